@@ -1,0 +1,21 @@
+/** The name of one managed thing, `kind/target/name`. The one place that knows how it is written. */
+
+export interface Address {
+  readonly kind: string;
+  readonly target: string;
+  readonly name: string;
+}
+
+/** `Workspace/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. */
+export type AddressText = string;
+
+export function formatAddress({ kind, target, name }: Address): AddressText {
+  return `${kind}/${target}/${name}`;
+}
+
+/** @throws when the text is no address: a bug, for only our own output is read back */
+export function parseAddress(text: AddressText): Address {
+  const [kind, target, ...name] = text.split('/');
+  if (!kind || !target || name.length === 0) throw new Error(`not an address: ${text}`);
+  return { kind, target, name: name.join('/') };
+}

@@ -1,0 +1,34 @@
+/** What a plan is made of: one resource, what is to become of it, and the calls that do it. */
+import type { Address } from './address.ts';
+import type { Call, CallId } from './call.ts';
+import type { Place } from './diagnostic.ts';
+import type { FieldChange } from './field.ts';
+import type { Json } from './json.ts';
+
+export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';
+
+export interface Change {
+  readonly address: Address;
+  readonly action: Action;
+  /** one clause, for people: "declared, not live" */
+  readonly reason: string;
+  readonly fields: readonly FieldChange[];
+  /** what the reader should know and no one needs to act on */
+  readonly notes: readonly string[];
+  /** where the manifest declares it; absent for what is not declared any more */
+  readonly place?: Place;
+  /** the live resource's id, when it exists and has one */
+  readonly id?: string;
+  readonly calls: readonly Call[];
+  /** a call of another change that carries this one out too (RULES 20) */
+  readonly sharedCall?: CallId;
+  /** facts of the live resource that the calls were built on besides the fields; checked again before writing */
+  readonly relies: Readonly<Record<string, Json>>;
+}
+
+/** A resource that trueup looked at, leaves alone, and mentions. */
+export interface Mention {
+  readonly address: Address;
+  readonly message: string;
+  readonly fix?: string;
+}

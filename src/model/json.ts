@@ -1,0 +1,29 @@
+/** JSON as data: what manifests, live answers, calls and plans are made of. */
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject;
+export interface JsonObject {
+  readonly [key: string]: Json;
+}
+
+/** Where a value stands inside a document: object keys, and list positions as decimal text. */
+export type Path = readonly string[];
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** One text for one value: keys sorted at every depth. Equal texts mean equal values. */
+export function canonicalText(value: Json | undefined): string {
+  if (value === undefined) return 'undefined';
+  if (Array.isArray(value)) return `[${value.map(canonicalText).join(',')}]`;
+  if (!isJsonObject(value)) return JSON.stringify(value);
+  const members = Object.keys(value)
+    .sort()
+    .filter((key) => value[key] !== undefined)
+    .map((key) => `${JSON.stringify(key)}:${canonicalText(value[key])}`);
+  return `{${members.join(',')}}`;
+}
+
+export function sameJson(one: Json | undefined, other: Json | undefined): boolean {
+  return one === other || canonicalText(one) === canonicalText(other);
+}

@@ -1,0 +1,192 @@
+/**
+ * The form that a kind fills in. Differ, planner, applier and reports know a kind only through this contract, so that
+ * a new kind touches none of them. Reading is the only thing here that does I/O, and it holds nothing that can write.
+ */
+import type { Address, AddressText } from './address.ts';
+import type { Call, CallId, IdReference } from './call.ts';
+import type { Action, Change } from './change.ts';
+import type { Diagnostic, Severity } from './diagnostic.ts';
+import type { FieldTable } from './field.ts';
+import type { Json, JsonObject, Path } from './json.ts';
+import type { LedgerRecord } from './ledger.ts';
+import type { Claim, DesiredResource, LiveResource, Spec } from './resource.ts';
+import type { Dialect, Service, Target } from './target.ts';
+import type { Reader } from './wire.ts';
+
+export interface Kind {
+  readonly name: string;
+  readonly service: Service;
+  /** one line for `--help` and the schema's description */
+  readonly summary: string;
+  readonly names: NameRule;
+  /** JSON Schema (draft 2020-12) of `spec` */
+  readonly specSchema: JsonObject;
+  /** every field of `specSchema` that is not a short form */
+  readonly fields: FieldTable;
+  readonly ownership: Ownership;
+  /** what a field means that the manifest leaves out: not managed, or the default (kinds that every write replaces whole) */
+  readonly absent: 'unmanaged' | 'default';
+  /** fields of `spec` that are short for a document of another kind with the same name and target */
+  readonly shortForms?: Readonly<Record<string, ShortForm>>;
+  /** Folds deprecated spellings into today's. Runs once, when manifests are resolved. */
+  fold?(spec: Spec): Spec;
+  /** The rules about one resource that no schema can say. Offline. */
+  check?(resource: DesiredResource, others: Others): readonly Finding[];
+  /** The other resources that this one names. */
+  references?(resource: DesiredResource): readonly Reference[];
+  /** Reads in bulk what the plan needs of one target. */
+  read(session: Session, wanted: Wanted): Promise<LiveSet>;
+  /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
+  readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
+  /** Says what is to be compared where that is not simply what was declared and what was answered. */
+  prepare?(meeting: Meeting): Prepared;
+  /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (RULES 15). */
+  withdraw?(record: LedgerRecord, live: LiveResource): Spec;
+  /** The requests that carry a change out. Pure. Bodies and members in `neutral` names. */
+  calls(change: Change, context: CallContext): PlannedCalls;
+  /** What the service will refuse about this action on this resource as it is now; empty when nothing. */
+  obstacles?(live: LiveResource, action: Action): readonly string[];
+  /** What to remember of an applied resource besides its fields. */
+  marks?(context: MarkContext): Readonly<Record<string, Json>>;
+}
+
+export interface NameRule {
+  readonly pattern: RegExp;
+  /** the pattern in words: "letters, digits, - and _" */
+  readonly says: string;
+  /** the name as the service keeps it, where that differs */
+  fold?(name: string): string;
+}
+
+/** Who may say that a resource is ours. */
+export type Ownership =
+  /** a claim in the target, with a birth mark */
+  | { readonly by: 'claim' }
+  /** the ledger; `named`: only names that the target's `owns` admits */
+  | { readonly by: 'ledger'; readonly named: boolean; readonly undeclared: 'delete' | 'release' }
+  /** whoever owns the resource that it is a part of */
+  | { readonly by: 'part'; readonly of: (address: Address) => Address };
+
+export interface ShortForm {
+  readonly kind: string;
+  /** the spec of the document that the short form stands for */
+  spec(value: Json): Spec;
+}
+
+/** A problem that a kind finds in one resource. The manifest floor adds the place. */
+export interface Finding {
+  readonly code: string;
+  readonly severity: Severity;
+  /** below `spec`; `[]` is the document itself */
+  readonly path: Path;
+  readonly message: string;
+  readonly found?: string;
+  readonly allowed?: string;
+  readonly fix?: string;
+  /** a second place in the same resource */
+  readonly related?: { readonly message: string; readonly path: Path };
+}
+
+export interface Others {
+  /** another declared resource */
+  declared(address: Address): DesiredResource | undefined;
+  readonly target: Target;
+}
+
+export interface Reference {
+  readonly to: Address;
+  readonly path: Path;
+}
+
+/** One target during one run. */
+export interface Session {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly stack: string;
+  readonly reader: Reader;
+  /** reads that several kinds need are made once a session */
+  once<T>(key: string, read: () => Promise<T>): Promise<T>;
+}
+
+/** What a plan is going to ask about, of one kind in one target. */
+export interface Wanted {
+  readonly declared: readonly DesiredResource[];
+  readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+}
+
+export interface LiveSet {
+  readonly resources: readonly LiveResource[];
+  /** how many there are by the service's own count; absent where it tells none */
+  readonly total?: number;
+  /** why this is not all that there is; when not empty, nothing is pruned and "no changes" is not said */
+  readonly incomplete: readonly string[];
+  /** fields that the service did not answer, whose drift cannot be seen */
+  readonly invisible: readonly string[];
+  /** what a reader of the plan should know about how this was read */
+  readonly notes: readonly string[];
+}
+
+/** What the other side of a comparison is, and what the plan knows of neighbours. */
+export interface Meeting {
+  readonly address: Address;
+  readonly desired: Spec;
+  readonly live?: LiveResource;
+  readonly record?: LedgerRecord;
+  readonly place?: DesiredResource['place'];
+  peer(address: Address): {
+    readonly desired?: Spec;
+    readonly live?: LiveResource;
+    readonly record?: LedgerRecord;
+  };
+}
+
+export interface Prepared {
+  readonly desired: Spec;
+  readonly live?: Spec;
+  /** fields whose live value cannot be told, and why */
+  readonly unknown?: Readonly<Record<string, string>>;
+  readonly notes?: readonly string[];
+  readonly problems?: readonly Diagnostic[];
+}
+
+export interface PlannedCalls {
+  readonly calls: readonly Call[];
+  /** a call of another change that does this one too */
+  readonly sharedCall?: CallId;
+  /** names of facts of the live resource that the calls were built on */
+  readonly relies?: readonly string[];
+}
+
+export interface CallContext {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly stack: string;
+  /** canonical; what was declared, after `prepare`; for a withdrawn part what shall be left */
+  readonly desired: Spec;
+  readonly live?: LiveResource;
+  readonly record?: LedgerRecord;
+  /** the claim that the resource shall bear afterwards; kinds owned by claim only */
+  readonly claim?: Claim;
+  /** `safe` or `force` of a tombstone */
+  readonly remove?: 'safe' | 'force';
+  /** the id of another resource, or a reference to it when this plan creates it; undefined when there is none */
+  idOf(address: Address): string | IdReference | undefined;
+  /** another resource of the same plan */
+  peer(address: Address): {
+    readonly action: Action;
+    readonly desired?: Spec;
+    readonly live?: LiveResource;
+    readonly fields: Change['fields'];
+  };
+}
+
+export interface MarkContext {
+  readonly change?: Change;
+  readonly desired: Spec;
+  readonly live?: LiveResource;
+  readonly record?: LedgerRecord;
+  idOf(address: Address): string | undefined;
+}
+
+/** The kinds of one program. Handed to the floors that need them; never imported by them. */
+export type Registry = ReadonlyMap<string, Kind>;

@@ -1,0 +1,33 @@
+/** What became of each change, and what apply tells while it works. */
+import type { Address } from './address.ts';
+import type { Action, Change } from './change.ts';
+import type { Place } from './diagnostic.ts';
+
+export type OutcomeKind =
+  /** sent, and the service said yes */
+  | 'applied'
+  /** true already when it was to be sent */
+  | 'unchanged'
+  /** the live resource moved since the plan; nothing was sent */
+  | 'stale'
+  /** something that it depends on did not happen; nothing was sent */
+  | 'skipped'
+  | 'failed'
+  /** sent, and the answer was lost: it may or may not have happened */
+  | 'unknown';
+
+export interface Outcome {
+  readonly address: Address;
+  readonly action: Action;
+  readonly kind: OutcomeKind;
+  /** why, in the service's words where there are any */
+  readonly detail?: string;
+  readonly place?: Place;
+  /** what of a change with several calls was done before it stopped */
+  readonly done?: readonly string[];
+}
+
+export type ApplyEvent =
+  | { readonly type: 'begin'; readonly changes: number; readonly calls: number }
+  | { readonly type: 'start'; readonly change: Change }
+  | { readonly type: 'end'; readonly outcome: Outcome; readonly finished: number; readonly changes: number };

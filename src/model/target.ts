@@ -1,0 +1,81 @@
+/** Stacks and the live places they point at, as read from `trueup.yaml`. Tokens are references, never values. */
+import type { Json } from './json.ts';
+
+/** Which API a target speaks. */
+export type Service = 'workspaces' | 'cluster-auth';
+
+/** Where a secret comes from. Read at the moment of use; the value enters no plan, ledger, log or report. */
+export type SecretSource = { readonly env: string } | { readonly file: string };
+
+export type TokenSource =
+  | SecretSource
+  | {
+      readonly login: {
+        readonly mount: string;
+        readonly role: string;
+        readonly jwt: SecretSource;
+      };
+    };
+
+export interface Target {
+  readonly name: string;
+  readonly service: Service;
+  /** `embedded`, or an http(s) URL without a trailing slash and without `/api/v2` or `/v1` */
+  readonly url: string;
+  readonly dialect: string;
+  /** workspaces targets only */
+  readonly organization?: string;
+  /** cluster-auth targets only; without leading or trailing slash */
+  readonly mount?: string;
+  readonly token?: TokenSource;
+  readonly auditToken?: SecretSource;
+  readonly caCert?: { readonly file: string };
+  /** the secrets service's namespace header */
+  readonly namespace?: string;
+  readonly requestsPerSecond?: number;
+  /** names that are this stack's; only `*` is special (RULES 24) */
+  readonly owns?: readonly string[];
+  readonly exclusive?: boolean;
+}
+
+export interface Stack {
+  readonly name: string;
+  /** the stack's former name, whose claims are taken over (RULES 21) */
+  readonly renamedFrom?: string;
+  /** path of `trueup.yaml` as the user would type it */
+  readonly file: string;
+  /** absolute path of the directory that holds it */
+  readonly directory: string;
+  readonly manifests: readonly string[];
+  readonly targets: readonly Target[];
+  /** per kind, merged under each manifest of that kind (RULES 3) */
+  readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+  readonly guards: Guards;
+}
+
+export interface Guards {
+  readonly maxDeletes?: number;
+  readonly maxDeletePercent?: number;
+  readonly maxUpdatePercent?: number;
+}
+
+/** What a service can do beyond the specs; the planner's choice of calls depends on it. */
+export type Capability =
+  /** PATCH …/tag-bindings adds or changes keys and leaves the rest */
+  | 'additive-tag-bindings'
+  /** a create accepts the app installation of a VCS repository */
+  | 'app-installation-on-create'
+  /** LIST and role writes take more fields: see facts on Vault */
+  | 'audience-warning';
+
+/** The names and habits of one real service on the wire. Kinds speak `neutral`; the tables translate. */
+export interface Dialect {
+  readonly name: string;
+  readonly service: Service;
+  /** neutral wire name → this service's wire name, for members of request and response bodies */
+  readonly rename: Readonly<Record<string, string>>;
+  readonly tokenHeader: 'authorization' | string;
+  readonly namespaceHeader?: string;
+  readonly defaultMount?: string;
+  readonly capabilities: ReadonlySet<Capability>;
+}

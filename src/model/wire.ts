@@ -1,0 +1,60 @@
+/**
+ * HTTP as the floors above see it. A `Reader` has no way to write: what is planned with it cannot change anything.
+ * Any answer of a service is a value, whatever its status; only a service that cannot be reached throws.
+ */
+import type { Json, JsonObject } from './json.ts';
+
+export type WriteMethod = 'POST' | 'PATCH' | 'PUT' | 'DELETE';
+
+export interface Answer {
+  readonly method: string;
+  /** the full URL, for messages; holds no secret */
+  readonly url: string;
+  readonly status: number;
+  /** parsed JSON, names translated to `neutral`; null when empty or not JSON */
+  readonly body: Json;
+  /** the service's own words about a failure, joined to one line; empty on success */
+  readonly words: string;
+  readonly requestId?: string;
+}
+
+export interface Reader {
+  /** `path` is relative to the API root, already encoded, with query: `/organizations/acme/workspaces?page%5Bsize%5D=100` */
+  get(path: string): Promise<Answer>;
+  /** the verb LIST of the secrets service */
+  list(path: string): Promise<Answer>;
+}
+
+export interface Writer {
+  /** Sends one request as it stands (wire names, secrets resolved). Retries only what `repeatable` allows, and 429 always. */
+  send(request: WireRequest): Promise<Answer>;
+}
+
+export interface WireRequest {
+  readonly method: WriteMethod;
+  readonly path: string;
+  readonly body?: JsonObject;
+  readonly repeatable: boolean;
+}
+
+/** The service could not be reached, or its answer was lost. */
+export class WireError extends Error {
+  override readonly name = 'WireError';
+  readonly method: string;
+  readonly url: string;
+  /** true when the request may have been carried out although no answer came */
+  readonly sent: boolean;
+  constructor(message: string, about: { method: string; url: string; sent: boolean; cause?: unknown }) {
+    super(message, { cause: about.cause });
+    this.method = about.method;
+    this.url = about.url;
+    this.sent = about.sent;
+  }
+}
+
+/** `GET https://… answered 403: permission denied (request 7f…)` */
+export function describeAnswer(answer: Answer): string {
+  const words = answer.words === '' ? '' : `: ${answer.words}`;
+  const request = answer.requestId === undefined ? '' : ` (request ${answer.requestId})`;
+  return `${answer.method} ${answer.url} answered ${answer.status}${words}${request}`;
+}

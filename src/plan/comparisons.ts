@@ -1,0 +1,137 @@
+/**
+ * The ways in which fields compare. Each brings a value to one canonical form; equal forms are equal values, and a
+ * canonical value is its own canonical form. Values that the kind's schema would refuse pass through unchanged.
+ */
+import ipaddr from 'ipaddr.js';
+import type { Comparison, Shape } from '../model/field.ts';
+import { canonicalText, isJsonObject, type Json } from '../model/json.ts';
+import { parseDuration } from './duration.ts';
+
+function comparison(shape: Shape, canonical: (value: Json) => Json): Comparison {
+  return { shape, canonical: (value) => (value === null ? null : canonical(value)) };
+}
+
+function byText(one: Json, other: Json): number {
+  const [a, b] = [canonicalText(one), canonicalText(other)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function unique(values: readonly Json[]): Json[] {
+  return [...new Map(values.map((value) => [canonicalText(value), value])).values()].sort(byText);
+}
+
+/** A list, or text split at commas as the secrets service does (facts on cluster auth, 2.4). */
+function elements(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value.map((item) => (typeof item === 'string' ? item.trim() : item));
+  if (value === '' || value === null) return [];
+  return typeof value === 'string' ? value.split(',').map((item) => item.trim()) : [value];
+}
+
+/** Equal when identical. */
+export const scalar: Comparison = { shape: 'scalar', canonical: (value) => value };
+
+/** Text for people, shown as a text diff; the service answers `""` and `null` alike for "none". */
+export const text: Comparison = { shape: 'text', canonical: (value) => (value === '' ? null : value) };
+
+/** One word that the service answers as `""` or `null` when unset. */
+export const optionalText: Comparison = {
+  shape: 'scalar',
+  canonical: (value) => (value === '' ? null : value),
+};
+
+/** Order and repetition count. */
+export const list: Comparison = {
+  shape: 'list',
+  canonical: (value) => (value === null ? [] : [...elements(value)]),
+};
+
+/** Order and repetition do not count; `null` is the empty set. */
+export const set: Comparison = {
+  shape: 'set',
+  canonical: (value) => (value === null ? [] : unique(elements(value))),
+};
+
+/** A set of words that the service keeps in lower case. */
+export const lowerCaseSet: Comparison = {
+  shape: 'set',
+  canonical: (value) =>
+    value === null
+      ? []
+      : unique(elements(value).map((item) => (typeof item === 'string' ? item.toLowerCase() : item))),
+};
+
+/** Keys that users choose, each compared by itself. Absent values are empty text. */
+export const stringMap: Comparison = {
+  shape: 'map',
+  canonical: (value) =>
+    isJsonObject(value)
+      ? Object.fromEntries(
+          Object.entries(value).map(([key, member]) => [key, member === null ? '' : `${String(member)}`]),
+        )
+      : {},
+};
+
+/** Seconds, however written: `3600`, `"3600"`, `"1h"`, `"1h30m"`, `"7d"`; empty is 0. */
+export const duration: Comparison = comparison('duration', (value) => {
+  if (value === '') return 0;
+  return typeof value === 'number' || typeof value === 'string' ? (parseDuration(value) ?? value) : value;
+});
+
+/** A moment: any ISO 8601 spelling of one instant, as UTC with milliseconds. */
+export const instant: Comparison = comparison('scalar', (value) => {
+  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(time) ? value : new Date(time).toISOString();
+});
+
+/** CIDR blocks as the secrets service reads them back: a single host without its suffix, host bits kept. */
+export const cidrSet: Comparison = {
+  shape: 'set',
+  canonical: (value) => (value === null ? [] : unique(elements(value).map((item) => canonicalCidr(item)))),
+};
+
+function canonicalCidr(value: Json): Json {
+  if (typeof value !== 'string') return value;
+  const [address = '', prefix] = value.trim().split('/');
+  if (!ipaddr.isValid(address)) return value.trim();
+  const parsed = ipaddr.parse(address);
+  const whole = parsed.kind() === 'ipv4' ? 32 : 128;
+  return prefix === undefined || Number(prefix) === whole
+    ? parsed.toString()
+    : `${parsed.toString()}/${Number(prefix)}`;
+}
+
+function canonicalPem(value: Json): Json {
+  if (typeof value !== 'string') return value;
+  return value
+    .replace(/\r\n?/g, '\n')
+    .replace(/[ \t]+$/gm, '')
+    .trim();
+}
+
+/** PEM text: line ends and surrounding white space do not count. */
+export const pem: Comparison = {
+  shape: 'text',
+  canonical: (value) => (value === null ? '' : canonicalPem(value)),
+};
+
+/** Several PEM texts in any order: any key that verifies wins. */
+export const pemSet: Comparison = {
+  shape: 'set',
+  canonical: (value) => {
+    if (value === null || value === '') return [];
+    return unique((Array.isArray(value) ? value : [value]).map(canonicalPem).filter((item) => item !== ''));
+  },
+};
+
+/** A structure that changes as a whole. */
+export const whole: Comparison = { shape: 'scalar', canonical: (value) => value };
+
+/** Only whether there is one counts; `summary` says what is shown for it. */
+export function presence(summary: (value: Json) => Json): Comparison {
+  return comparison('scalar', summary);
+}
+
+/** A secret: what is compared and shown is `{ set, version }`, never the value or where it comes from. */
+export const secretVersion: Comparison = comparison('secret', (value) =>
+  isJsonObject(value) ? { set: value['set'] ?? true, version: value['version'] ?? 1 } : value,
+);
