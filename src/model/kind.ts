@@ -111,7 +111,10 @@ export interface Session {
 /** What a plan is going to ask about, of one kind in one target. */
 export interface Wanted {
   readonly declared: readonly DesiredResource[];
+  /** of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  /** of any kind: how a part finds its whole when that was renamed */
+  record(address: Address): LedgerRecord | undefined;
 }
 
 export interface LiveSet {
@@ -163,6 +166,8 @@ export interface CallContext {
   readonly stack: string;
   /** canonical; what was declared, after `prepare`; for a withdrawn part what shall be left */
   readonly desired: Spec;
+  /** the same as written, for what a canonical form leaves out: where a secret comes from */
+  readonly declared: Spec;
   readonly live?: LiveResource;
   readonly record?: LedgerRecord;
   /** the claim that the resource shall bear afterwards; kinds owned by claim only */

@@ -65,7 +65,7 @@ export type Capability =
   | 'additive-tag-bindings'
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
-  /** LIST and role writes take more fields: see facts on Vault */
+  /** a role write without an audience is answered with a warning (facts on cluster auth, 2.5) */
   | 'audience-warning';
 
 /** The names and habits of one real service on the wire. Kinds speak `neutral`; the tables translate. */
@@ -76,6 +76,8 @@ export interface Dialect {
   readonly rename: Readonly<Record<string, string>>;
   readonly tokenHeader: 'authorization' | string;
   readonly namespaceHeader?: string;
+  /** sent with every request */
+  readonly headers?: Readonly<Record<string, string>>;
   readonly defaultMount?: string;
   readonly capabilities: ReadonlySet<Capability>;
 }

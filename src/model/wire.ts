@@ -35,6 +35,8 @@ export interface WireRequest {
   readonly path: string;
   readonly body?: JsonObject;
   readonly repeatable: boolean;
+  /** values inside the body that no message may show, even when the service repeats them */
+  readonly secrets?: readonly string[];
 }
 
 /** The service could not be reached, or its answer was lost. */

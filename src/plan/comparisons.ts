@@ -3,9 +3,9 @@
  * canonical value is its own canonical form. Values that the kind's schema would refuse pass through unchanged.
  */
 import ipaddr from 'ipaddr.js';
+import { parseDuration } from '../model/duration.ts';
 import type { Comparison, Shape } from '../model/field.ts';
 import { canonicalText, isJsonObject, type Json } from '../model/json.ts';
-import { parseDuration } from './duration.ts';
 
 function comparison(shape: Shape, canonical: (value: Json) => Json): Comparison {
   return { shape, canonical: (value) => (value === null ? null : canonical(value)) };
@@ -38,6 +38,11 @@ export const optionalText: Comparison = {
   shape: 'scalar',
   canonical: (value) => (value === '' ? null : value),
 };
+
+/** One word that the secrets service answers as `""`, or not at all, when it means `unset`. */
+export function wordOr(unset: string): Comparison {
+  return { shape: 'scalar', canonical: (value) => (value === null || value === '' ? unset : value) };
+}
 
 /** Order and repetition count. */
 export const list: Comparison = {
@@ -83,7 +88,10 @@ export const instant: Comparison = comparison('scalar', (value) => {
   return Number.isNaN(time) ? value : new Date(time).toISOString();
 });
 
-/** CIDR blocks as the secrets service reads them back: a single host without its suffix, host bits kept. */
+/**
+ * CIDR blocks as the secrets service reads them back: a single host without its suffix, host bits kept, an IPv4 address
+ * in IPv6 clothes as IPv4 (facts on cluster auth, 2.4).
+ */
 export const cidrSet: Comparison = {
   shape: 'set',
   canonical: (value) => (value === null ? [] : unique(elements(value).map((item) => canonicalCidr(item)))),
@@ -91,13 +99,14 @@ export const cidrSet: Comparison = {
 
 function canonicalCidr(value: Json): Json {
   if (typeof value !== 'string') return value;
-  const [address = '', prefix] = value.trim().split('/');
-  if (!ipaddr.isValid(address)) return value.trim();
-  const parsed = ipaddr.parse(address);
-  const whole = parsed.kind() === 'ipv4' ? 32 : 128;
-  return prefix === undefined || Number(prefix) === whole
-    ? parsed.toString()
-    : `${parsed.toString()}/${Number(prefix)}`;
+  const [text = '', prefix] = value.trim().split('/');
+  if (!ipaddr.isValid(text)) return value.trim();
+  const written = ipaddr.parse(text);
+  const mapped = written instanceof ipaddr.IPv6 && written.isIPv4MappedAddress();
+  const address = mapped ? written.toIPv4Address() : written;
+  const whole = address.kind() === 'ipv4' ? 32 : 128;
+  const length = prefix === undefined ? whole : Number(prefix) - (mapped ? 96 : 0);
+  return length === whole ? address.toString() : `${address.toString()}/${length}`;
 }
 
 function canonicalPem(value: Json): Json {

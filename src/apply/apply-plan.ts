@@ -1,0 +1,182 @@
+/**
+ * Carries a plan out: its own calls and nothing else, in dependency order, each change looked at once more just before
+ * it is written. Every change ends with exactly one outcome, and the ledger hears of each as it ends.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { Registry, Session } from '../model/kind.ts';
+import type { Ledger, LedgerRecord, LedgerStore } from '../model/ledger.ts';
+import type { ApplyEvent, Outcome } from '../model/outcome.ts';
+import type { SecretSource } from '../model/target.ts';
+import type { Writer } from '../model/wire.ts';
+import type { Planning } from '../plan/build-plan.ts';
+import { ChangeRun } from './change-run.ts';
+import { LedgerKeeper } from './keep-ledger.ts';
+import { type Node, schedule } from './schedule.ts';
+
+export interface ApplyTarget {
+  readonly session: Session;
+  readonly writer: Writer;
+}
+
+export interface ApplyInput {
+  readonly planning: Planning;
+  readonly kinds: Registry;
+  readonly targets: ReadonlyMap<string, ApplyTarget>;
+  readonly ledger: Ledger;
+  readonly store: LedgerStore;
+  /** calls of one target in flight at once */
+  readonly concurrency?: number;
+  /** once aborted, nothing new is sent; what is in flight ends */
+  readonly stop?: AbortSignal;
+  readSecret(source: SecretSource): Promise<string>;
+  pause(milliseconds: number): Promise<void>;
+  tell(event: ApplyEvent): void;
+}
+
+export interface Applied {
+  /** one for each change of the plan, in its order */
+  readonly outcomes: readonly Outcome[];
+  readonly ledger: Ledger;
+}
+
+interface CallNode extends Node {
+  readonly call: Call;
+  readonly run: ChangeRun;
+}
+
+/** @throws when the plan has problems (the caller refuses such a plan), or when the ledger cannot be written */
+export async function applyPlan(input: ApplyInput): Promise<Applied> {
+  const { plan } = input.planning;
+  if (plan.problems.some((problem) => problem.severity === 'error'))
+    throw new Error('a plan with problems is not applied');
+  const keeper = new LedgerKeeper(input.store, input.ledger);
+  const work = new Work(input, keeper);
+  work.recordSettled();
+  const ledgerKept = keeper.save();
+  input.tell({ type: 'begin', changes: plan.changes.length, calls: work.nodes.length });
+  await schedule(work.nodes, {
+    concurrency: input.concurrency ?? 8,
+    perform: (node) => node.run.perform(node.call),
+    skipped: (node, because) => node.run.skip(node.call, because),
+  });
+  work.endTheRest();
+  await ledgerKept;
+  const ledger = await keeper.save();
+  return { outcomes: work.outcomes(), ledger };
+}
+
+/** The changes of one apply, each with its run. */
+class Work {
+  readonly nodes: readonly CallNode[];
+  readonly #input: ApplyInput;
+  readonly #keeper: LedgerKeeper;
+  readonly #runs = new Map<AddressText, ChangeRun>();
+  readonly #ids = new Map<AddressText, string>();
+  readonly #sharers = new Map<string, ChangeRun[]>();
+  #finished = 0;
+
+  constructor(input: ApplyInput, keeper: LedgerKeeper) {
+    this.#input = input;
+    this.#keeper = keeper;
+    for (const change of input.planning.plan.changes)
+      this.#runs.set(formatAddress(change.address), this.#runOf(change));
+    this.nodes = [...this.#runs.values()].flatMap((run) =>
+      run.change.calls.map((call) => ({
+        id: call.id,
+        lane: call.target,
+        order: call.order,
+        needs: call.needs,
+        call,
+        run,
+      })),
+    );
+  }
+
+  #runOf(change: Change): ChangeRun {
+    const { input, keeper } = { input: this.#input, keeper: this.#keeper };
+    const target = input.targets.get(change.address.target);
+    const kind = input.kinds.get(change.address.kind);
+    if (target === undefined || kind === undefined)
+      throw new Error(`nothing to apply ${formatAddress(change.address)} with`);
+    const run = new ChangeRun(change, {
+      kind,
+      session: target.session,
+      writer: target.writer,
+      pause: input.pause,
+      planning: input.planning,
+      ids: this.#ids,
+      readSecret: input.readSecret,
+      ...(input.stop === undefined ? {} : { stop: input.stop }),
+      began: () => input.tell({ type: 'start', change }),
+      created: (text, id) => {
+        keeper.put(text, { id, origin: 'created', fields: {}, ...keptMarks(keeper.get(text)) });
+        void keeper.save();
+      },
+      callEnded: (id) => {
+        for (const sharer of this.#sharers.get(id) ?? []) sharer.followShared(run);
+      },
+      ended: (outcome) => this.#end(change, outcome),
+    });
+    if (change.sharedCall !== undefined) {
+      this.#sharers.set(change.sharedCall, [...(this.#sharers.get(change.sharedCall) ?? []), run]);
+    }
+    return run;
+  }
+
+  #end(change: Change, outcome: Outcome): void {
+    this.#finished += 1;
+    const changes = this.#input.planning.plan.changes.length;
+    this.#input.tell({ type: 'end', outcome, finished: this.#finished, changes });
+    if (outcome.kind !== 'applied' && outcome.kind !== 'unchanged') return;
+    const text = formatAddress(change.address);
+    const entry = this.#input.planning.records.get(text);
+    if (entry === undefined) this.#keeper.drop(text);
+    else this.#keeper.put(text, this.#complete(text, entry.record, change));
+    void this.#keeper.save();
+  }
+
+  /** Apply records every declared resource that it found true, and forgets what is gone (RULES 25). */
+  recordSettled(): void {
+    for (const [text, { record, settled }] of this.#input.planning.records) {
+      if (settled) this.#keeper.put(text, this.#complete(text, record));
+    }
+    for (const text of this.#input.planning.forget) this.#keeper.drop(text);
+  }
+
+  #complete(text: AddressText, record: LedgerRecord, change?: Change): LedgerRecord {
+    const entry = this.#input.planning.records.get(text);
+    const id = this.#ids.get(text) ?? record.id;
+    const kind = entry === undefined ? undefined : this.#input.kinds.get(entry.draft.change.address.kind);
+    const known = this.#keeper.get(text);
+    const marks =
+      entry === undefined
+        ? undefined
+        : kind?.marks?.({
+            ...(change === undefined ? {} : { change }),
+            desired: entry.draft.desired,
+            ...(entry.draft.live === undefined ? {} : { live: entry.draft.live }),
+            ...(known === undefined ? {} : { record: known }),
+            idOf: (address) => this.#ids.get(formatAddress(address)) ?? this.#input.planning.idOf(address),
+          });
+    return {
+      ...record,
+      ...(id === undefined ? {} : { id }),
+      ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
+    };
+  }
+
+  /** Changes without calls of their own: what the ledger alone has to learn, or what shared a call that never ran. */
+  endTheRest(): void {
+    for (const run of this.#runs.values()) run.endWithoutCalls();
+  }
+
+  outcomes(): readonly Outcome[] {
+    return [...this.#runs.values()].map((run) => run.outcome());
+  }
+}
+
+function keptMarks(record: LedgerRecord | undefined): Pick<LedgerRecord, 'marks'> {
+  return record?.marks === undefined ? {} : { marks: record.marks };
+}

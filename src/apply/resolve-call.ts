@@ -1,0 +1,53 @@
+/** Fills the references of a call in: ids that are known by now, secrets that are read only here. */
+import type { AddressText } from '../model/address.ts';
+import { type Call, isIdReference } from '../model/call.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { SecretSource } from '../model/target.ts';
+import type { WireRequest } from '../model/wire.ts';
+
+export interface Resolver {
+  idOf(address: AddressText): string | undefined;
+  /** @throws with a message for the user when the source holds nothing */
+  readSecret(source: SecretSource): Promise<string>;
+}
+
+/** @throws when an id is not known although the call that gives it succeeded: a bug; or when a secret cannot be read */
+export async function resolveCall(call: Call, resolver: Resolver): Promise<WireRequest> {
+  const path = call.path.map((part) =>
+    encodeURIComponent(typeof part === 'string' ? part : idOf(part.$id, resolver)),
+  );
+  const body = call.body === undefined ? undefined : await resolveValue(call.body, resolver);
+  return {
+    method: call.method,
+    // Mounts hold slashes of their own, as one segment of the plan.
+    path: `/${path.join('/').replaceAll('%2F', '/')}`,
+    ...(isJsonObject(body) ? { body } : {}),
+    repeatable: call.repeatable,
+  };
+}
+
+function idOf(address: AddressText, resolver: Resolver): string {
+  const id = resolver.idOf(address);
+  if (id === undefined) throw new Error(`no id is known for ${address}`);
+  return id;
+}
+
+async function resolveValue(value: Json, resolver: Resolver): Promise<Json> {
+  if (isIdReference(value)) return idOf(value.$id, resolver);
+  if (Array.isArray(value)) return Promise.all(value.map((item) => resolveValue(item, resolver)));
+  if (!isJsonObject(value)) return value;
+  const source = secretSource(value);
+  if (source !== undefined) return resolver.readSecret(source);
+  const members = await Promise.all(
+    Object.entries(value).map(async ([key, member]) => [key, await resolveValue(member, resolver)] as const),
+  );
+  return Object.fromEntries(members);
+}
+
+function secretSource(value: JsonObject): SecretSource | undefined {
+  const source = value['$secret'];
+  if (!isJsonObject(source)) return undefined;
+  const { env, file } = source;
+  if (typeof env === 'string') return { env };
+  return typeof file === 'string' ? { file } : undefined;
+}

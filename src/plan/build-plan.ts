@@ -1,0 +1,183 @@
+/**
+ * The planner: scene in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
+ * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Change, Mention } from '../model/change.ts';
+import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import type { Coverage, Plan, PlanTarget } from '../model/plan.ts';
+import type { LiveResource } from '../model/resource.ts';
+import type { Target } from '../model/target.ts';
+import { digestOf } from './digest.ts';
+import { type Draft, draftDeclared, draftRemoval } from './draft.ts';
+import { orderChanges } from './graph.ts';
+import { withCalls } from './plan-calls.ts';
+import { judgeUndeclared } from './prune.ts';
+import { type Recheck, recheckDraft } from './recheck.ts';
+import { findDanglingReferences } from './references.ts';
+import { type Scene, type SceneInput, setScene } from './scene.ts';
+
+export interface PlanInput extends SceneInput {
+  readonly files: number;
+  readonly documents: number;
+}
+
+/** A plan, and what apply needs beside it that is no data. */
+export interface Planning {
+  readonly plan: Plan;
+  /** what the ledger shall say of each declared resource once it is true; without ids and marks */
+  readonly records: ReadonlyMap<AddressText, RecordDraft>;
+  /** addresses whose records are to be dropped although nothing is sent for them */
+  readonly forget: readonly AddressText[];
+  /** the id of a live resource; undefined when there is none, or none yet */
+  idOf(address: Address): string | undefined;
+  /** judges a live resource that was read again just before its change is sent (RULES 29) */
+  recheck(change: Change, live: LiveResource | undefined): Recheck;
+  /** whether a change has to be rechecked at all: not when the plan itself creates what it writes to */
+  needsRecheck(change: Change): boolean;
+}
+
+export interface RecordDraft {
+  readonly draft: Draft;
+  readonly record: LedgerRecord;
+  /** nothing has to be done for it to be true */
+  readonly settled: boolean;
+}
+
+export function buildPlan(input: PlanInput): Planning {
+  const scene = setScene(input);
+  const sketch: Sketch = { drafts: new Map(), problems: [], mentions: [], forget: [] };
+  sketchDeclared(scene, sketch);
+  sketchUndeclared(scene, sketch);
+  const { drafts, problems, forget } = sketch;
+  problems.push(...findDanglingReferences(scene, drafts));
+  const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
+  const { changes, cycle } = orderChanges(pending.map((draft) => withCalls(scene, draft, drafts)));
+  if (cycle !== undefined) problems.push(cycleProblem(cycle));
+  const targets = input.targets.map(({ target }) => planTarget(target));
+  const plan: Plan = {
+    version: 1,
+    stack: input.stack.name,
+    targets,
+    changes,
+    unchanged: drafts.size - pending.length,
+    mentions: sketch.mentions.toSorted((a, b) =>
+      formatAddress(a.address) < formatAddress(b.address) ? -1 : 1,
+    ),
+    problems: sortDiagnostics(problems),
+    coverage: coverageOf(input),
+    digest: digestOf(input.stack.name, targets, changes),
+  };
+  const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
+  return { plan, forget, records: recordsOf(scene, drafts), idOf, ...rechecks(scene, drafts) };
+}
+
+/** What the first pass finds. */
+interface Sketch {
+  readonly drafts: Map<AddressText, Draft>;
+  readonly problems: Diagnostic[];
+  readonly mentions: Mention[];
+  readonly forget: AddressText[];
+}
+
+function sketchDeclared(scene: Scene, sketch: Sketch): void {
+  for (const [text, resource] of scene.desired) {
+    const { draft, problems } = draftDeclared(scene, resource);
+    sketch.problems.push(...problems);
+    if (draft !== undefined) sketch.drafts.set(text, draft);
+  }
+}
+
+function sketchUndeclared(scene: Scene, sketch: Sketch): void {
+  for (const [text, removal] of judgeUndeclared(scene)) {
+    switch (removal.is) {
+      case 'problem':
+        sketch.problems.push(removal.problem);
+        break;
+      case 'mention':
+        sketch.mentions.push(removal.mention);
+        break;
+      case 'forget':
+        sketch.forget.push(text);
+        if (removal.mention !== undefined) sketch.mentions.push(removal.mention);
+        break;
+      default: {
+        const draft = draftRemoval(scene, text, removal);
+        if (draft !== undefined) sketch.drafts.set(text, draft);
+      }
+    }
+  }
+}
+
+function rechecks(
+  scene: Scene,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): Pick<Planning, 'recheck' | 'needsRecheck'> {
+  const draftOf = (change: Change): Draft => {
+    const draft = drafts.get(formatAddress(change.address));
+    if (draft === undefined) throw new Error(`no draft for ${formatAddress(change.address)}`);
+    return draft;
+  };
+  return {
+    recheck: (change, live) => recheckDraft(scene, draftOf(change), change, live),
+    needsRecheck: (change) => {
+      if (change.calls.length === 0) return false;
+      const { ownership } = scene.kind(change.address.kind);
+      if (change.action !== 'create') return true;
+      return ownership.by !== 'part' && change.calls.every((call) => call.repeatable);
+    },
+  };
+}
+
+function recordsOf(
+  scene: Scene,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): ReadonlyMap<AddressText, RecordDraft> {
+  const records = new Map<AddressText, RecordDraft>();
+  for (const text of scene.desired.keys()) {
+    const draft = drafts.get(text);
+    if (draft?.record === undefined) continue;
+    records.set(text, { draft, record: draft.record, settled: draft.change.action === 'none' });
+  }
+  return records;
+}
+
+export function planTarget({ name, service, url, organization, mount, dialect }: Target): PlanTarget {
+  return { name, service, url, place: organization ?? mount ?? '', dialect };
+}
+
+function coverageOf(input: PlanInput): Coverage {
+  const targets = input.targets.map(({ target, sets, requests }) => {
+    const all = [...sets];
+    return {
+      target: target.name,
+      requests,
+      read: all.map(([kind, { resources, total }]) => ({
+        kind,
+        count: resources.length,
+        ...(total === undefined ? {} : { total }),
+      })),
+      incomplete: [...new Set(all.flatMap(([, set]) => set.incomplete))],
+      invisible: [...new Set(all.flatMap(([kind, set]) => set.invisible.map((field) => `${kind}.${field}`)))],
+      notes: [...new Set(all.flatMap(([, set]) => set.notes))],
+    };
+  });
+  return {
+    complete: input.manifestsComplete && targets.every((target) => target.incomplete.length === 0),
+    files: input.files,
+    documents: input.documents,
+    ledger: input.ledger.known ? 'found' : 'none',
+    targets,
+  };
+}
+
+function cycleProblem(cycle: readonly string[]): Diagnostic {
+  return {
+    code: 'cycle',
+    severity: 'error',
+    class: 'invalid',
+    message: `these changes wait for each other: ${cycle.join(' → ')}`,
+    fix: 'break the circle by removing one of the references',
+  };
+}

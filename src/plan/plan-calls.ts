@@ -1,0 +1,70 @@
+/** Asks the kind for the calls of one change, shows it what it may know of the rest of the plan, and puts them into the target's own names. */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Call, IdReference } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { renameMembers } from '../model/rename-members.ts';
+import type { Dialect } from '../model/target.ts';
+import type { Draft } from './draft.ts';
+import type { Scene } from './scene.ts';
+
+/** The change with its calls, and with the facts that they rely on. */
+export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<AddressText, Draft>): Change {
+  const { change, desired, live, claim, remove } = draft;
+  const { target, dialect } = scene.target(change.address.target);
+  const record = scene.record(change.address);
+  const planned = scene.kind(change.address.kind).calls(change, {
+    target,
+    dialect,
+    stack: scene.stack.name,
+    desired,
+    declared: scene.desired.get(formatAddress(change.address))?.spec ?? {},
+    ...(live === undefined ? {} : { live }),
+    ...(record === undefined ? {} : { record }),
+    ...(claim === undefined ? {} : { claim }),
+    ...(remove === undefined ? {} : { remove }),
+    idOf: (address) => idOf(scene, drafts, address),
+    peer: (address) => peer(scene, drafts, address),
+  });
+  const relied = (planned.relies ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
+  return {
+    ...change,
+    calls: planned.calls.map((call) => inWireNames(call, dialect)),
+    ...(planned.sharedCall === undefined ? {} : { sharedCall: planned.sharedCall }),
+    relies: Object.fromEntries(relied),
+  };
+}
+
+function idOf(
+  scene: Scene,
+  drafts: ReadonlyMap<AddressText, Draft>,
+  address: Address,
+): string | IdReference | undefined {
+  const text = formatAddress(address);
+  const live = scene.live.get(text);
+  if (live !== undefined) return live.id;
+  return drafts.get(text)?.change.action === 'create' ? { $id: text } : undefined;
+}
+
+function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
+  const text = formatAddress(address);
+  const draft = drafts.get(text);
+  const live = scene.live.get(text);
+  return {
+    action: draft?.change.action ?? ('none' as const),
+    fields: draft?.change.fields ?? [],
+    ...(draft === undefined ? {} : { desired: draft.desired }),
+    ...(live === undefined ? {} : { live }),
+  };
+}
+
+function inWireNames(call: Call, dialect: Dialect): Call {
+  if (call.body === undefined) return call;
+  const body = renameMembers(call.body, dialect.rename);
+  return { ...call, body: asObject(body) };
+}
+
+function asObject(value: Json): JsonObject {
+  if (!isJsonObject(value)) throw new Error('a call body is an object');
+  return value;
+}
