@@ -13,6 +13,7 @@ import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import { ChangeRun } from './change-run.ts';
 import { LedgerKeeper } from './keep-ledger.ts';
+import { completeRecord, recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
 
 export interface ApplyTarget {
@@ -53,7 +54,7 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
     throw new Error('a plan with problems is not applied');
   const keeper = new LedgerKeeper(input.store, input.ledger);
   const work = new Work(input, keeper);
-  work.recordSettled();
+  recordFound({ planning: input.planning, kinds: input.kinds, keeper });
   const ledgerKept = keeper.save();
   input.tell({ type: 'begin', changes: plan.changes.length, calls: work.nodes.length });
   await schedule(work.nodes, {
@@ -131,40 +132,13 @@ class Work {
     this.#input.tell({ type: 'end', outcome, finished: this.#finished, changes });
     if (outcome.kind !== 'applied' && outcome.kind !== 'unchanged') return;
     const text = formatAddress(change.address);
-    const entry = this.#input.planning.records.get(text);
-    if (entry === undefined) this.#keeper.drop(text);
-    else this.#keeper.put(text, this.#complete(text, entry.record, change));
+    if (!this.#input.planning.records.has(text)) this.#keeper.drop(text);
+    else
+      this.#keeper.put(
+        text,
+        completeRecord({ ...this.#input, keeper: this.#keeper, ids: this.#ids }, text, change),
+      );
     void this.#keeper.save();
-  }
-
-  /** Apply records every declared resource that it found true, and forgets what is gone (RULES 25). */
-  recordSettled(): void {
-    for (const [text, { record, settled }] of this.#input.planning.records) {
-      if (settled) this.#keeper.put(text, this.#complete(text, record));
-    }
-    for (const text of this.#input.planning.forget) this.#keeper.drop(text);
-  }
-
-  #complete(text: AddressText, record: LedgerRecord, change?: Change): LedgerRecord {
-    const entry = this.#input.planning.records.get(text);
-    const id = this.#ids.get(text) ?? record.id;
-    const kind = entry === undefined ? undefined : this.#input.kinds.get(entry.draft.change.address.kind);
-    const known = this.#keeper.get(text);
-    const marks =
-      entry === undefined
-        ? undefined
-        : kind?.marks?.({
-            ...(change === undefined ? {} : { change }),
-            desired: entry.draft.desired,
-            ...(entry.draft.live === undefined ? {} : { live: entry.draft.live }),
-            ...(known === undefined ? {} : { record: known }),
-            idOf: (address) => this.#ids.get(formatAddress(address)) ?? this.#input.planning.idOf(address),
-          });
-    return {
-      ...record,
-      ...(id === undefined ? {} : { id }),
-      ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
-    };
   }
 
   /** Changes without calls of their own: what the ledger alone has to learn, or what shared a call that never ran. */

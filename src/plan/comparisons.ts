@@ -82,10 +82,10 @@ export const duration: Comparison = comparison('duration', (value) => {
   return typeof value === 'number' || typeof value === 'string' ? (parseDuration(value) ?? value) : value;
 });
 
-/** A moment: any ISO 8601 spelling of one instant, as UTC with milliseconds. */
-export const instant: Comparison = comparison('scalar', (value) => {
+/** A moment in any ISO 8601 spelling, to the minute: the service cuts seconds off (facts on workspaces, 2.1). */
+export const minute: Comparison = comparison('scalar', (value) => {
   const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
-  return Number.isNaN(time) ? value : new Date(time).toISOString();
+  return Number.isNaN(time) ? value : new Date(Math.floor(time / 60_000) * 60_000).toISOString();
 });
 
 /**

@@ -1,0 +1,21 @@
+/** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, and the plan. */
+import { anyManifestSchema, manifestSchema } from '../manifest/manifest-schema.ts';
+import { stackDocumentSchema } from '../manifest/stack-schema.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import { planSchema } from '../report/plan-schema.ts';
+
+export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
+  const named = [...kinds.values()].map((kind) => [kind.name, manifestSchema(kind)] as const);
+  return new Map<string, JsonObject>([
+    ...named,
+    ['Stack', stackDocumentSchema(kinds)],
+    ['Manifest', anyManifestSchema(kinds)],
+    ['Plan', asJson(planSchema)],
+  ]);
+}
+
+/** A schema as the plain data that it is once it is written down. */
+function asJson(schema: object): JsonObject {
+  return JSON.parse(JSON.stringify(schema));
+}

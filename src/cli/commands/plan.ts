@@ -1,0 +1,46 @@
+/** `trueup plan [path]`: what apply would do. Sends GET and LIST and nothing else. */
+import type { Plan } from '../../model/plan.ts';
+import { renderPlanJson } from '../../report/plan-json.ts';
+import { renderPlan } from '../../report/plan-text.ts';
+import { connectToRead } from '../connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { makePlan } from '../make-plan.ts';
+import { prepareRun } from '../prepare-run.ts';
+import type { Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+export interface PlanOptions {
+  readonly calls?: boolean;
+  readonly exitCode?: boolean;
+}
+
+export async function plan(
+  path: string | undefined,
+  options: PlanOptions,
+  { world, screen }: { world: World; screen: Screen },
+): Promise<ExitCode> {
+  const prepared = await prepareRun(path, { world, screen }, connectToRead);
+  if (typeof prepared === 'number') return prepared;
+  try {
+    const { plan: made } = await makePlan(prepared.request);
+    printPlan(screen, made, options.calls ?? false);
+    return planExitCode(made, options.exitCode ?? false);
+  } finally {
+    await prepared.connected.close();
+  }
+}
+
+export function printPlan(screen: Screen, made: Plan, calls: boolean): void {
+  const { world, paint, width } = screen;
+  if (screen.format === 'json') world.stdout.write(`${renderPlanJson(made)}\n`);
+  else
+    world.stdout.write(`${renderPlan(made, { paint, calls, ...(width === undefined ? {} : { width }) })}\n`);
+}
+
+/** Problems first, then a look that missed something, then whether changes were asked to count. */
+function planExitCode(made: Plan, changesCount: boolean): ExitCode {
+  const problems = exitCodeOf(made.problems);
+  if (problems !== exitCodes.done) return problems;
+  if (!made.coverage.complete) return exitCodes.error;
+  return changesCount && made.changes.length > 0 ? exitCodes.changesPending : exitCodes.done;
+}

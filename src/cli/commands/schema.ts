@@ -1,0 +1,23 @@
+/** `trueup schema [kind]`: prints the JSON Schema of a kind, the stack, the plan, or of any manifest. */
+import { nearestWord } from '../../manifest/nearest-word.ts';
+import { allSchemas } from '../all-schemas.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printError, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+export function schema(name: string | undefined, world: World, screen: Screen): ExitCode {
+  const schemas = allSchemas(world.kinds);
+  if (name === undefined) {
+    world.stdout.write(`${[...schemas.keys()].join('\n')}\n`);
+    return exitCodes.done;
+  }
+  const found = [...schemas].find(([known]) => known.toLowerCase() === name.toLowerCase());
+  if (found === undefined) {
+    const near = nearestWord(name, [...schemas.keys()]);
+    const hint = near === undefined ? `one of ${[...schemas.keys()].join(', ')}` : `did you mean "${near}"?`;
+    printError(screen, `there is no schema "${name}": ${hint}`);
+    return exitCodes.error;
+  }
+  world.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);
+  return exitCodes.done;
+}

@@ -1,0 +1,123 @@
+/**
+ * Opens the targets of a stack: URL, dialect, token and certificate put together into connections. A plan's connections
+ * are of a type that cannot write; only apply asks for the other one.
+ */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { findDialect } from '../http/dialects.ts';
+import {
+  openReader,
+  openTarget,
+  type ReaderConnection,
+  type TargetConnection,
+  type TargetOptions,
+} from '../http/open-target.ts';
+import type { Session } from '../model/kind.ts';
+import type { Dialect, Stack, Target } from '../model/target.ts';
+import { openSession } from '../targets/open-session.ts';
+import { type Embedded, openEmbedded } from './embedded.ts';
+import { readSecret, SecretError } from './secrets.ts';
+import type { World } from './world.ts';
+
+export interface Connected<C extends ReaderConnection = ReaderConnection> {
+  readonly targets: readonly ConnectedTarget<C>[];
+  close(): Promise<void>;
+}
+
+export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly connection: C;
+  /** with an empty memory: what is read through it is read afresh */
+  openSession(): Session;
+}
+
+/** For plans. @throws SecretError when a token cannot be read */
+export function connectToRead(stack: Stack, world: World): Promise<Connected> {
+  return connect(stack, world, openReader);
+}
+
+/** For apply. @throws SecretError when a token cannot be read */
+export function connectToWrite(stack: Stack, world: World): Promise<Connected<TargetConnection>> {
+  return connect(stack, world, openTarget);
+}
+
+async function connect<C extends ReaderConnection>(
+  stack: Stack,
+  world: World,
+  open: (options: TargetOptions) => C,
+): Promise<Connected<C>> {
+  const embedded = stack.targets.some(({ url }) => url === 'embedded')
+    ? await openEmbedded(stack)
+    : undefined;
+  const targets: ConnectedTarget<C>[] = [];
+  const close = async () => {
+    await Promise.all(targets.map(({ connection }) => connection.close()));
+    await embedded?.close();
+  };
+  try {
+    for (const target of stack.targets) {
+      const { dialect, options } = await optionsOf(target, { stack, world, embedded });
+      const connection = open(options);
+      const session = { target, dialect, stack: stack.name, reader: connection.reader };
+      targets.push({ target, dialect, connection, openSession: () => openSession(session) });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { targets, close };
+}
+
+interface Surroundings {
+  readonly stack: Stack;
+  readonly world: World;
+  readonly embedded: Embedded | undefined;
+}
+
+async function optionsOf(
+  target: Target,
+  around: Surroundings,
+): Promise<{ dialect: Dialect; options: TargetOptions }> {
+  const { stack, world, embedded } = around;
+  const dialect = findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  const options: TargetOptions = {
+    target,
+    url: target.url === 'embedded' ? (embedded?.url ?? '') : target.url,
+    dialect,
+    token: await tokenOf(target, around),
+    ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
+    env: world.env,
+    userAgent: `trueup/${world.version}`,
+  };
+  return { dialect, options };
+}
+
+async function tokenOf(
+  target: Target,
+  { stack, world, embedded }: Surroundings,
+): Promise<TargetOptions['token']> {
+  const { token } = target;
+  if (token === undefined) {
+    if (embedded === undefined || target.url !== 'embedded') {
+      throw new SecretError(
+        `target "${target.name}" has no token: add "token: { env: NAME }" to it in ${stack.file}`,
+      );
+    }
+    const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
+    return async () => own;
+  }
+  if ('login' in token) {
+    const { mount, role, jwt } = token.login;
+    return { login: { mount, role, jwt: () => readSecret(jwt, world, stack.directory) } };
+  }
+  const value = await readSecret(token, world, stack.directory);
+  return async () => value;
+}
+
+function readCertificate(stack: Stack, file: string): Promise<string> {
+  return readFile(resolve(stack.directory, file), 'utf8').catch((error: Error) => {
+    throw new SecretError(`the certificate "${file}" cannot be read: ${error.message}`, { cause: error });
+  });
+}

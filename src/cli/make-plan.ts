@@ -1,0 +1,42 @@
+/** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
+import type { Registry } from '../model/kind.ts';
+import type { Ledger } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Stack } from '../model/target.ts';
+import { buildPlan, type Planning } from '../plan/build-plan.ts';
+import { readLive } from '../targets/read-live.ts';
+import type { Connected } from './connect.ts';
+
+export interface PlanRequest {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly resources: readonly DesiredResource[];
+  readonly files: number;
+  readonly documents: number;
+  readonly manifestsComplete: boolean;
+  readonly ledger: Ledger;
+  readonly connected: Connected;
+}
+
+/** @throws WireError when a target cannot be reached */
+export async function makePlan(request: PlanRequest): Promise<Planning> {
+  const { stack, kinds, resources, ledger, connected } = request;
+  const before = connected.targets.map(({ connection }) => connection.requests());
+  const sessions = connected.targets.map((target) => target.openSession());
+  const sets = await readLive({ sessions, kinds, desired: resources, ledger });
+  return buildPlan({
+    stack,
+    kinds,
+    desired: resources,
+    ledger,
+    manifestsComplete: request.manifestsComplete,
+    files: request.files,
+    documents: request.documents,
+    targets: connected.targets.map(({ target, dialect, connection }, index) => ({
+      target,
+      dialect,
+      sets: sets.get(target.name) ?? new Map(),
+      requests: connection.requests() - (before[index] ?? 0),
+    })),
+  });
+}

@@ -1,0 +1,49 @@
+/** How one command writes: format, colours and width decided once. Results go to stdout, everything else to stderr. */
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { renderDiagnosticsJson } from '../report/diagnostics-json.ts';
+import { renderDiagnostics } from '../report/diagnostics-text.ts';
+import { colourful, type Paint, plain } from '../report/paint.ts';
+import type { Output, World } from './world.ts';
+
+export type Format = 'text' | 'json';
+export type ColorChoice = 'auto' | 'always' | 'never';
+
+export interface Screen {
+  readonly format: Format;
+  readonly world: World;
+  readonly paint: Paint;
+  /** for what goes to stderr */
+  readonly errorPaint: Paint;
+  readonly width: number | undefined;
+}
+
+export function openScreen(world: World, options: { format?: Format; color?: ColorChoice }): Screen {
+  const paintFor = (output: Output) =>
+    isColoured(output, world, options.color ?? 'auto') ? colourful : plain;
+  return {
+    format: options.format ?? 'text',
+    world,
+    paint: paintFor(world.stdout),
+    errorPaint: paintFor(world.stderr),
+    width: world.stdout.columns,
+  };
+}
+
+/** A flag beats the environment; `NO_COLOR` beats `FORCE_COLOR`; else only a terminal is coloured. */
+function isColoured(output: Output, { env }: World, choice: ColorChoice): boolean {
+  if (choice !== 'auto') return choice === 'always';
+  if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
+  if ((env['FORCE_COLOR'] ?? '') !== '' && env['FORCE_COLOR'] !== '0') return true;
+  return output.isTTY;
+}
+
+/** In JSON the diagnostics are the result of a command that got no further; as text they are for stderr. */
+export function printDiagnostics(screen: Screen, diagnostics: readonly Diagnostic[]): void {
+  const { world } = screen;
+  if (screen.format === 'json') world.stdout.write(`${renderDiagnosticsJson(diagnostics)}\n`);
+  else world.stderr.write(`${renderDiagnostics(diagnostics, { paint: screen.errorPaint })}\n`);
+}
+
+export function printError(screen: Screen, message: string): void {
+  screen.world.stderr.write(`${screen.errorPaint.error('error')}: ${message}\n`);
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+/** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
+import { readFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
+import { run } from './cli/run.ts';
+import type { Output, World } from './cli/world.ts';
+import { kinds } from './kinds/index.ts';
+
+function output(stream: NodeJS.WriteStream): Output {
+  return {
+    write: (chunk) => {
+      stream.write(chunk);
+    },
+    isTTY: stream.isTTY === true,
+    columns: stream.columns,
+  };
+}
+
+const world: World = {
+  cwd: process.cwd(),
+  env: process.env,
+  kinds,
+  version: JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version,
+  stdout: output(process.stdout),
+  stderr: output(process.stderr),
+  interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
+  readStdin: () => text(process.stdin),
+  confirm: async (question) => {
+    const { confirm } = await import('@clack/prompts');
+    return (await confirm({ message: question, initialValue: false })) === true;
+  },
+  onStop: (handler) => {
+    process.on('SIGINT', handler);
+    process.on('SIGTERM', handler);
+    return () => {
+      process.off('SIGINT', handler);
+      process.off('SIGTERM', handler);
+    };
+  },
+};
+
+process.exitCode = await run(process.argv.slice(2), world);

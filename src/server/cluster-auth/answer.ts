@@ -1,0 +1,51 @@
+// What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
+// Invariant: an error carries zero or one text, a success carries data, warnings or nothing (cluster-auth-wire.md 2.1).
+
+/** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
+export type Answer =
+  | {
+      readonly status: 200;
+      readonly data: Readonly<Record<string, unknown>> | null;
+      readonly warnings?: string[];
+    }
+  | { readonly status: 204 }
+  | { readonly status: number; readonly errors: readonly string[] };
+
+/** 200 with data. */
+export function answerData(data: Readonly<Record<string, unknown>>): Answer {
+  return { status: 200, data };
+}
+
+/** The answer to a write or a delete: 204, or 200 with the warnings when there are any. */
+export function answerDone(warnings: string[] = []): Answer {
+  return warnings.length === 0 ? { status: 204 } : { status: 200, data: null, warnings };
+}
+
+/** An error with the text as it stands; without a text the body is `{"errors":[]}`. */
+export function answerError(status: number, text?: string): Answer {
+  return { status, errors: text === undefined ? [] : [text] };
+}
+
+/** An error in the form that the service's core gives to what it refuses itself. */
+export function answerWrappedError(status: number, text: string): Answer {
+  return answerError(status, `1 error occurred:\n\t* ${text}\n\n`);
+}
+
+/** What is not there: a config never written, an unknown role, a list of nothing. */
+export const NOT_FOUND: Answer = answerError(404);
+
+/** The body that goes over the wire; undefined for 204 (cluster-auth-wire.md 2.1, "Success with data"). */
+export function envelope(answer: Answer, requestId: string): object | undefined {
+  if ('errors' in answer) return { errors: answer.errors };
+  if (!('data' in answer)) return undefined;
+  return {
+    request_id: requestId,
+    lease_id: '',
+    renewable: false,
+    lease_duration: 0,
+    data: answer.data,
+    wrap_info: null,
+    warnings: answer.warnings ?? null,
+    auth: null,
+  };
+}

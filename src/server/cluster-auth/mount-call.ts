@@ -1,0 +1,19 @@
+// One authorised request to a mount, as the resources of the method see it, and the shape of what serves it.
+// Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
+import type { ServiceIdentity } from '../identity/service-identity.ts';
+import type { Services } from '../services.ts';
+import type { Answer } from './answer.ts';
+
+export interface MountCall {
+  readonly services: Services;
+  readonly identity: ServiceIdentity;
+  readonly requestId: string;
+  /** The mount's path without slashes at its ends, for example `cluster` or `team/cluster`. */
+  readonly mount: string;
+  /** The role's name as the path has it, folded to lower case; empty where the path has none. */
+  readonly roleName: string;
+  /** The body's fields; empty without a body. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type Handler = (call: MountCall) => Answer;

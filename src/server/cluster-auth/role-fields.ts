@@ -1,0 +1,128 @@
+// The fields of a role: how each is read from a request, what a fresh role holds, how a role is shown.
+// Names are the wire's, in the database too, so that no table of names can go wrong.
+// Invariant: a role's values are normal: durations in whole seconds, lists as arrays, CIDR blocks canonical.
+import {
+  asBoolean,
+  asDuration,
+  asInteger,
+  asList,
+  asText,
+  readFields,
+  type Coerced,
+  type SentFields,
+} from './field-coercion.ts';
+
+/**
+ * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the
+ * field that replaced them (facts 2.6).
+ */
+export interface Role {
+  readonly bound_service_account_names: readonly string[];
+  /** null until namespaces are set for the first time. */
+  readonly bound_service_account_namespaces: readonly string[] | null;
+  readonly bound_service_account_namespace_selector: string;
+  readonly audience: string;
+  readonly alias_name_source: string;
+  readonly token_bound_cidrs: readonly string[];
+  readonly token_explicit_max_ttl: number;
+  readonly token_max_ttl: number;
+  readonly token_no_default_policy: boolean;
+  readonly token_num_uses: number;
+  readonly token_period: number;
+  readonly token_policies: readonly string[];
+  readonly token_ttl: number;
+  readonly token_type: string;
+  readonly policies: readonly string[];
+  readonly bound_cidrs: readonly string[];
+  readonly num_uses: number;
+  readonly ttl: number;
+  readonly max_ttl: number;
+  readonly period: number;
+}
+
+const ROLE_FIELDS = {
+  bound_service_account_names: asList,
+  bound_service_account_namespaces: asList,
+  bound_service_account_namespace_selector: asText,
+  audience: asText,
+  alias_name_source: asText,
+  token_bound_cidrs: asList,
+  token_explicit_max_ttl: asDuration,
+  token_max_ttl: asDuration,
+  token_no_default_policy: asBoolean,
+  token_num_uses: asInteger,
+  token_period: asDuration,
+  token_policies: asList,
+  token_ttl: asDuration,
+  token_type: asText,
+  policies: asList,
+  bound_cidrs: asList,
+  num_uses: asInteger,
+  ttl: asDuration,
+  max_ttl: asDuration,
+  period: asDuration,
+} as const;
+
+export type SentRole = SentFields<typeof ROLE_FIELDS>;
+
+/** The deprecated names, each with the field that replaced it. */
+export const DEPRECATED_NAMES = [
+  ['policies', 'token_policies'],
+  ['bound_cidrs', 'token_bound_cidrs'],
+  ['num_uses', 'token_num_uses'],
+  ['ttl', 'token_ttl'],
+  ['max_ttl', 'token_max_ttl'],
+  ['period', 'token_period'],
+] as const;
+
+/** Alias names by the account's generated UID, or by namespace and name. */
+export const ALIAS_NAME_SOURCES = ['serviceaccount_uid', 'serviceaccount_name'] as const;
+
+/** What a role holds before its first write; on its own it is no valid role. */
+export const FRESH_ROLE: Role = {
+  bound_service_account_names: [],
+  bound_service_account_namespaces: null,
+  bound_service_account_namespace_selector: '',
+  audience: '',
+  alias_name_source: '',
+  token_bound_cidrs: [],
+  token_explicit_max_ttl: 0,
+  token_max_ttl: 0,
+  token_no_default_policy: false,
+  token_num_uses: 0,
+  token_period: 0,
+  token_policies: [],
+  token_ttl: 0,
+  token_type: 'default',
+  policies: [],
+  bound_cidrs: [],
+  num_uses: 0,
+  ttl: 0,
+  max_ttl: 0,
+  period: 0,
+};
+
+/** Reads the role fields of a request body (facts 2.4); other keys are left alone. */
+export function readRoleFields(body: Readonly<Record<string, unknown>>): Coerced<SentRole> {
+  return readFields(ROLE_FIELDS, body);
+}
+
+/** The keys of a body that are no field of a role, sorted. `name` is not among them: the path answers for it. */
+export function unknownRoleFields(body: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(body)
+    .filter((key) => key !== 'name' && !Object.hasOwn(ROLE_FIELDS, key))
+    .toSorted();
+}
+
+/**
+ * The role as a read answers it: the fields under their current names always, `audience` and the deprecated names only
+ * when they hold something, never a `name` (facts 2.7).
+ */
+export function presentRole(role: Role): Record<string, unknown> {
+  const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;
+  const conditional = { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period };
+  const holding = Object.entries(conditional).filter(([, value]) =>
+    typeof value === 'object' ? value.length > 0 : Boolean(value),
+  );
+  return { ...always, ...Object.fromEntries(holding) };
+}

@@ -1,0 +1,134 @@
+// What a caller may do with single workspaces: the `permissions` object of a workspace document.
+// Invariant: the object that a caller reads and the check that a request meets are the same computation.
+
+import type { Database } from '../database.ts';
+import type { Caller } from './caller.ts';
+
+const READ = [
+  'can-read-run',
+  'can-read-variable',
+  'can-read-state-versions',
+  'can-read-state-outputs',
+  'can-read-settings',
+  'can-read-assessment-results',
+] as const;
+const PLAN = [...READ, 'can-queue-run'] as const;
+const WRITE = [
+  ...PLAN,
+  'can-update-variable',
+  'can-create-state-versions',
+  'can-queue-apply',
+  'can-queue-destroy',
+  'can-lock',
+  'can-unlock',
+] as const;
+const ADMIN = [
+  ...WRITE,
+  'can-update',
+  'can-destroy',
+  'can-force-unlock',
+  'can-manage-tags',
+  'can-manage-run-tasks',
+  'can-manage-assessments',
+  'can-manage-ephemeral-workspaces',
+] as const;
+const ALL = [...ADMIN, 'can-force-delete'] as const;
+
+export type Permission = (typeof ALL)[number];
+export type WorkspacePermissions = Readonly<Record<Permission, boolean>>;
+
+/** The permissions that custom access of a team may list. Reading runs comes with every access. */
+export const WORKSPACE_PERMISSIONS: readonly Permission[] = ALL;
+
+const LEVELS: Readonly<Record<string, readonly Permission[]>> = {
+  read: READ,
+  plan: PLAN,
+  write: WRITE,
+  maintain: ADMIN,
+  admin: ADMIN,
+  custom: ['can-read-run'],
+};
+
+/** What must be known of a workspace to tell what a caller may do with it. */
+export interface GuardedWorkspace {
+  readonly id: string;
+  readonly organization_id: string;
+  readonly allow_force_delete_workspaces: number;
+}
+
+interface GrantRow {
+  workspace_id: string;
+  access: string;
+  custom_permissions: string | null;
+}
+
+/** The caller's permissions on each of the workspaces, by workspace id; one query however many they are. */
+export function workspacePermissions(
+  database: Database,
+  caller: Caller,
+  workspaces: readonly GuardedWorkspace[],
+): Map<string, WorkspacePermissions> {
+  const grants = teamGrants(database, caller, workspaces);
+  return new Map(
+    workspaces.map((workspace) => {
+      const rights = caller.organizations.get(workspace.organization_id);
+      const granted = new Set(grants.get(workspace.id));
+      if (rights?.readWorkspaces) for (const permission of READ) granted.add(permission);
+      if (rights?.manageWorkspaces) for (const permission of ADMIN) granted.add(permission);
+      granted.delete('can-force-delete');
+      const administers = granted.has('can-update') && workspace.allow_force_delete_workspaces === 1;
+      if (rights?.owner || administers) granted.add('can-force-delete');
+      return [workspace.id, asObject(granted)];
+    }),
+  );
+}
+
+/**
+ * An SQL condition over the workspaces table `w`: those of one organization that the caller can read.
+ * It takes the parameter `:teams`, a JSON list of the caller's team ids.
+ */
+export function readableCondition(caller: Caller, organizationId: string): string {
+  if (caller.organizations.get(organizationId)?.readWorkspaces) return ':teams IS NOT NULL';
+  return `(w.id IN (SELECT workspace_id FROM team_workspace_access
+                    WHERE team_id IN (SELECT value FROM json_each(:teams)))
+        OR w.project_id IN (SELECT project_id FROM team_project_access
+                            WHERE team_id IN (SELECT value FROM json_each(:teams))))`;
+}
+
+function teamGrants(
+  database: Database,
+  caller: Caller,
+  workspaces: readonly GuardedWorkspace[],
+): Map<string, Permission[]> {
+  const grants = new Map<string, Permission[]>();
+  if (caller.teamIds.length === 0) return grants;
+  const rows = database.all<GrantRow>(
+    `WITH wanted AS (SELECT value AS id FROM json_each(:workspaces)),
+          mine AS (SELECT value AS id FROM json_each(:teams))
+     SELECT workspace_id, access, custom_permissions FROM team_workspace_access
+     WHERE workspace_id IN (SELECT id FROM wanted) AND team_id IN (SELECT id FROM mine)
+     UNION ALL
+     SELECT w.id, a.access, NULL FROM workspaces w JOIN team_project_access a ON a.project_id = w.project_id
+     WHERE w.id IN (SELECT id FROM wanted) AND a.team_id IN (SELECT id FROM mine)`,
+    {
+      workspaces: JSON.stringify(workspaces.map((workspace) => workspace.id)),
+      teams: JSON.stringify(caller.teamIds),
+    },
+  );
+  for (const row of rows) {
+    const custom =
+      row.custom_permissions === null ? [] : (JSON.parse(row.custom_permissions) as Permission[]);
+    grants.set(row.workspace_id, [
+      ...(grants.get(row.workspace_id) ?? []),
+      ...(LEVELS[row.access] ?? []),
+      ...custom,
+    ]);
+  }
+  return grants;
+}
+
+function asObject(granted: ReadonlySet<Permission>): WorkspacePermissions {
+  return Object.fromEntries(
+    ALL.map((permission) => [permission, granted.has(permission)]),
+  ) as WorkspacePermissions;
+}

@@ -1,0 +1,132 @@
+// Reading request bodies: from unknown JSON to typed values, keeping absent, null and empty apart.
+// Invariant: what is read here is trusted afterwards; every problem is noted with its JSON pointer and reading goes on,
+// so that one answer tells them all. Members that nobody asks for are ignored.
+
+import type { Identifier } from './document.ts';
+import { invalid, type Problem } from './errors.ts';
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The value as an object; undefined for everything else, lists and null included. */
+export function asObject(value: unknown): JsonObject | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : undefined;
+}
+
+/** `data` of a body that must be one resource of this type. @throws ApiError 422 when it is not. */
+export function readResource(
+  body: unknown,
+  type: string,
+): { attributes: JsonObject; relationships: JsonObject } {
+  const data = asObject(asObject(body)?.['data']);
+  if (data === undefined) {
+    throw invalid([{ detail: 'data must be a resource object', pointer: '/data' }]);
+  }
+  if (data['type'] !== type) {
+    throw invalid([{ detail: `type must be "${type}"`, pointer: '/data/type' }]);
+  }
+  return {
+    attributes: asObject(data['attributes']) ?? {},
+    relationships: asObject(data['relationships']) ?? {},
+  };
+}
+
+/** `data` of a body that must be a list of resources of this type, each as found. @throws ApiError 422. */
+export function readResourceList(body: unknown, type: string): JsonObject[] {
+  const data = asObject(body)?.['data'];
+  if (!Array.isArray(data)) {
+    throw invalid([{ detail: `data must be a list of "${type}"`, pointer: '/data' }]);
+  }
+  const problems: Problem[] = [];
+  const items = data.map((item: unknown, index) => {
+    const object = asObject(item);
+    if (object?.['type'] !== type) {
+      problems.push({ detail: `type must be "${type}"`, pointer: `/data/${index}/type` });
+    }
+    return object ?? {};
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return items;
+}
+
+/** `data` of a body that must be a list of identifiers of this type. @throws ApiError 422. */
+export function readIdentifiers(body: unknown, type: string): Identifier[] {
+  const problems: Problem[] = [];
+  const identifiers = readResourceList(body, type).map((item, index) => {
+    const id = item['id'];
+    if (typeof id !== 'string' || id === '') {
+      problems.push({ detail: 'id must be given', pointer: `/data/${index}/id` });
+    }
+    return { id: String(id), type };
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return identifiers;
+}
+
+/** Reads members of one object. Each method gives undefined for an absent member and for one it has refused. */
+export class MemberReader {
+  readonly #source: JsonObject;
+  readonly #pointer: string;
+  readonly #problems: Problem[];
+
+  /** `pointer` is where `source` stands in the body; problems are added to the caller's list. */
+  constructor(source: JsonObject, pointer: string, problems: Problem[]) {
+    this.#source = source;
+    this.#pointer = pointer;
+    this.#problems = problems;
+  }
+
+  refuse(name: string, detail: string): undefined {
+    this.#problems.push({ detail, pointer: `${this.#pointer}/${name}` });
+    return undefined;
+  }
+
+  boolean(name: string): boolean | undefined {
+    const value = this.#source[name];
+    if (value === undefined || typeof value === 'boolean') return value;
+    return this.refuse(name, `${name} must be true or false`);
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#source[name];
+    if (value === undefined || typeof value === 'string') return value;
+    return this.refuse(name, `${name} must be a string`);
+  }
+
+  nullableText(name: string): string | null | undefined {
+    return this.#source[name] === null ? null : this.text(name);
+  }
+
+  /** A list of strings; null means an empty one. */
+  texts(name: string): string[] | undefined {
+    const value = this.#source[name];
+    if (value === undefined) return undefined;
+    if (value === null) return [];
+    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
+    return this.refuse(name, `${name} must be a list of strings`);
+  }
+
+  positiveInteger(name: string): number | undefined {
+    const value = this.#source[name];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
+    return this.refuse(name, `${name} must be a whole number greater than 0`);
+  }
+
+  nullableObject(name: string): JsonObject | null | undefined {
+    const value = this.#source[name];
+    if (value === undefined || value === null) return value;
+    return asObject(value) ?? this.refuse(name, `${name} must be an object or null`);
+  }
+
+  /** One of the allowed words, or null. */
+  nullableWord<Word extends string>(name: string, allowed: readonly Word[]): Word | null | undefined {
+    const value = this.#source[name];
+    if (value === undefined || value === null) return value;
+    return (
+      allowed.find((word) => word === value) ??
+      this.refuse(name, `${name} must be one of ${allowed.join(', ')}`)
+    );
+  }
+}

@@ -1,0 +1,87 @@
+// Refusals of the workspaces API, in the error form of JSON:API.
+// Invariant: `status` is a string in every error object (clients decode it as one), and an ApiError thrown inside a
+// transaction takes the whole request back. That is why refusals are thrown here and not returned.
+
+export interface ErrorSource {
+  /** Where in the body the problem is, as a JSON pointer: `/data/attributes/name`. */
+  readonly pointer?: string;
+  /** Which query parameter is at fault. */
+  readonly parameter?: string;
+}
+
+/** One problem with a request's body: what is wrong and where. */
+export interface Problem {
+  readonly detail: string;
+  readonly pointer: string;
+}
+
+const TITLES = {
+  400: 'bad request',
+  401: 'unauthorized',
+  403: 'forbidden',
+  404: 'not found',
+  409: 'conflict',
+  413: 'payload too large',
+  415: 'unsupported media type',
+  422: 'invalid attribute',
+  500: 'internal error',
+  503: 'service unavailable',
+} as const;
+
+export type ErrorStatus = keyof typeof TITLES;
+
+interface ErrorObject {
+  readonly status: string;
+  readonly title: string;
+  readonly detail: string;
+  readonly source?: ErrorSource;
+}
+
+export class ApiError extends Error {
+  readonly status: ErrorStatus;
+  readonly errors: readonly ErrorObject[];
+
+  constructor(status: ErrorStatus, details: readonly { detail: string; source?: ErrorSource }[]) {
+    super(details.map(({ detail }) => detail).join('; '));
+    this.status = status;
+    this.errors = details.map((problem) => ({ status: String(status), title: TITLES[status], ...problem }));
+  }
+}
+
+/** The body of an error answer. */
+export function errorDocument(error: ApiError): { errors: readonly ErrorObject[] } {
+  return { errors: error.errors };
+}
+
+export function badRequest(detail: string, source?: ErrorSource): ApiError {
+  return new ApiError(400, [source === undefined ? { detail } : { detail, source }]);
+}
+
+export function unauthorized(): ApiError {
+  return new ApiError(401, [{ detail: 'The request carries no valid API token' }]);
+}
+
+export function forbidden(detail: string): ApiError {
+  return new ApiError(403, [{ detail }]);
+}
+
+/** Not there, or not for this caller: the two look the same, so that nobody learns names by asking. */
+export function notFound(what: string): ApiError {
+  return new ApiError(404, [{ detail: `${what} not found, or not authorized for this action` }]);
+}
+
+export function conflict(detail: string): ApiError {
+  return new ApiError(409, [{ detail }]);
+}
+
+export function unavailable(detail: string): ApiError {
+  return new ApiError(503, [{ detail }]);
+}
+
+/** All problems of a body at once, so that a client can mend them in one go. */
+export function invalid(problems: readonly Problem[]): ApiError {
+  return new ApiError(
+    422,
+    problems.map(({ detail, pointer }) => ({ detail, source: { pointer } })),
+  );
+}

@@ -1,0 +1,19 @@
+// Reading query parameters. Names are flat text (`page[size]`); encoded and unencoded brackets arrive the same.
+// Invariant: unknown parameters are ignored; of a repeated single-valued parameter the last one counts.
+
+export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** The parameter's value; undefined when it is absent. */
+export function queryText(query: Query, name: string): string | undefined {
+  const value = query[name];
+  return typeof value === 'object' ? value.at(-1) : value;
+}
+
+/** The values of a parameter that may be repeated and may join several by commas; empty ones are dropped. */
+export function queryList(query: Query, name: string): string[] {
+  return [query[name] ?? []]
+    .flat()
+    .flatMap((text) => text.split(','))
+    .map((text) => text.trim())
+    .filter((text) => text !== '');
+}

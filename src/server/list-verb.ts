@@ -1,0 +1,170 @@
+// The verb LIST on an ordinary Fastify server. Node's HTTP parser knows no such verb and gives up on the connection;
+// the two options made here pick the connection up again, hand it back to the server with `GET` in place of `LIST`,
+// and put `list=true` into that request's query, so that routes see one spelling of a list.
+//
+//   client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
+//                                                                              │
+//   route  ◀──"GET /v1/x?list=true"── parser ◀──"connection" once more── "GET " + the rest of the bytes
+//
+// Invariant: no byte of the client is lost or read twice, and answers leave in the order of their requests.
+// It leans on two internals of Node, both asserted by test/server/list-verb.test.ts: the name of the close listener
+// that frees a parser, and `socket._httpMessage`, the response being written.
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+const LIST = 'LIST ';
+const GET = 'GET ';
+
+/** How many bytes behind a waiting LIST are taken in before the socket is paused. */
+const HELD_BYTES = 64 * 1024;
+
+/** Node's listener that frees a connection's parser; a Node internal (facts/toolchain.md section 6, step 4). */
+export const PARSER_FREEING_LISTENER = 'bound socketOnClose';
+
+/** What Node's HTTP server itself listens to on a connection; it subscribes again when it gets the socket back. */
+const HTTP_LISTENERS = ['data', 'end', 'close', 'drain', 'error', 'timeout', 'pause', 'resume'];
+
+const STATUS_OF_ERROR: Record<string, string> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
+
+/** A parser's complaint, as Node gives it to `clientError`; the last two are absent for other errors. */
+type ClientError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
+
+/** The two Fastify options that together make LIST work. */
+export type ListVerbOptions = {
+  clientErrorHandler: (this: { server: Server }, error: ClientError, socket: Socket) => void;
+  rewriteUrl: (request: IncomingMessage) => string;
+};
+
+/**
+ * Makes the Fastify options that accept LIST on every path as a GET with `list=true` in front of its query.
+ * Any other verb that Node does not know is answered with 400 and `{"errors":[]}`, after the answers owed to earlier
+ * requests of that connection. Source: RULES 36, facts/toolchain.md section 6, cluster-auth-wire.md 2.1.
+ */
+export function acceptListVerb(): ListVerbOptions {
+  const relabelled = new WeakSet<Socket>();
+  const waiting = new WeakSet<Socket>();
+
+  return {
+    clientErrorHandler(error, socket) {
+      // A held request cannot be late: its own parser will read it once the answers before it have left.
+      if (waiting.has(socket)) return;
+      const opening = openingOfUnknownVerb(error);
+      if (opening === undefined) {
+        refuse(socket, STATUS_OF_ERROR[error.code ?? '']);
+        return;
+      }
+      collect(socket, opening, (takeHeld) => {
+        waiting.add(socket);
+        whenIdle(socket, () => {
+          waiting.delete(socket);
+          const held = takeHeld();
+          if (!startsWithList(held)) return refuse(socket);
+          releaseFromServer(socket);
+          relabelled.add(socket);
+          this.server.emit('connection', socket);
+          socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(LIST.length)]));
+          socket.resume();
+        });
+      });
+    },
+
+    rewriteUrl(request) {
+      const url = request.url ?? '/';
+      return relabelled.delete(request.socket) ? withListTrue(url) : url;
+    },
+  };
+}
+
+/**
+ * The bytes from the start of the request whose verb the parser refused, or undefined for any other error.
+ * The parser takes "LI" for the start of LINK and refuses the third byte, hence the 2; bytes of the verb that came
+ * in an earlier packet are gone, but can only have been the beginning of LIST.
+ */
+function openingOfUnknownVerb(error: ClientError): Buffer | undefined {
+  const { code, bytesParsed, rawPacket } = error;
+  if (code !== 'HPE_INVALID_METHOD' || bytesParsed === undefined || !Buffer.isBuffer(rawPacket))
+    return undefined;
+  const start = bytesParsed - 2;
+  if (start >= 0) return rawPacket.subarray(start);
+  return Buffer.concat([Buffer.from(LIST.slice(0, -start)), rawPacket]);
+}
+
+function startsWithList(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 0, LIST.length) === LIST;
+}
+
+/**
+ * Takes the socket's input away from the dead parser and calls `decided` once enough bytes are here to tell LIST from
+ * another verb. Further bytes are held until `decided` asks for them. Listeners for the output stay: responses use them.
+ */
+function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buffer) => void): void {
+  const chunks = [opening];
+  let length = opening.length;
+  let isDecided = false;
+
+  const takeHeld = (): Buffer => {
+    socket.removeListener('data', hold);
+    return Buffer.concat(chunks);
+  };
+  const hold = (chunk: Buffer): void => {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > HELD_BYTES) socket.pause();
+    decideOnce();
+  };
+  const decideOnce = (): void => {
+    const couldBeList = LIST.startsWith(opening.toString('latin1', 0, LIST.length));
+    if (isDecided || (couldBeList && length < LIST.length)) return;
+    isDecided = true;
+    decided(takeHeld);
+  };
+
+  socket.removeAllListeners('data').removeAllListeners('end');
+  socket.on('data', hold);
+  // As Node's own server does: a client that ends its side has stopped waiting for answers.
+  socket.once('end', () => whenIdle(socket, () => socket.end()));
+  decideOnce();
+}
+
+/** Runs `act` once no response is being written to the socket; never, when the socket closes first. */
+function whenIdle(socket: HttpSocket, act: () => void): void {
+  if (!socket.writable) return;
+  const response = socket._httpMessage;
+  if (response) response.once('close', () => whenIdle(socket, act));
+  else act();
+}
+
+/** Undoes what the HTTP server did to the socket, so that it can be given to the server as a new connection. */
+function releaseFromServer(socket: Socket): void {
+  for (const listener of socket.listeners('close')) {
+    if (listener.name === PARSER_FREEING_LISTENER) Reflect.apply(listener, socket, []);
+  }
+  for (const event of HTTP_LISTENERS) socket.removeAllListeners(event);
+  // The keep-alive timer of the last response would otherwise cut a LIST that takes longer to answer.
+  socket.setTimeout(0);
+}
+
+/** Answers what cannot be parsed and closes; says nothing in the middle of another response. */
+function refuse(socket: HttpSocket, statusLine = '400 Bad Request'): void {
+  const body = '{"errors":[]}';
+  if (socket.writable && !socket._httpMessage) {
+    socket.write(
+      `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+        `Connection: close\r\n\r\n${body}`,
+    );
+  }
+  socket.destroySoon();
+}
+
+/** Puts `list=true` in front of the query, where it wins over one that the client sent. */
+function withListTrue(url: string): string {
+  const question = url.indexOf('?');
+  if (question < 0) return `${url}?list=true`;
+  return `${url.slice(0, question)}?list=true&${url.slice(question + 1)}`;
+}

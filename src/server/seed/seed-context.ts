@@ -1,0 +1,35 @@
+// What the parts of one organization's seed are handed, and the one thing that several of them do.
+
+import type { Database } from '../database.ts';
+
+export interface SeedContext {
+  readonly database: Database;
+  readonly organizationId: string;
+  readonly organizationName: string;
+  readonly now: Date;
+}
+
+/** Makes a seeded user a member of the organization. */
+export function addMember(context: SeedContext, username: string): void {
+  context.database.run(
+    `INSERT OR IGNORE INTO organization_memberships (organization_id, user_id)
+     SELECT :organization, id FROM users WHERE username = :username`,
+    { organization: context.organizationId, username },
+  );
+}
+
+/** The given columns without those that the seed leaves out; truth values become 0 and 1. */
+export function givenColumns(
+  columns: Readonly<Record<string, string | number | boolean | null | undefined>>,
+): Record<string, string | number | null> {
+  const given: Record<string, string | number | null> = {};
+  for (const [column, value] of Object.entries(columns)) {
+    if (value !== undefined) given[column] = typeof value === 'boolean' ? Number(value) : value;
+  }
+  return given;
+}
+
+/** Does something with each entry of a list that the seed may leave out. */
+export function eachOf<T>(list: readonly T[] | undefined, write: (entry: T) => void): void {
+  for (const entry of list ?? []) write(entry);
+}

@@ -1,0 +1,89 @@
+// Checks unknown data against the shape of a seed, and says in words what is wrong and where.
+// Invariant: every problem of a seed is found in one go; a misspelt key is a problem, never ignored.
+
+/** Why a seed was refused: one line for each problem, each with its path (`organizations[0].teams[1].name`). */
+export class SeedError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`the seed is malformed:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}
+
+/** Checks one value; adds to `problems` what is wrong with it. */
+export type Check = (value: unknown, path: string, problems: string[]) => void;
+
+export const text: Check = (value, path, problems) => {
+  if (typeof value !== 'string' || value === '') problems.push(`${path} must be a text that is not empty`);
+};
+
+export const flag: Check = (value, path, problems) => {
+  if (typeof value !== 'boolean') problems.push(`${path} must be true or false`);
+};
+
+export const count: Check = (value, path, problems) => {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
+    problems.push(`${path} must be a whole number that is not negative`);
+  }
+};
+
+export function oneOf(...words: readonly string[]): Check {
+  return (value, path, problems) => {
+    if (typeof value !== 'string' || !words.includes(value)) {
+      problems.push(`${path} must be one of ${words.join(', ')}`);
+    }
+  };
+}
+
+export function listOf(item: Check): Check {
+  return (value, path, problems) => {
+    if (!Array.isArray(value)) {
+      problems.push(`${path} must be a list`);
+      return;
+    }
+    for (const [index, element] of value.entries()) item(element, `${path}[${index}]`, problems);
+  };
+}
+
+/** A map whose keys the user chooses. */
+export function mapOf(item: Check): Check {
+  return (value, path, problems) => {
+    if (!isObject(value)) {
+      problems.push(`${at(path)} must be a map`);
+      return;
+    }
+    for (const [key, element] of Object.entries(value)) item(element, `${path}.${key}`, problems);
+  };
+}
+
+/** A map with these keys and no others; those in `required` must be there. */
+export function object(fields: Readonly<Record<string, Check>>, required: readonly string[] = []): Check {
+  return (value, path, problems) => {
+    if (!isObject(value)) {
+      problems.push(`${at(path)} must be a map`);
+      return;
+    }
+    problems.push(
+      ...required.filter((key) => value[key] === undefined).map((key) => `${at(path)} lacks ${key}`),
+    );
+    for (const [key, element] of Object.entries(value)) {
+      const check = fields[key] ?? unknownKey(Object.keys(fields));
+      if (element !== undefined) check(element, path === '' ? key : `${path}.${key}`, problems);
+    }
+  };
+}
+
+function unknownKey(known: readonly string[]): Check {
+  return (_value, path, problems) => {
+    problems.push(`${path} is not known here (known: ${known.join(', ')})`);
+  };
+}
+
+function at(path: string): string {
+  return path === '' ? 'the seed' : path;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,87 @@
+// Finding what a request's path names, with the caller's right to see and use it.
+// Invariant: what the caller may not see, or may not do, is answered 404 exactly like what does not exist.
+
+import type { Database } from '../database.ts';
+import type { Caller, OrganizationRights } from '../identity/caller.ts';
+import {
+  type Permission,
+  type WorkspacePermissions,
+  workspacePermissions,
+} from '../identity/workspace-permissions.ts';
+import type { ApiRequest } from '../json-api/endpoint.ts';
+import { notFound } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { type ExecutionMode, recordById, recordByName, type WorkspaceRecord } from './workspace-record.ts';
+
+export interface OrganizationRecord {
+  id: string;
+  name: string;
+  default_execution_mode: ExecutionMode;
+  default_agent_pool_id: string | null;
+  allow_force_delete_workspaces: number;
+  assessments_enforced: number;
+  global_remote_state_default: number;
+}
+
+/** The organization that the path names. @throws ApiError 404 when the caller does not belong to it. */
+export function requireOrganization(
+  services: Services,
+  request: ApiRequest,
+): { organization: OrganizationRecord; rights: OrganizationRights } {
+  const organization = services.database.get<OrganizationRecord>(
+    'SELECT * FROM organizations WHERE name = :name',
+    { name: request.params['organization_name'] ?? '' },
+  );
+  const rights = request.caller.organizations.get(organization?.id ?? '');
+  if (organization === undefined || rights === undefined) throw notFound('Organization');
+  return { organization, rights };
+}
+
+export interface AccessibleWorkspace {
+  readonly workspace: WorkspaceRecord;
+  readonly permissions: WorkspacePermissions;
+}
+
+/**
+ * The workspace that the path names, by `:workspace_id` or by `:organization_name` and `:name`.
+ * @throws ApiError 404 when the caller cannot read it or lacks the permission.
+ */
+export function requireWorkspace(
+  services: Services,
+  request: ApiRequest,
+  permission: Permission = 'can-read-run',
+): AccessibleWorkspace {
+  const workspace = namedWorkspace(services.database, request.params);
+  if (workspace === undefined) throw notFound('Workspace');
+  const permissions = workspacePermissions(services.database, request.caller, [workspace]).get(workspace.id);
+  if (!permissions?.['can-read-run'] || !permissions[permission]) throw notFound('Workspace');
+  return { workspace, permissions };
+}
+
+function namedWorkspace(
+  database: Database,
+  params: Readonly<Record<string, string>>,
+): WorkspaceRecord | undefined {
+  const id = params['workspace_id'];
+  if (id !== undefined) return recordById(database, id);
+  return recordByName(database, params['organization_name'] ?? '', params['name'] ?? '');
+}
+
+export type ProjectAccess = 'read' | 'write' | 'maintain' | 'admin' | undefined;
+
+/** The strongest access that the caller's teams have to a project of an organization. */
+export function projectAccess(
+  database: Database,
+  caller: Caller,
+  project: { id: string; organization_id: string },
+): ProjectAccess {
+  const rights = caller.organizations.get(project.organization_id);
+  if (rights?.owner || rights?.manageProjects) return 'admin';
+  const row = database.get<{ access: ProjectAccess }>(
+    `SELECT access FROM team_project_access
+     WHERE project_id = :project AND team_id IN (SELECT value FROM json_each(:teams))
+     ORDER BY CASE access WHEN 'admin' THEN 1 WHEN 'maintain' THEN 2 WHEN 'write' THEN 3 ELSE 4 END LIMIT 1`,
+    { project: project.id, teams: JSON.stringify(caller.teamIds) },
+  );
+  return row?.access;
+}

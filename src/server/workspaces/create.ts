@@ -1,0 +1,91 @@
+// POST /organizations/:organization_name/workspaces.
+// Invariant: the workspace, its tags and its audit event appear together; no moment exists in which it is there untagged.
+
+import type { Database } from '../database.ts';
+import { newId } from '../identifiers.ts';
+import type { Caller, OrganizationRights } from '../identity/caller.ts';
+import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
+import { invalid, notFound, type Problem } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { projectAccess, requireOrganization } from './access.ts';
+import { defaultSettings, findProject, type ProjectRecord, settleWorkspace } from './settle-workspace.ts';
+import { workspaceDocument } from './show.ts';
+import { replaceTagBindings } from './tag-bindings.ts';
+import { addTags } from './tags.ts';
+import { recordWorkspaceEvent } from './workspace-event.ts';
+import type { WorkspaceSettings } from './workspace-record.ts';
+import { readWorkspaceRequest } from './workspace-request.ts';
+
+export function createWorkspace(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const { organization, rights } = requireOrganization(services, request);
+  const problems: Problem[] = [];
+  const body = readWorkspaceRequest(request.body, problems);
+  const project = findProject(database, organization.id, body.projectId);
+  if (project === undefined) throw unknownProject();
+  if (!mayCreateIn(database, request.caller, rights, project)) throw notFound('Organization');
+  if (body.name === undefined) {
+    problems.push({ detail: 'Name is required', pointer: '/data/attributes/name' });
+  }
+  const settings = settleWorkspace(
+    {
+      database,
+      organization,
+      project,
+      current: defaultSettings(organization, project),
+      request: body,
+      creating: true,
+    },
+    problems,
+  );
+  const id = newId('ws');
+  insertWorkspace(
+    database,
+    { id, organizationId: organization.id },
+    { ...settings, source_name: body.sourceName ?? null, source_url: body.sourceUrl ?? null },
+    services.now(),
+  );
+  replaceTagBindings(database, { workspace_id: id }, body.tagBindings ?? [], services.now());
+  addTags(database, { id, organization_id: organization.id }, body.tagNames ?? [], services.now());
+  recordWorkspaceEvent(services, request, { id, organization_id: organization.id }, { action: 'create' });
+  return created(workspaceDocument(services, request, id));
+}
+
+/** Writes the row of a new workspace. */
+export function insertWorkspace(
+  database: Database,
+  identity: { readonly id: string; readonly organizationId: string },
+  settings: WorkspaceSettings,
+  now: Date,
+): void {
+  const time = now.toISOString();
+  database.insert('workspaces', {
+    id: identity.id,
+    organization_id: identity.organizationId,
+    ...settings,
+    created_at: time,
+    updated_at: time,
+    latest_change_at: time,
+  });
+}
+
+export function unknownProject(): Error {
+  return invalid([
+    {
+      detail: 'The project does not exist in this organization',
+      pointer: '/data/relationships/project/data/id',
+    },
+  ]);
+}
+
+/** Owners, managers of all workspaces, organization tokens; and who maintains the project. */
+function mayCreateIn(
+  database: Database,
+  caller: Caller,
+  rights: OrganizationRights,
+  project: ProjectRecord,
+): boolean {
+  if (rights.manageWorkspaces) return true;
+  const access = projectAccess(database, caller, project);
+  return access === 'maintain' || access === 'admin';
+}

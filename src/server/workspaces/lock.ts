@@ -1,0 +1,91 @@
+// Lock, unlock and force-unlock a workspace.
+//
+//   unlocked ──lock──▶ locked by a user or a team ──unlock by the same, or force-unlock by an admin──▶ unlocked
+//
+// Invariant: a lock has one holder; only the holder takes it back, unless an admin forces it.
+
+import { asObject } from '../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
+import { conflict, unavailable } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { requireWorkspace } from './access.ts';
+import { workspaceDocument } from './show.ts';
+import { newestIntermediateStateVersion, promoteIntermediateState } from './state-versions.ts';
+import { recordWorkspaceEvent, type WorkspaceAction } from './workspace-event.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
+
+export function lockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-lock');
+  if (workspace.locked_by_id !== null) throw conflict('The workspace is already locked');
+  const { type, id } = request.caller.actsAs;
+  const lock = { locked_by_type: type, locked_by_id: id, locked_reason: lockReason(request.body) };
+  return writeLock(services, request, workspace, { lock, action: 'lock' });
+}
+
+export function unlockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-unlock');
+  requireLocked(workspace);
+  const { type, id } = request.caller.actsAs;
+  if (workspace.locked_by_type !== type || workspace.locked_by_id !== id) {
+    throw conflict(`The workspace is locked by ${holderOf(services, workspace)}`);
+  }
+  if (newestIntermediateStateVersion(services.database, workspace.id)?.status === 'pending') {
+    throw unavailable('The latest state version is still pending, try again in a moment');
+  }
+  promoteIntermediateState(services.database, workspace.id);
+  return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'unlock' });
+}
+
+export function forceUnlockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-force-unlock');
+  requireLocked(workspace);
+  return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'force_unlock' });
+}
+
+/** The reason is kept after an unlock: it is empty, and no longer null, once a workspace has been locked. */
+const NO_LOCK = { locked_by_type: null, locked_by_id: null, locked_reason: '' };
+
+interface LockChange {
+  readonly lock: Readonly<Record<string, string | null>>;
+  readonly action: WorkspaceAction;
+}
+
+function writeLock(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  change: LockChange,
+): ApiAnswer {
+  services.database.update('workspaces', workspace.id, {
+    ...change.lock,
+    updated_at: services.now().toISOString(),
+  });
+  recordWorkspaceEvent(services, request, workspace, { action: change.action });
+  return ok(workspaceDocument(services, request, workspace.id));
+}
+
+/** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. */
+function lockReason(body: unknown): string {
+  const plain = asObject(body);
+  const wrapped = asObject(asObject(plain?.['data'])?.['attributes']);
+  const reason = plain?.['reason'] ?? wrapped?.['reason'];
+  return typeof reason === 'string' ? reason : '';
+}
+
+function requireLocked(workspace: WorkspaceRecord): void {
+  if (workspace.locked_by_id === null) throw conflict('The workspace is already unlocked');
+}
+
+/** Clients tell holders apart by the words User, Team and Run. */
+function holderOf(services: Services, workspace: WorkspaceRecord): string {
+  const id = workspace.locked_by_id ?? '';
+  if (workspace.locked_by_type === 'runs') return `Run ${id}`;
+  if (workspace.locked_by_type === 'teams') {
+    const team = services.database.get<{ name: string }>('SELECT name FROM teams WHERE id = :id', { id });
+    return `Team ${team?.name ?? id}`;
+  }
+  const user = services.database.get<{ username: string }>('SELECT username FROM users WHERE id = :id', {
+    id,
+  });
+  return `User ${user?.username ?? id}`;
+}

@@ -1,0 +1,86 @@
+// PATCH /workspaces/:workspace_id and PATCH /organizations/:organization_name/workspaces/:name.
+// Invariant: `updated-at` moves when the workspace's own settings moved, and only then.
+
+import type { ApiAnswer, ApiRequest } from '../json-api/endpoint.ts';
+import { ok } from '../json-api/endpoint.ts';
+import { notFound, type Problem } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { type OrganizationRecord, projectAccess, requireWorkspace } from './access.ts';
+import { unknownProject } from './create.ts';
+import { findProject, type ProjectRecord, settleWorkspace } from './settle-workspace.ts';
+import { workspaceDocument } from './show.ts';
+import { replaceTagBindings } from './tag-bindings.ts';
+import { recordWorkspaceEvent } from './workspace-event.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from './workspace-record.ts';
+import { readWorkspaceRequest } from './workspace-request.ts';
+
+export function updateWorkspace(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const { workspace } = requireWorkspace(services, request, 'can-update');
+  const problems: Problem[] = [];
+  const body = readWorkspaceRequest(request.body, problems);
+  const settings = settleWorkspace(
+    {
+      database,
+      organization: organizationOf(services, workspace),
+      project: targetProject(services, request, workspace, body.projectId),
+      current: workspace,
+      request: body,
+      creating: false,
+    },
+    problems,
+  );
+  writeSettings(services, workspace, settings);
+  if (body.tagBindings !== undefined) {
+    replaceTagBindings(database, { workspace_id: workspace.id }, body.tagBindings, services.now());
+  }
+  recordWorkspaceEvent(services, request, workspace, { action: 'update' });
+  return ok(workspaceDocument(services, request, workspace.id));
+}
+
+/** Writes the columns that differ. What was only joined to the record is carried along unchanged, so it never does. */
+function writeSettings(services: Services, workspace: WorkspaceRecord, settings: WorkspaceSettings): void {
+  const changed = Object.entries(settings).filter(
+    ([column, value]) => workspace[column as keyof WorkspaceSettings] !== value,
+  );
+  if (changed.length === 0) return;
+  const now = services.now().toISOString();
+  services.database.update('workspaces', workspace.id, {
+    ...Object.fromEntries(changed),
+    updated_at: now,
+    latest_change_at: now,
+  });
+}
+
+function organizationOf(services: Services, workspace: WorkspaceRecord): OrganizationRecord {
+  const organization = services.database.get<OrganizationRecord>(
+    'SELECT * FROM organizations WHERE id = :id',
+    {
+      id: workspace.organization_id,
+    },
+  );
+  if (organization === undefined) throw notFound('Organization');
+  return organization;
+}
+
+/** The project after the update. A move needs admin access to both projects. */
+function targetProject(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  wanted: string | undefined,
+): ProjectRecord {
+  const { database } = services;
+  const find = (id: string): ProjectRecord => {
+    const project = findProject(database, workspace.organization_id, id);
+    if (project === undefined) throw unknownProject();
+    return project;
+  };
+  const current = find(workspace.project_id);
+  if (wanted === undefined || wanted === workspace.project_id) return current;
+  const target = find(wanted);
+  for (const project of [current, target]) {
+    if (projectAccess(database, request.caller, project) !== 'admin') throw notFound('Project');
+  }
+  return target;
+}
