@@ -44,8 +44,11 @@ export interface Kind {
   withdraw?(record: LedgerRecord, live: LiveResource): Spec;
   /** The requests that carry a change out. Pure. Bodies and members in `neutral` names. */
   calls(change: Change, context: CallContext): PlannedCalls;
-  /** What the service will refuse about this action on this resource as it is now; empty when nothing. */
-  obstacles?(live: LiveResource, action: Action): readonly string[];
+  /**
+   * What the service will refuse about this action on this resource as it is now; empty when nothing. `record` is what
+   * the ledger knows of it: a lock of ours is no obstacle.
+   */
+  obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
   /** What to remember of an applied resource besides its fields. */
   marks?(context: MarkContext): Readonly<Record<string, Json>>;
 }

@@ -158,7 +158,11 @@ function finish({ outcomes, place, code, proof }: Ending): ExitCode {
   if (screen.format === 'json') world.stdout.write(`${renderOutcomesJson(outcomes)}\n`);
   else {
     if (outcomes.length > 0) world.stdout.write(`\n${renderOutcomes(outcomes, { paint })}\n`);
-    if (proof !== undefined) world.stdout.write(`${renderResidue(proof, { paint })}\n`);
+    const residue =
+      proof === undefined
+        ? ''
+        : renderResidue(proof, { paint, ...(screen.width === undefined ? {} : { width: screen.width }) });
+    if (residue !== '') world.stdout.write(`\n${residue}\n`);
   }
   return code;
 }

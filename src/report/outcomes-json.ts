@@ -1,0 +1,22 @@
+/** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
+import type { Outcome } from '../model/outcome.ts';
+import { renderJson } from './canonical-json.ts';
+import { placeMember } from './diagnostics-json.ts';
+import { countOutcomes } from './outcomes-text.ts';
+import { addressMembers } from './plan-json.ts';
+
+/** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes }` */
+export function renderOutcomesJson(outcomes: readonly Outcome[]): string {
+  return renderJson({ version: 1, summary: countOutcomes(outcomes), outcomes: outcomes.map(outcomeJson) });
+}
+
+function outcomeJson({ address, action, kind, detail, place, done }: Outcome): object {
+  return {
+    ...addressMembers(address),
+    action,
+    outcome: kind,
+    ...(detail === undefined ? {} : { detail }),
+    ...placeMember(place),
+    ...(done === undefined ? {} : { done }),
+  };
+}

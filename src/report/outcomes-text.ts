@@ -1,0 +1,96 @@
+/** What apply tells for a terminal: a line for each change while it works, and what became of every change at the end. */
+import { formatAddress } from '../model/address.ts';
+import type { ApplyEvent, Outcome, OutcomeKind } from '../model/outcome.ts';
+import { actionSymbols, formatPlace } from './change-text.ts';
+import { counted, indent, pad } from './layout.ts';
+import type { Paint } from './paint.ts';
+import { printable } from './printable.ts';
+
+const outcomeKinds: readonly OutcomeKind[] = [
+  'applied',
+  'unchanged',
+  'stale',
+  'skipped',
+  'unknown',
+  'failed',
+];
+
+/** `applied   ~ Workspace/acme/network-prod  (3/12)`; undefined for what is not worth a line (the start of a change). */
+export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): string | undefined {
+  switch (event.type) {
+    case 'begin':
+      return `Applying ${counted(event.changes, 'change')} with ${counted(event.calls, 'call')}`;
+    case 'start':
+      return undefined;
+    case 'end': {
+      const progress = paint.dim(`(${event.finished}/${event.changes})`);
+      return `${titleOf(event.outcome, paint)}  ${progress}${detailBehind(event.outcome)}`;
+    }
+  }
+}
+
+/** Every change, those that need a person last, where they stay on the screen; then the counts. */
+export function renderOutcomes(outcomes: readonly Outcome[], { paint }: { paint: Paint }): string {
+  const smooth = outcomes.filter(isSmooth);
+  const rough = outcomes.filter((outcome) => !isSmooth(outcome));
+  const blocks = [
+    smooth.flatMap((outcome) => outcomeLines(outcome, paint)),
+    ...rough.map((outcome) => outcomeLines(outcome, paint)),
+    [paint.bold(outcomeSummary(outcomes))],
+  ];
+  return blocks
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+export function countOutcomes(outcomes: readonly Outcome[]): Record<OutcomeKind, number> {
+  const counts = { applied: 0, unchanged: 0, stale: 0, skipped: 0, unknown: 0, failed: 0 };
+  for (const { kind } of outcomes) counts[kind] += 1;
+  return counts;
+}
+
+/** `9 applied, 1 skipped, 1 failed` */
+export function outcomeSummary(outcomes: readonly Outcome[]): string {
+  if (outcomes.length === 0) return 'Nothing to apply';
+  const counts = countOutcomes(outcomes);
+  return outcomeKinds
+    .filter((kind) => counts[kind] > 0)
+    .map((kind) => `${counts[kind]} ${kind}`)
+    .join(', ');
+}
+
+function isSmooth({ kind }: Outcome): boolean {
+  return kind === 'applied' || kind === 'unchanged';
+}
+
+function titleOf({ kind, action, address }: Outcome, paint: Paint): string {
+  const word = pad(kind, 'unchanged'.length + 1);
+  return `${paintOutcome(kind, paint)(word)}${actionSymbols[action]} ${printable(formatAddress(address))}`;
+}
+
+function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {
+  if (kind === 'applied') return paint.added;
+  if (kind === 'unchanged') return paint.dim;
+  return kind === 'failed' || kind === 'unknown' ? paint.error : paint.warning;
+}
+
+function detailBehind({ detail }: Outcome): string {
+  return detail === undefined ? '' : `  ${printable(detail)}`;
+}
+
+/** A service's words are not wrapped: they are copied and searched for. */
+function outcomeLines(outcome: Outcome, paint: Paint): string[] {
+  const { detail, done = [], place } = outcome;
+  const where = place === undefined || isSmooth(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;
+  return [
+    `${titleOf(outcome, paint)}${where}`,
+    ...indent(
+      [
+        ...(detail === undefined ? [] : [printable(detail)]),
+        ...(isSmooth(outcome) ? [] : done.map((what) => `done before it stopped: ${printable(what)}`)),
+      ],
+      4,
+    ),
+  ];
+}

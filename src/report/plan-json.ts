@@ -1,0 +1,147 @@
+/**
+ * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
+ * inside values sorted. Secrets are set, unset or a version, whatever the fields hold.
+ */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Call } from '../model/call.ts';
+import type { Change, Mention } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Json } from '../model/json.ts';
+import { jsonPointer, toJsonPatch } from '../model/json-patch.ts';
+import type { Coverage, Plan } from '../model/plan.ts';
+import { renderJson, sortedKeys } from './canonical-json.ts';
+import { diagnosticJson, placeMember } from './diagnostics-json.ts';
+import { pathTemplate } from './format-call.ts';
+import { secretSummary } from './format-value.ts';
+import type { PlanJson } from './plan-schema.ts';
+import { countActions } from './summary.ts';
+
+type ChangeJson = PlanJson['changes'][number];
+
+/** No line end behind the text. */
+export function renderPlanJson(plan: Plan): string {
+  return renderJson(planJson(plan));
+}
+
+export function planJson(plan: Plan): PlanJson {
+  return {
+    version: plan.version,
+    stack: plan.stack,
+    digest: plan.digest,
+    targets: plan.targets.map(({ name, service, url, place, dialect }) => ({
+      name,
+      service,
+      url,
+      place,
+      dialect,
+    })),
+    summary: {
+      ...countActions(plan.changes),
+      unchanged: plan.unchanged,
+      mentions: plan.mentions.length,
+      problems: plan.problems.length,
+    },
+    changes: plan.changes.map(changeJson),
+    mentions: plan.mentions.map(mentionJson),
+    problems: plan.problems.map(diagnosticJson),
+    coverage: coverageJson(plan.coverage),
+  };
+}
+
+/** An address as text and in its parts. */
+export function addressMembers(address: Address) {
+  const { kind, target, name } = address;
+  return { address: formatAddress(address), kind, target, name };
+}
+
+function changeJson(change: Change): ChangeJson {
+  const fields = change.fields.map(safeField);
+  return {
+    ...addressMembers(change.address),
+    action: change.action,
+    reason: change.reason,
+    ...placeMember(change.place),
+    ...(change.id === undefined ? {} : { id: change.id }),
+    fields: fields.map(fieldJson),
+    patch: toJsonPatch(fields),
+    notes: [...change.notes],
+    calls: change.calls.map(callJson),
+    ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
+    relies: sortedKeys(change.relies) as Record<string, Json>,
+  };
+}
+
+/** The change with sorted values, and of a secret only what may be known. */
+function safeField(change: FieldChange): FieldChange {
+  const safe = (value: Json) => {
+    if (change.shape !== 'secret' || value === null) return sortedKeys(value);
+    return { ...secretSummary(value) };
+  };
+  const { before, after, ...rest } = change;
+  return {
+    ...rest,
+    ...(before === undefined ? {} : { before: safe(before) }),
+    ...(after === undefined ? {} : { after: safe(after) }),
+  };
+}
+
+function fieldJson({
+  path,
+  before,
+  after,
+  shape,
+  unknown,
+  origin,
+}: FieldChange): ChangeJson['fields'][number] {
+  return {
+    path: jsonPointer(path),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape,
+    ...(unknown === undefined ? {} : { unknown }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+function callJson(call: Call): ChangeJson['calls'][number] {
+  return {
+    id: call.id,
+    target: call.target,
+    method: call.method,
+    path: pathTemplate(call.path),
+    ...(call.body === undefined ? {} : { body: sortedKeys(call.body) }),
+    order: call.order,
+    needs: [...call.needs],
+    success: [...call.success],
+    repeatable: call.repeatable,
+    ...(call.gives === undefined
+      ? {}
+      : { gives: { address: call.gives.address, pointer: call.gives.pointer } }),
+    ...(call.says === undefined ? {} : { says: call.says }),
+  };
+}
+
+function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
+  return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
+}
+
+function coverageJson({ complete, files, documents, ledger, targets }: Coverage): PlanJson['coverage'] {
+  return {
+    complete,
+    files,
+    documents,
+    ledger,
+    targets: targets.map(({ target, requests, read, incomplete, invisible, notes }) => ({
+      target,
+      requests,
+      read: read.map(({ kind, count, total }) => ({
+        kind,
+        count,
+        ...(total === undefined ? {} : { total }),
+      })),
+      incomplete: [...incomplete],
+      invisible: [...invisible],
+      notes: [...notes],
+    })),
+  };
+}
