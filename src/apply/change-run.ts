@@ -113,8 +113,8 @@ export class ChangeRun {
 
   #endCall(call: Call, end: CallEnd): Ending {
     this.#ends.set(call.id, end);
-    this.#tools.callEnded(call.id);
     if (this.#ends.size === this.change.calls.length) this.#endFromCalls();
+    this.#tools.callEnded(call.id);
     return end.kind === 'applied' || end.kind === 'unchanged'
       ? 'ok'
       : end.kind === 'skipped'

@@ -2,8 +2,9 @@
  * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
  * or else serves that file itself for as long as the command runs (RULES 35).
  */
+import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import type { Stack } from '../model/target.ts';
 
 export interface Embedded {
@@ -30,7 +31,8 @@ const beside = {
 export async function openEmbedded(stack: Stack): Promise<Embedded> {
   const data = embeddedDataFile(stack.directory);
   await mkdir(dirname(data), { recursive: true });
-  const tokens = await ensureTenants(stack, data);
+  const { ownerToken, serviceToken } = await ensureTenants(stack, data);
+  const tokens = { ownerToken, serviceToken };
   const running = await findRunning(data);
   if (running !== undefined) return { url: running, ...tokens, close: async () => {} };
   const { startServer } = await import('../server/start-server.ts');
@@ -38,31 +40,54 @@ export async function openEmbedded(stack: Stack): Promise<Embedded> {
   return { url: server.url, ...tokens, close: () => server.close() };
 }
 
-interface Tokens {
+/** What a data file was given so far. Kept beside it, readable by its owner only. */
+interface Given {
   readonly ownerToken: string;
   readonly serviceToken: string;
+  /** SHA-256 of the seed that was applied last: a seed is applied once, and again when it was edited */
+  readonly seed?: string;
 }
 
-async function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
+async function ensureTenants(stack: Stack, data: string): Promise<Given> {
   const embedded = stack.targets.filter((target) => target.url === 'embedded');
-  const known = await readTokens(data);
+  const known = await readGiven(data);
   const { ensureTenants: ensure } = await import('../server/ensure-tenants.ts');
-  const tokens = ensure(
-    data,
-    {
-      organizations: embedded.flatMap(({ organization }) => organization ?? []),
-      mounts: embedded.flatMap(({ mount }) => mount ?? []),
-    },
-    known,
-  );
-  if (known === undefined) {
-    await writeFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`, { mode: 0o600 });
+  const wanted = {
+    organizations: embedded.flatMap(({ organization }) => organization ?? []),
+    mounts: embedded.flatMap(({ mount }) => mount ?? []),
+  };
+  const tokens = ensure(data, wanted, known);
+  const seed = await ensureSeeded(stack, data, known?.seed);
+  const given: Given = {
+    ownerToken: tokens.ownerToken,
+    serviceToken: tokens.serviceToken,
+    ...(seed === undefined ? {} : { seed }),
+  };
+  if (known?.ownerToken !== given.ownerToken || known.seed !== seed) {
+    await writeFile(beside.tokens(data), `${JSON.stringify(given, null, 2)}\n`, { mode: 0o600 });
     await chmod(beside.tokens(data), 0o600);
   }
-  return tokens;
+  return given;
 }
 
-async function readTokens(data: string): Promise<Tokens | undefined> {
+async function ensureSeeded(
+  stack: Stack,
+  data: string,
+  applied: string | undefined,
+): Promise<string | undefined> {
+  if (stack.embedded === undefined) return undefined;
+  const text = await readFile(resolve(stack.directory, stack.embedded.seed), 'utf8');
+  const hash = createHash('sha256').update(text).digest('hex');
+  if (hash === applied) return hash;
+  const [{ load }, { seedDataFile }] = await Promise.all([
+    import('js-yaml'),
+    import('../server/seed-data-file.ts'),
+  ]);
+  seedDataFile(data, load(text));
+  return hash;
+}
+
+async function readGiven(data: string): Promise<Given | undefined> {
   const text = await readFile(beside.tokens(data), 'utf8').catch(() => undefined);
   return text === undefined ? undefined : JSON.parse(text);
 }

@@ -51,6 +51,8 @@ export interface Stack {
   /** per kind, merged under each manifest of that kind (RULES 3) */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
+  /** what the embedded service starts with; targets with the url `embedded` only */
+  readonly embedded?: { readonly seed: string };
 }
 
 export interface Guards {

@@ -7,7 +7,7 @@ import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/outcomes-json.ts';
-import { renderOutcomes } from '../../report/outcomes-text.ts';
+import { outcomeSummary, renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
 import { connectToWrite } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -154,15 +154,20 @@ interface Ending {
 
 function finish({ outcomes, place, code, proof }: Ending): ExitCode {
   const { world, screen } = place;
-  const { paint } = screen;
   if (screen.format === 'json') world.stdout.write(`${renderOutcomesJson(outcomes)}\n`);
-  else {
-    if (outcomes.length > 0) world.stdout.write(`\n${renderOutcomes(outcomes, { paint })}\n`);
-    const residue =
-      proof === undefined
-        ? ''
-        : renderResidue(proof, { paint, ...(screen.width === undefined ? {} : { width: screen.width }) });
-    if (residue !== '') world.stdout.write(`\n${residue}\n`);
-  }
+  else for (const block of endingBlocks(outcomes, screen, proof)) world.stdout.write(`\n${block}\n`);
   return code;
+}
+
+/** What is told at the end. Where every outcome already had its line, only those that need a person are repeated. */
+function endingBlocks(outcomes: readonly Outcome[], screen: Screen, proof: Plan | undefined): string[] {
+  const { paint, width, world } = screen;
+  if (outcomes.length === 0) return [];
+  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
+  const listed = world.stdout.isTTY ? outcomes : open;
+  const blocks = [listed.length === 0 ? outcomeSummary(outcomes) : renderOutcomes(listed, { paint })];
+  if (listed.length > 0 && listed.length < outcomes.length) blocks.push(outcomeSummary(outcomes));
+  if (proof === undefined) return blocks;
+  const residue = renderResidue(proof, { paint, ...(width === undefined ? {} : { width }) });
+  return [...blocks, residue === '' ? 'Planned again: nothing is left to do' : residue];
 }
