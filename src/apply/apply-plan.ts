@@ -55,7 +55,7 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
   const keeper = new LedgerKeeper(input.store, input.ledger);
   const work = new Work(input, keeper);
   recordFound({ planning: input.planning, kinds: input.kinds, keeper });
-  const ledgerKept = keeper.save();
+  keeper.saveSoon();
   input.tell({ type: 'begin', changes: plan.changes.length, calls: work.nodes.length });
   await schedule(work.nodes, {
     concurrency: input.concurrency ?? 8,
@@ -63,7 +63,6 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
     skipped: (node, because) => node.run.skip(node.call, because),
   });
   work.endTheRest();
-  await ledgerKept;
   const ledger = await keeper.save();
   return { outcomes: work.outcomes(), ledger };
 }
@@ -113,7 +112,7 @@ class Work {
       began: () => input.tell({ type: 'start', change }),
       created: (text, id) => {
         keeper.put(text, { id, origin: 'created', fields: {}, ...keptMarks(keeper.get(text)) });
-        void keeper.save();
+        keeper.saveSoon();
       },
       callEnded: (id) => {
         for (const sharer of this.#sharers.get(id) ?? []) sharer.followShared(run);
@@ -138,7 +137,7 @@ class Work {
         text,
         completeRecord({ ...this.#input, keeper: this.#keeper, ids: this.#ids }, text, change),
       );
-    void this.#keeper.save();
+    this.#keeper.saveSoon();
   }
 
   /** Changes without calls of their own: what the ledger alone has to learn, or what shared a call that never ran. */

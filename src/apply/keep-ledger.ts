@@ -37,17 +37,25 @@ export class LedgerKeeper {
 
   /** Resolves when everything put so far is written. A ledger that did not exist is written even when it is empty. */
   async save(): Promise<Ledger> {
-    while (this.#dirty || !this.#ledger.known) {
+    while (this.#dirty || this.#writing !== undefined || !this.#ledger.known) {
       this.#writing ??= this.#write();
       await this.#writing;
     }
     return this.#ledger;
   }
 
+  /** Saves in the background. What fails here is still unsaved, so the next `save` meets the same error and tells it. */
+  saveSoon(): void {
+    this.save().catch(() => {});
+  }
+
   async #write(): Promise<void> {
     this.#dirty = false;
     try {
       this.#ledger = await this.#store.write({ ...this.#ledger, records: new Map(this.#records) });
+    } catch (error) {
+      this.#dirty = true;
+      throw error;
     } finally {
       this.#writing = undefined;
     }

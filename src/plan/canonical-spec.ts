@@ -35,7 +35,7 @@ export function contentAfter(table: FieldTable, desired: Spec, live: Spec | unde
   const content: Record<string, Json> = {};
   for (const [name, field] of Object.entries(table)) {
     if (field.local || field.writeOnly) continue;
-    const value = desired[name] ?? live?.[name];
+    const value = desired[name] === undefined ? live?.[name] : desired[name];
     content[name] = value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
   }
   return content;

@@ -1,6 +1,7 @@
 /**
  * The ways in which fields compare. Each brings a value to one canonical form; equal forms are equal values, and a
- * canonical value is its own canonical form. Values that the kind's schema would refuse pass through unchanged.
+ * canonical value is its own canonical form. Values that the kind's schema would refuse pass through unchanged, but for
+ * secrets, which never pass.
  */
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../model/duration.ts';
@@ -82,9 +83,12 @@ export const duration: Comparison = comparison('duration', (value) => {
   return typeof value === 'number' || typeof value === 'string' ? (parseDuration(value) ?? value) : value;
 });
 
-/** A moment in any ISO 8601 spelling, to the minute: the service cuts seconds off (facts on workspaces, 2.1). */
+/** RFC 3339 with its zone: without one, the same text would be another moment on another machine. */
+const moment = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
+
+/** A moment in any spelling, to the minute: the service cuts seconds off (facts on workspaces, 2.1). */
 export const minute: Comparison = comparison('scalar', (value) => {
-  const time = typeof value === 'string' ? Date.parse(value) : Number.NaN;
+  const time = typeof value === 'string' && moment.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? value : new Date(Math.floor(time / 60_000) * 60_000).toISOString();
 });
 
@@ -99,14 +103,34 @@ export const cidrSet: Comparison = {
 
 function canonicalCidr(value: Json): Json {
   if (typeof value !== 'string') return value;
-  const [text = '', prefix] = value.trim().split('/');
-  if (!ipaddr.isValid(text)) return value.trim();
-  const written = ipaddr.parse(text);
-  const mapped = written instanceof ipaddr.IPv6 && written.isIPv4MappedAddress();
-  const address = mapped ? written.toIPv4Address() : written;
-  const whole = address.kind() === 'ipv4' ? 32 : 128;
-  const length = prefix === undefined ? whole : Number(prefix) - (mapped ? 96 : 0);
-  return length === whole ? address.toString() : `${address.toString()}/${length}`;
+  const [text = '', prefix, ...more] = value.trim().split('/');
+  const written = more.length === 0 && isAddress(text) ? ipaddr.parse(text) : undefined;
+  const length = written === undefined ? undefined : prefixLength(written, prefix);
+  // What is no block is kept as it is: the service takes it for the path of a socket.
+  if (written === undefined || length === undefined) return value.trim();
+  const isMapped = written instanceof ipaddr.IPv6 && written.isIPv4MappedAddress() && length >= mappedBits;
+  const [address, bits] = isMapped ? [written.toIPv4Address(), length - mappedBits] : [written, length];
+  return bits === bitsOf(address) ? address.toString() : `${address.toString()}/${bits}`;
+}
+
+type IpAddress = ReturnType<typeof ipaddr.parse>;
+
+/** How many bits of an IPv6 address only say that the rest of it is an IPv4 address. */
+const mappedBits = 96;
+
+/** Only the plain spellings: the parser itself would also read `10` as an address. */
+function isAddress(text: string): boolean {
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+}
+
+function bitsOf(address: IpAddress): number {
+  return address.kind() === 'ipv4' ? 32 : 128;
+}
+
+/** undefined for a text that is no prefix length of this address. */
+function prefixLength(address: IpAddress, prefix: string | undefined): number | undefined {
+  if (prefix === undefined) return bitsOf(address);
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(address) ? Number(prefix) : undefined;
 }
 
 function canonicalPem(value: Json): Json {
@@ -135,12 +159,9 @@ export const pemSet: Comparison = {
 /** A structure that changes as a whole. */
 export const whole: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** Only whether there is one counts; `summary` says what is shown for it. */
-export function presence(summary: (value: Json) => Json): Comparison {
-  return comparison('scalar', summary);
-}
-
 /** A secret: what is compared and shown is `{ set, version }`, never the value or where it comes from. */
 export const secretVersion: Comparison = comparison('secret', (value) =>
-  isJsonObject(value) ? { set: value['set'] ?? true, version: value['version'] ?? 1 } : value,
+  isJsonObject(value)
+    ? { set: value['set'] ?? true, version: value['version'] ?? 1 }
+    : { set: value !== false, version: 1 },
 );

@@ -150,7 +150,11 @@ function claimField({ before, after }: ClaimChange): FieldChange {
   };
 }
 
-function recordDraft(scene: Scene, { resource, desired, live }: Parts, origin: Origin): LedgerRecord {
+function recordDraft(
+  scene: Scene,
+  { resource, desired, live, compared }: Parts,
+  origin: Origin,
+): LedgerRecord {
   const { fields, ownership } = scene.kind(resource.address.kind);
   const { onRemove, protect } = resource.metadata;
   const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
@@ -160,8 +164,18 @@ function recordDraft(scene: Scene, { resource, desired, live }: Parts, origin: O
     ...(onRemove === undefined ? {} : { onRemove }),
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),
-    ...(ownership.by === 'ledger' ? { content: contentAfter(fields, desired, live?.spec) } : {}),
+    ...(ownership.by === 'ledger'
+      ? { content: contentAfter(fields, { ...desired, ...resets(compared.fields) }, live?.spec) }
+      : {}),
   };
+}
+
+/** Fields that the manifest does not mention and that the change sets all the same: back to their defaults. */
+function resets(changes: readonly FieldChange[]): Spec {
+  const whole = changes.filter(({ path }) => path.length === 1);
+  return Object.fromEntries(
+    whole.flatMap(({ path: [name = ''], after }) => (after === undefined ? [] : [[name, after]])),
+  );
 }
 
 type Act = Extract<Removal, { is: 'delete' | 'release' | 'withdraw' }>;

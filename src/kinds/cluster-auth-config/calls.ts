@@ -1,0 +1,73 @@
+/**
+ * The request that carries out a change of the config: one write with every field, because whatever is left out goes
+ * back to its default (facts 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
+ */
+import { formatAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { mountSegments } from '../../targets/cluster-auth/mount.ts';
+import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';
+import { fields } from './fields.ts';
+import { CONFIG_NAME } from './read.ts';
+
+/** Before every role of the mount (RULES 32). */
+const CONFIG_FIRST = 0;
+
+/** A config cannot be deleted, so a release has no call. */
+export function calls(change: Change, context: CallContext): PlannedCalls {
+  const { address, action, fields: changes } = change;
+  const writes = action === 'create' || ((action === 'update' || action === 'adopt') && changes.length > 0);
+  if (!writes || wouldWipe(context)) return { calls: [] };
+  const call = {
+    id: `${formatAddress(address)}#${action === 'create' ? 'create' : 'update'}`,
+    target: address.target,
+    method: 'POST' as const,
+    path: mountSegments(context.target, context.dialect, CONFIG_NAME),
+    body: { ...bodyOf(context), ...repeatedMembers(context) },
+    order: CONFIG_FIRST,
+    needs: [],
+    success: [200, 204],
+    repeatable: true,
+    says: 'replaces the whole config',
+  };
+  return { calls: [call], ...(context.live === undefined ? {} : { relies: ['reviewerJwtSet', 'repeated'] }) };
+}
+
+/** `prepare` has refused such a plan already; what it would send must not even be written down. */
+function wouldWipe({ desired, live }: CallContext): boolean {
+  return (
+    live !== undefined && desired['tokenReviewerJwt'] === undefined && live.facts['reviewerJwtSet'] !== false
+  );
+}
+
+function bodyOf({ desired, declared }: CallContext): JsonObject {
+  const values = Object.fromEntries(
+    Object.keys(fields).map((name) => [name, fieldValue(fields, desired, name)]),
+  );
+  return wireBody({
+    ...values,
+    clusterCaCert: withLineEnd(values['clusterCaCert']),
+    tokenReviewerJwt: secretReference(desired['tokenReviewerJwt'], declared['tokenReviewerJwt']),
+  });
+}
+
+/** The certificate's every line ends with a newline (specs/cluster-auth.md); its canonical form lacks the last. */
+function withLineEnd(cert: Json | undefined): Json {
+  return typeof cert === 'string' && cert !== '' ? `${cert}\n` : '';
+}
+
+/** @throws when a JWT is to be set whose source did not come along: sending none would wipe what is stored */
+function secretReference(wanted: Json | undefined, written: Json | undefined): Json {
+  if (wanted === undefined || wanted === null) return '';
+  const { env, file } = isJsonObject(written) ? written : {};
+  if (typeof env === 'string') return { $secret: { env } };
+  if (typeof file === 'string') return { $secret: { file } };
+  throw new Error('the source of the reviewer JWT is missing from the declared spec');
+}
+
+function repeatedMembers({ live }: CallContext): JsonObject {
+  const repeated = live?.facts['repeated'];
+  return isJsonObject(repeated) ? repeated : {};
+}

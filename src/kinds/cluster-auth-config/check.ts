@@ -1,0 +1,128 @@
+/** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
+import { isJsonObject } from '../../model/json.ts';
+import type { Finding } from '../../model/kind.ts';
+import type { DesiredResource, Spec } from '../../model/resource.ts';
+import { pemBlocks } from './pem-blocks.ts';
+
+type Rule = (spec: Spec) => readonly Finding[];
+
+export function check({ spec, metadata }: DesiredResource): readonly Finding[] {
+  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec)) : [];
+}
+
+const rules: readonly Rule[] = [
+  hostHasScheme,
+  jwtHasOneSource,
+  caCertIsPem,
+  keysArePem,
+  trustHasAnAnchor,
+  (spec) => notDeprecated(spec, 'disableIssValidation'),
+  (spec) => notDeprecated(spec, 'issuer'),
+];
+
+function finding(
+  severity: Finding['severity'],
+  code: string,
+  path: Finding['path'],
+  said: Pick<Finding, 'message' | 'fix'>,
+): Finding {
+  return { code, severity, path, ...said };
+}
+
+/** The service puts the value in front of `/apis/…` as it stands (facts, 1, statement 6). */
+function hostHasScheme({ clusterHost: host }: Spec): Finding[] {
+  if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
+  const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
+  return [
+    finding('warning', 'host-without-scheme', ['clusterHost'], { message, fix: `write "https://${host}"` }),
+  ];
+}
+
+function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): Finding[] {
+  if (!isJsonObject(jwt)) return [];
+  const sources = ['env', 'file'].filter((name) => jwt[name] !== undefined);
+  if (sources.length === 1) return [];
+  const message = `"tokenReviewerJwt" needs one source: "env" or "file"${sources.length === 0 ? '' : ', not both'}`;
+  return [
+    finding('error', 'reviewer-jwt-source', ['tokenReviewerJwt'], {
+      message,
+      fix: 'give either "env" or "file"',
+    }),
+  ];
+}
+
+function caCertIsPem({ clusterCaCert: cert }: Spec): Finding[] {
+  if (typeof cert !== 'string' || cert.trim() === '') return [];
+  const path = ['clusterCaCert'];
+  const blocks = pemBlocks(cert);
+  if (blocks.some(({ label }) => label.endsWith('PRIVATE KEY'))) return [privateKey(path)];
+  if (blocks.length > 0) return [];
+  const message = 'The provided CA PEM data contains no valid certificates';
+  return [
+    finding('error', 'invalid-ca-cert', path, {
+      message,
+      fix: 'give the whole text from "-----BEGIN CERTIFICATE-----" on',
+    }),
+  ];
+}
+
+function keysArePem({ pemKeys: keys }: Spec): Finding[] {
+  const list = Array.isArray(keys) ? keys : typeof keys === 'string' && keys !== '' ? [keys] : [];
+  return list.flatMap((key, index) => {
+    const path = Array.isArray(keys) ? ['pemKeys', String(index)] : ['pemKeys'];
+    const blocks = pemBlocks(String(key));
+    if (blocks.some(({ label }) => label.endsWith('PRIVATE KEY'))) return [privateKey(path)];
+    if (blocks.length === 0) {
+      const message = 'data does not contain any valid RSA or ECDSA public keys';
+      return [
+        finding('error', 'invalid-pem-key', path, {
+          message,
+          fix: 'give the whole text from "-----BEGIN" on',
+        }),
+      ];
+    }
+    if (blocks.length === 1) return [];
+    const message = `this element holds ${blocks.length} keys, of which the service uses the first`;
+    return [
+      finding('warning', 'pem-key-unused', path, { message, fix: 'make each key an element of its own' }),
+    ];
+  });
+}
+
+function privateKey(path: Finding['path']): Finding {
+  const message = `"${path[0]}" holds a private key, which must not stand in a manifest`;
+  return finding('error', 'private-key', path, {
+    message,
+    fix: 'give the public key or the certificate, and replace the key pair',
+  });
+}
+
+/** Outside a pod there is no local CA to fall back on (specs/cluster-auth.md, "Config", rules; facts 1 and 2.2). */
+function trustHasAnAnchor({
+  clusterCaCert: cert,
+  pemKeys: keys,
+  disableLocalCaJwt: noLocal,
+}: Spec): Finding[] {
+  if (typeof cert === 'string' && cert.trim() !== '') return [];
+  const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';
+  if (noLocal === true) {
+    if (hasKeys) return [];
+    const message = 'one of "clusterCaCert" and "pemKeys" must be set when "disableLocalCaJwt" is true';
+    return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];
+  }
+  const message = hasKeys
+    ? '"clusterCaCert" is not set: outside a cluster\'s pod the service reads a local CA file that is not there, and refuses the write'
+    : 'outside a cluster\'s pod either "clusterCaCert" or "pemKeys" must be set';
+  const fix = hasKeys ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
+  return [finding('warning', 'no-ca-cert', [], { message, fix })];
+}
+
+function notDeprecated(spec: Spec, name: string): Finding[] {
+  if (spec[name] === undefined) return [];
+  return [
+    finding('warning', 'deprecated-field', [name], {
+      message: `"${name}" is deprecated by the API`,
+      fix: `leave "${name}" out`,
+    }),
+  ];
+}

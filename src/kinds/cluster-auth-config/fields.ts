@@ -1,0 +1,13 @@
+/** How each field of the config compares, and its default: what every write that leaves it out brings back (facts 2.2). */
+import type { FieldTable } from '../../model/field.ts';
+import { pem, pemSet, scalar, secretVersion, wordOr } from '../../plan/comparisons.ts';
+
+export const fields: FieldTable = {
+  clusterHost: { compare: scalar },
+  clusterCaCert: { compare: pem, default: '' },
+  tokenReviewerJwt: { compare: secretVersion, default: null, writeOnly: true },
+  pemKeys: { compare: pemSet, default: [] },
+  disableLocalCaJwt: { compare: scalar, default: false },
+  disableIssValidation: { compare: scalar, default: true },
+  issuer: { compare: wordOr(''), default: '' },
+};

@@ -1,0 +1,25 @@
+/** The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One a target, replaced whole. */
+import { jsonSchema } from '../../model/json-schema.ts';
+import type { Kind } from '../../model/kind.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { fields } from './fields.ts';
+import { prepare } from './prepare.ts';
+import { read, readOne } from './read.ts';
+import { configSpec } from './schema.ts';
+
+export const clusterAuthConfig: Kind = {
+  name: 'ClusterAuthConfig',
+  service: 'cluster-auth',
+  summary: 'The config of a cluster-auth mount: the cluster it asks, and what its JWTs are verified with',
+  names: { pattern: /^config$/, says: '"config": there is one a target' },
+  specSchema: jsonSchema(configSpec),
+  fields,
+  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  absent: 'default',
+  check,
+  read,
+  readOne,
+  prepare,
+  calls,
+};

@@ -1,0 +1,66 @@
+/**
+ * What the live config is to be compared as, and the guard of the stored reviewer JWT: every write replaces the whole
+ * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (RULES 16).
+ */
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Json } from '../../model/json.ts';
+import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import { canonicalDefault } from '../../plan/canonical-spec.ts';
+import { diff } from '../../plan/diff.ts';
+import { fields } from './fields.ts';
+
+const JWT = 'tokenReviewerJwt';
+
+export function prepare(meeting: Meeting): Prepared {
+  const { desired, live, record } = meeting;
+  if (live === undefined) return { desired };
+  const prepared = { desired, ...comparedAs(live, desired, record?.fields ?? {}) };
+  if (desired[JWT] !== undefined || live.facts['reviewerJwtSet'] === false) return prepared;
+  const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
+  if (changes.length > 0) return { ...prepared, problems: [wouldWipe(meeting, live)] };
+  return live.facts['reviewerJwtSet'] === true ? { ...prepared, notes: [unmentioned] } : prepared;
+}
+
+interface Compared {
+  readonly live: Spec;
+  readonly unknown?: Readonly<Record<string, string>>;
+}
+
+function comparedAs(live: LiveResource, desired: Spec, recorded: Spec): Compared {
+  const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
+  if (live.facts['reviewerJwtSet'] !== true) return { live: spec };
+  const last = recorded[JWT];
+  if (last !== undefined && last !== null) return { live: { ...spec, [JWT]: last } };
+  return {
+    live: spec,
+    unknown: { [JWT]: 'one is stored that this stack did not write, and the service never tells which' },
+  };
+}
+
+/**
+ * A field that the service does not answer, that nobody declares and that was never recorded is taken for its default:
+ * otherwise it would seem to differ in every plan.
+ */
+function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
+  const silent = Object.entries(fields).filter(
+    ([name, field]) =>
+      !field.writeOnly && [live, desired, recorded].every((spec) => spec[name] === undefined),
+  );
+  return Object.fromEntries(silent.map(([name, field]): [string, Json] => [name, canonicalDefault(field)]));
+}
+
+const unmentioned = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
+
+function wouldWipe({ address, place }: Meeting, live: LiveResource): Diagnostic {
+  const stored =
+    live.facts['reviewerJwtSet'] === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
+  return {
+    code: 'reviewer-jwt-would-be-wiped',
+    severity: 'error',
+    class: 'invalid',
+    message: `${stored} in target "${address.target}", and every write replaces the whole config: this one would wipe it`,
+    ...(place === undefined ? {} : { place }),
+    fix: `give its source ("${JWT}: { env: NAME }" or "{ file: PATH }"), or write "${JWT}: null" to remove it`,
+  };
+}

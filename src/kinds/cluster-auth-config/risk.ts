@@ -1,0 +1,67 @@
+/**
+ * What a change of the config does to whose JWTs are believed. Pure. Trusting another cluster, another key or another
+ * issuer widens as far as anyone can tell here; only dropping trust narrows.
+ */
+import type { Json } from '../../model/json.ts';
+import type { Spec } from '../../model/resource.ts';
+import type { AccessEffect } from '../../targets/cluster-auth/access-effect.ts';
+import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fields } from './fields.ts';
+
+/** The effects of a change between two whole specs; a field that is missing on a side has its default there. */
+export function risk(before: Spec | undefined, after: Spec | undefined): readonly AccessEffect[] {
+  if (before === undefined || after === undefined) return [];
+  return [
+    ...trustEffects('clusterHost', before, after),
+    ...trustEffects('clusterCaCert', before, after),
+    ...keyEffects(fieldValue(fields, before, 'pemKeys'), fieldValue(fields, after, 'pemKeys')),
+    ...switchEffects('disableLocalCaJwt', before, after),
+    ...issuerEffects(before, after),
+  ];
+}
+
+function effect(name: string, effect: AccessEffect['effect'], says: string): AccessEffect {
+  return { path: [name], effect, says };
+}
+
+function trustEffects(name: string, before: Spec, after: Spec): AccessEffect[] {
+  if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
+  return [effect(name, 'widens', 'JWTs are reviewed by another cluster, or over another trust')];
+}
+
+/** With no key at all, signatures are left to the token review; the first key is a check more. */
+function keyEffects(before: Json, after: Json): AccessEffect[] {
+  const [old, now] = [before, after].map((keys) => (Array.isArray(keys) ? keys.map(String) : []));
+  if (old === undefined || now === undefined) return [];
+  const name = 'pemKeys';
+  if (old.length === 0)
+    return now.length === 0 ? [] : [effect(name, 'narrows', 'signatures of JWTs are verified')];
+  if (now.length === 0) return [effect(name, 'widens', 'signatures of JWTs are verified no more')];
+  return [
+    ...(now.some((key) => !old.includes(key))
+      ? [effect(name, 'widens', 'JWTs signed with another key are believed')]
+      : []),
+    ...(old.some((key) => !now.includes(key))
+      ? [effect(name, 'narrows', 'JWTs of a removed key are refused')]
+      : []),
+  ];
+}
+
+function switchEffects(name: string, before: Spec, after: Spec): AccessEffect[] {
+  if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
+  return fieldValue(fields, after, name) === true
+    ? [effect(name, 'narrows', "the service's own pod is fallen back on no more")]
+    : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
+}
+
+function issuerEffects(before: Spec, after: Spec): AccessEffect[] {
+  const name = 'disableIssValidation';
+  const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
+  if (was !== is) {
+    return is === true
+      ? [effect(name, 'widens', 'the issuer of JWTs is verified no more')]
+      : [effect(name, 'narrows', 'the issuer of JWTs is verified')];
+  }
+  const moved = fieldValue(fields, before, 'issuer') !== fieldValue(fields, after, 'issuer');
+  return moved && is === false ? [effect('issuer', 'widens', 'JWTs of another issuer are believed')] : [];
+}

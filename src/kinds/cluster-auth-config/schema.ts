@@ -1,0 +1,90 @@
+/** The spec of a ClusterAuthConfig as users write it: one source for the type and for the JSON Schema of editors. */
+import { type Static, Type } from 'typebox';
+import { nullable } from '../../model/nullable.ts';
+
+/** Where the reviewer JWT comes from; `check` says that it is exactly one place. */
+const reviewerJwt = Type.Object(
+  {
+    env: Type.Optional(
+      Type.String({
+        minLength: 1,
+        description: 'The environment variable that holds the JWT when it is sent.',
+      }),
+    ),
+    file: Type.Optional(
+      Type.String({ minLength: 1, description: 'The file that holds the JWT when it is sent.' }),
+    ),
+    version: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        description:
+          'Raise it when the JWT itself has changed: the service never tells which one it holds. 1 when left out.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'The service account JWT that the service calls the token review API with: where it comes from, never the JWT itself. null: none, which removes a stored one. Left out: none is sent, and a write that would wipe a stored one is refused.',
+  },
+);
+
+export const configSpec = Type.Object(
+  {
+    clusterHost: Type.String({
+      minLength: 1,
+      description:
+        'The base URL of the cluster\'s API server, such as "https://10.0.0.1:6443". The service takes a bare host too, but then every login fails.',
+      examples: ['https://10.0.0.1:6443'],
+    }),
+    clusterCaCert: Type.Optional(
+      nullable(
+        Type.String({
+          description:
+            'The PEM certificate of the CA that signed the API server\'s. "" or null: none; inside a cluster\'s pod the local one is used, unless disableLocalCaJwt is true.',
+        }),
+      ),
+    ),
+    tokenReviewerJwt: Type.Optional(nullable(reviewerJwt)),
+    pemKeys: Type.Optional(
+      Type.Unsafe<string[] | string | null>({
+        type: ['array', 'string', 'null'],
+        items: { type: 'string', minLength: 1 },
+        description:
+          'PEM public keys or certificates that verify the signatures of service account JWTs: a list, or one text for one key. Order does not count. [] or null: signatures are not verified here.',
+      }),
+    ),
+    disableLocalCaJwt: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            "Keeps the service from falling back on its own pod's CA certificate and JWT. null: false.",
+        }),
+      ),
+    ),
+    disableIssValidation: Type.Optional(
+      nullable(
+        Type.Boolean({
+          deprecated: true,
+          description: 'Deprecated by the API. Leaves the issuer of JWTs unverified. null: true.',
+        }),
+      ),
+    ),
+    issuer: Type.Optional(
+      nullable(
+        Type.String({
+          deprecated: true,
+          description:
+            'Deprecated by the API. The issuer that JWTs must have; "" or null: "cluster/serviceaccount".',
+        }),
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'How a cluster-auth mount reaches its cluster and verifies its JWTs. Owned whole: a field that is left out goes back to its default.',
+  },
+);
+
+export type ConfigSpec = Static<typeof configSpec>;

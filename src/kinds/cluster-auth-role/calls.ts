@@ -1,0 +1,83 @@
+/**
+ * The requests that carry out a change of a role. Pure. A write is always the full body: what the manifest declares
+ * over what is live, zeros spelt out and the selector always in, for the service resets that one field by itself
+ * whenever it is left out (RULES 17; facts 2.5).
+ */
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
+import { isNarrowing } from '../../targets/cluster-auth/access-effect.ts';
+import { mountSegments } from '../../targets/cluster-auth/mount.ts';
+import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';
+import { fields } from './fields.ts';
+import { liveFieldNames } from './live-role.ts';
+import { risk } from './risk.ts';
+
+/** After the config (0); what takes access away before what gives some (RULES 32). */
+const NARROWING = 10;
+const WIDENING = 20;
+
+/** Besides the fields that change, a write rests on all that it repeats, and a delete on all that it destroys. */
+const relies = ['content'];
+
+export function calls(change: Change, context: CallContext): PlannedCalls {
+  const { address, action } = change;
+  if (action === 'delete') return { calls: [deletion(address, context)], relies };
+  const writes =
+    action === 'create' || ((action === 'update' || action === 'adopt') && change.fields.length > 0);
+  if (!writes) return { calls: [] };
+  return { calls: [write(change, context)], ...(context.live === undefined ? {} : { relies }) };
+}
+
+function write(change: Change, context: CallContext): Call {
+  const after = contentToWrite(change, context);
+  const narrowing = context.live !== undefined && isNarrowing(risk(context.live.spec, after));
+  return {
+    ...place(change.address, context),
+    id: `${formatAddress(change.address)}#${change.action === 'create' ? 'create' : 'update'}`,
+    method: 'POST',
+    body: wireBody(after),
+    order: narrowing ? NARROWING : WIDENING,
+  };
+}
+
+function deletion(address: Address, context: CallContext): Call {
+  return {
+    ...place(address, context),
+    id: `${formatAddress(address)}#delete`,
+    method: 'DELETE',
+    order: NARROWING,
+  };
+}
+
+function place(address: Address, { target, dialect }: CallContext) {
+  return {
+    target: address.target,
+    path: mountSegments(target, dialect, 'role', address.name),
+    needs: [],
+    success: [200, 204],
+    // Writing a role, or deleting it, twice is the same as once.
+    repeatable: true,
+  };
+}
+
+/**
+ * Every field as it shall be, canonical. A field that the service neither answers nor the manifest declares is left
+ * out of an update: the service keeps it, while any value sent here would be a guess.
+ */
+function contentToWrite(change: Change, { desired, live }: CallContext): Spec {
+  const changed = new Map(change.fields.map(({ path, after }) => [path[0], after] as const));
+  const content: Record<string, Json> = {};
+  for (const name of liveFieldNames) {
+    const field = fields[name];
+    if (field === undefined) continue;
+    const value = [changed.get(name), desired[name], live?.spec[name]].find((known) => known !== undefined);
+    if (value !== undefined) content[name] = canonicalValue(field, value);
+    else if (live === undefined && field.default !== undefined) content[name] = canonicalDefault(field);
+  }
+  return content;
+}

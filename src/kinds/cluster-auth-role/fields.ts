@@ -1,0 +1,27 @@
+/**
+ * How each field of a role compares, and the service's default of it. Defaults are what a role created without the
+ * field reads back (specs/cluster-auth.md, "Role"; facts 2.5, 2.7).
+ */
+import type { Field, FieldTable } from '../../model/field.ts';
+import { cidrSet, duration, scalar, set, wordOr } from '../../plan/comparisons.ts';
+
+const lifetime: Field = { compare: duration, default: 0 };
+
+export const fields: FieldTable = {
+  boundServiceAccountNames: { compare: set },
+  boundServiceAccountNamespaces: { compare: set },
+  boundServiceAccountNamespaceSelector: { compare: wordOr(''), default: '' },
+  audience: { compare: wordOr(''), default: '' },
+  aliasNameSource: { compare: wordOr('serviceaccount_uid'), default: 'serviceaccount_uid' },
+  tokenTtl: lifetime,
+  tokenMaxTtl: lifetime,
+  tokenExplicitMaxTtl: lifetime,
+  tokenPeriod: lifetime,
+  tokenPolicies: { compare: set, default: [] },
+  // Folded into tokenPolicies when manifests are resolved; never on the wire by this name.
+  policies: { compare: set, default: [], local: true },
+  tokenBoundCidrs: { compare: cidrSet, default: [] },
+  tokenNoDefaultPolicy: { compare: scalar, default: false },
+  tokenNumUses: { compare: scalar, default: 0 },
+  tokenType: { compare: wordOr('default'), default: 'default' },
+};

@@ -1,0 +1,18 @@
+/** The deprecated `policies` of a role, folded into `tokenPolicies` as the service itself folds them (facts 2.4-2.6). */
+import type { Json } from '../../model/json.ts';
+import type { Spec } from '../../model/resource.ts';
+
+/** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
+export function foldPolicies(spec: Spec): Spec {
+  const { policies, ...rest } = spec;
+  if (policies === undefined || rest['tokenPolicies'] !== undefined) return spec;
+  return { ...rest, tokenPolicies: tidy(policies) };
+}
+
+/** Unlike today's name, the deprecated one is kept in lower case, and `root` swallows the others. */
+function tidy(policies: Json): Json {
+  const list = typeof policies === 'string' ? policies.split(',') : policies;
+  if (!Array.isArray(list)) return policies;
+  const names = list.map((name) => `${String(name)}`.trim().toLowerCase()).filter((name) => name !== '');
+  return names.includes('root') ? ['root'] : names;
+}

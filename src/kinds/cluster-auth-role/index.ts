@@ -1,0 +1,31 @@
+/** The kind ClusterAuthRole: which service accounts may log in at a mount, and what token they get. */
+import { jsonSchema } from '../../model/json-schema.ts';
+import type { Kind } from '../../model/kind.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { fields } from './fields.ts';
+import { foldPolicies } from './fold-policies.ts';
+import { prepare } from './prepare.ts';
+import { read, readOne } from './read.ts';
+import { roleSpec } from './schema.ts';
+
+export const clusterAuthRole: Kind = {
+  name: 'ClusterAuthRole',
+  service: 'cluster-auth',
+  summary: 'A role of a cluster-auth mount: which service accounts may log in, and what token they get',
+  names: {
+    pattern: /^\w(?:[\w.-]*\w)?$/,
+    says: 'letters, digits, "_", "." and "-", the first and the last neither "." nor "-"; kept in lower case',
+    fold: (name) => name.toLowerCase(),
+  },
+  specSchema: jsonSchema(roleSpec),
+  fields,
+  ownership: { by: 'ledger', named: true, undeclared: 'delete' },
+  absent: 'unmanaged',
+  fold: foldPolicies,
+  check,
+  read,
+  readOne,
+  prepare,
+  calls,
+};

@@ -1,0 +1,38 @@
+/** The names of all roles of a mount, by the verb LIST or by its spelling as a GET. */
+import type { Session } from '../../model/kind.ts';
+import type { Answer } from '../../model/wire.ts';
+import { mountPath } from '../../targets/cluster-auth/mount.ts';
+import { mountAnswer } from '../../targets/cluster-auth/mount-answer.ts';
+
+export interface RoleList {
+  /** as the service keeps them, in lower case; undefined when they could not be listed */
+  readonly keys?: readonly string[];
+  /** false when there is no such mount, so that no role needs asking for */
+  readonly mounted: boolean;
+  readonly incomplete: readonly string[];
+  readonly notes: readonly string[];
+}
+
+/** What a service, or a proxy in front of it, says to a verb that it does not know. */
+const verbRefused: ReadonlySet<number> = new Set([400, 405, 501]);
+
+export async function listRoles(session: Session): Promise<RoleList> {
+  const path = mountPath(session, 'role');
+  const listed = await session.reader.list(path);
+  if (!verbRefused.has(listed.status)) return rolesOf(session, listed, []);
+  const note = `the verb LIST was refused (${listed.status}): roles were listed with GET`;
+  return rolesOf(session, await session.reader.get(`${path}?list=true`), [note]);
+}
+
+function rolesOf(session: Session, answer: Answer, notes: readonly string[]): RoleList {
+  const told = mountAnswer(session, answer);
+  if (told.is === 'none') return { keys: [], mounted: true, incomplete: [], notes };
+  if (told.is === 'unread') return { mounted: answer.status !== 404, incomplete: [told.why], notes };
+  const { keys } = told.data;
+  if (!isTexts(keys)) return { mounted: true, incomplete: ['the list of roles holds no names'], notes };
+  return { keys, mounted: true, incomplete: [], notes };
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

@@ -1,0 +1,63 @@
+/**
+ * What a change of a role meets that its manifest alone does not show: live values that the manifest leaves out and the
+ * service would refuse beside the declared ones, and consequences for who logs in. It changes no comparison.
+ */
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { type Json, sameJson } from '../../model/json.ts';
+import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { findConflicts } from './check.ts';
+import { fields } from './fields.ts';
+import { liveFieldNames } from './live-role.ts';
+
+const ALIAS = 'aliasNameSource';
+
+export function prepare(meeting: Meeting): Prepared {
+  const { desired, live } = meeting;
+  if (live === undefined) return { desired };
+  return {
+    desired,
+    live: live.spec,
+    notes: newIdentities(desired, live),
+    problems: conflicts(meeting, live),
+  };
+}
+
+function newIdentities(desired: Spec, live: LiveResource): string[] {
+  if (desired[ALIAS] === undefined) return [];
+  if (fieldValue(fields, desired, ALIAS) === fieldValue(fields, live.spec, ALIAS)) return [];
+  return [
+    `${ALIAS} changes: the next login of each service account makes a new identity, without the groups and metadata of the old one`,
+  ];
+}
+
+function conflicts(meeting: Meeting, live: LiveResource): Diagnostic[] {
+  const spec = merged(meeting, live);
+  // A role that stands as it is needs no write that could be refused.
+  if (sameJson(spec, canonicalSpec(fields, live.spec))) return [];
+  return findConflicts(spec).map(({ code, message, found }) => ({
+    code,
+    severity: 'error',
+    class: 'invalid',
+    message: `${message}, and one of them is live and not declared`,
+    ...(meeting.place === undefined ? {} : { place: meeting.place }),
+    ...(found === undefined ? {} : { found }),
+    fix: 'declare both fields so that they fit',
+  }));
+}
+
+/** The role as a write would leave it: declared over live; what is no longer declared goes back to its default. */
+function merged({ desired, record }: Meeting, live: LiveResource): Spec {
+  const spec: Record<string, Json> = {};
+  for (const name of liveFieldNames) {
+    const dropped =
+      desired[name] === undefined &&
+      record?.fields[name] !== undefined &&
+      fields[name]?.default !== undefined;
+    const side = desired[name] === undefined ? live.spec : desired;
+    if (dropped || side[name] !== undefined) spec[name] = fieldValue(fields, dropped ? {} : side, name);
+  }
+  return spec;
+}

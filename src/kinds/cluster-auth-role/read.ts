@@ -1,0 +1,81 @@
+/**
+ * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or inside what the
+ * target owns (RULES 11). Roles of nobody's concern are counted and not read.
+ */
+import type { Address } from '../../model/address.ts';
+import { parseAddress } from '../../model/address.ts';
+import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { Target } from '../../model/target.ts';
+import { mountPath } from '../../targets/cluster-auth/mount.ts';
+import { type MountAnswer, mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
+import { listRoles, type RoleList } from './list-roles.ts';
+import { liveFieldNames, liveRole } from './live-role.ts';
+
+const KIND = 'ClusterAuthRole';
+
+/** A service that cannot be reached throws; whatever it answers is told in the set. */
+export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+  const known = knownNames(wanted);
+  const owns = ownedPatterns(session.target);
+  if (known.size === 0 && owns.length === 0)
+    return { resources: [], incomplete: [], invisible: [], notes: [] };
+  const list = await listRoles(session);
+  const looks = await Promise.all(
+    namesToRead(list, known, owns).map(async (name) => lookAt(session, addressOf(session.target, name))),
+  );
+  const resources = looks.flatMap(({ live }) => live ?? []);
+  return {
+    resources,
+    ...(list.keys === undefined ? {} : { total: list.keys.length }),
+    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
+    invisible: liveFieldNames.filter((field) => resources.some(({ spec }) => spec[field] === undefined)),
+    notes: list.notes,
+  };
+}
+
+/** @throws WireError when the service answers neither the role nor that there is none: writing blindly is no option then */
+export async function readOne(session: Session, address: Address): Promise<LiveResource | undefined> {
+  const answer = await askFor(session, address.name);
+  if (answer.is === 'unread') throw unreadError(answer);
+  return answer.is === 'none' ? undefined : liveRole(address, answer.data);
+}
+
+/** Declared and recorded, as the service spells names (facts 2.5). */
+function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
+  const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
+  return new Set(addresses.map(({ name }) => name.toLowerCase()));
+}
+
+/** An exclusive target without patterns is the stack's as a whole. */
+function ownedPatterns({ owns, exclusive }: Target): readonly string[] {
+  return owns ?? (exclusive ? ['*'] : []);
+}
+
+/** Without a list, what is known is asked for by name: enough to compare, never enough to prune. */
+function namesToRead(list: RoleList, known: ReadonlySet<string>, owns: readonly string[]): string[] {
+  if (!list.mounted) return [];
+  if (list.keys === undefined) return [...known];
+  return list.keys.filter((name) => known.has(name) || owns.some((pattern) => matchesPattern(name, pattern)));
+}
+
+function addressOf(target: Target, name: string): Address {
+  return { kind: KIND, target: target.name, name };
+}
+
+interface Look {
+  readonly live?: LiveResource;
+  readonly incomplete?: string;
+}
+
+/** A role that is gone since the list was made is simply not there. */
+async function lookAt(session: Session, address: Address): Promise<Look> {
+  const answer = await askFor(session, address.name);
+  if (answer.is === 'data') return { live: liveRole(address, answer.data) };
+  return answer.is === 'none' ? {} : { incomplete: `role "${address.name}" was not read: ${answer.why}` };
+}
+
+async function askFor(session: Session, name: string): Promise<MountAnswer> {
+  return mountAnswer(session, await session.reader.get(mountPath(session, 'role', name)));
+}

@@ -1,0 +1,113 @@
+/** The spec of a ClusterAuthRole as users write it: one source for the type and for the JSON Schema of editors. */
+import { type Static, Type } from 'typebox';
+import { nullable } from '../../model/nullable.ts';
+
+/** Seconds, or a duration as text, as the service reads it (facts 2.4). */
+const lifetime = (description: string, zero: string) =>
+  Type.Optional(
+    Type.Unsafe<number | string | null>({
+      type: ['integer', 'string', 'null'],
+      minimum: 0,
+      pattern: '^(\\d+d?|(\\d+(\\.\\d*)?(ns|us|µs|ms|s|m|h))+)?$',
+      patternErrorMessage: 'seconds, or a duration such as "90m", "1h30m" or "7d"',
+      description: `${description} Seconds, or a duration such as "1h30m" or "7d"; 0, "" and null: ${zero}.`,
+      examples: ['1h'],
+    }),
+  );
+
+/** A list, or one text with commas, as the API has it. */
+const words = (description: string, more: { deprecated?: true } = {}) =>
+  Type.Optional(
+    Type.Unsafe<string[] | string | null>({
+      type: ['array', 'string', 'null'],
+      items: { type: 'string', minLength: 1 },
+      description: `${description} A list, or one text with commas; order does not count.`,
+      ...more,
+    }),
+  );
+
+export const roleSpec = Type.Object(
+  {
+    boundServiceAccountNames: Type.Array(Type.String({ minLength: 1 }), {
+      description:
+        'Service accounts that may log in with this role, by name. Entries are globs ("ci-*"); "*" alone admits every name. Order does not count.',
+    }),
+    boundServiceAccountNamespaces: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'Namespaces whose service accounts may log in. Entries are globs; "*" alone admits every namespace. Required unless boundServiceAccountNamespaceSelector is set. Every listed name may log in from every listed namespace.',
+      }),
+    ),
+    boundServiceAccountNamespaceSelector: Type.Optional(
+      nullable(
+        Type.String({
+          description:
+            'Admits, besides the listed namespaces, those whose labels match: a LabelSelector as JSON or YAML text, matchLabels only. "" or null: no selector.',
+          examples: ['{"matchLabels":{"team":"payments"}}'],
+        }),
+      ),
+    ),
+    audience: Type.Optional(
+      nullable(
+        Type.String({
+          description:
+            'The audience that a JWT must be made for. "" or null: the audience is not looked at, so a JWT made for any other service is accepted too.',
+        }),
+      ),
+    ),
+    aliasNameSource: Type.Optional(
+      nullable(
+        Type.Enum(['serviceaccount_uid', 'serviceaccount_name'], {
+          type: 'string',
+          description:
+            'What names the identity of who logs in: the account\'s UID (null, the default), or "namespace/name", which outlives a re-created account. A change makes new identities.',
+        }),
+      ),
+    ),
+    tokenTtl: lifetime('Lifetime of a token, and of each renewal.', 'what the mount gives'),
+    tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', "the mount's limit only"),
+    tokenExplicitMaxTtl: lifetime(
+      'Hard cap on the lifetime of a token, whatever else allows renewal.',
+      'no cap',
+    ),
+    tokenPeriod: lifetime(
+      'Makes periodic tokens: each renewal extends them by this much, for ever.',
+      'not periodic',
+    ),
+    tokenPolicies: words('Policies that tokens carry.'),
+    policies: words('Deprecated by the API: use tokenPolicies, which this is folded into.', {
+      deprecated: true,
+    }),
+    tokenBoundCidrs: words(
+      'Addresses that may log in and use the token: IP addresses or CIDR blocks. Empty: from anywhere.',
+    ),
+    tokenNoDefaultPolicy: Type.Optional(
+      nullable(Type.Boolean({ description: 'Leaves the policy "default" out of tokens. null: false.' })),
+    ),
+    tokenNumUses: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 0,
+          description:
+            'How often a token can be used. 0 or null: without limit, which a token that creates child tokens needs.',
+        }),
+      ),
+    ),
+    tokenType: Type.Optional(
+      nullable(
+        Type.Enum(['', 'default', 'service', 'batch'], {
+          type: 'string',
+          description:
+            'Kind of token: "service", "batch" (advised for machines; neither periodic nor counted), or the mount\'s own ("default", "" or null). "default-service" and "default-batch" belong to token store roles and are refused here.',
+        }),
+      ),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description:
+      'A role of a cluster-auth mount: which service accounts may log in, and what token they get.',
+  },
+);
+
+export type RoleSpec = Static<typeof roleSpec>;

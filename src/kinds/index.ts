@@ -1,0 +1,17 @@
+/** The registry: every kind of trueup, one line each. Nothing else in the program lists them. */
+import type { Kind, Registry } from '../model/kind.ts';
+import { clusterAuthConfig } from './cluster-auth-config/index.ts';
+import { clusterAuthRole } from './cluster-auth-role/index.ts';
+import { remoteStateConsumers } from './remote-state-consumers/index.ts';
+import { tagBindings } from './tag-bindings/index.ts';
+import { workspace } from './workspace/index.ts';
+
+const all: readonly Kind[] = [
+  workspace,
+  tagBindings,
+  remoteStateConsumers,
+  clusterAuthConfig,
+  clusterAuthRole,
+];
+
+export const kinds: Registry = new Map(all.map((kind) => [kind.name, kind] as const));

@@ -1,0 +1,13 @@
+/** One field of a whole spec in canonical form; a field that the spec lacks has its default. */
+import type { FieldTable } from '../../model/field.ts';
+import type { Json } from '../../model/json.ts';
+import type { Spec } from '../../model/resource.ts';
+import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
+
+/** @throws on a name that the table lacks: a bug */
+export function fieldValue(fields: FieldTable, spec: Spec, name: string): Json {
+  const field = fields[name];
+  if (field === undefined) throw new Error(`no field ${name}`);
+  const value = spec[name];
+  return value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
+}

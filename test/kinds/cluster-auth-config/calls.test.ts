@@ -1,0 +1,226 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
+import { liveConfig } from '../../../src/kinds/cluster-auth-config/read.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { declare, meet } from '../../targets/cluster-auth/declare.ts';
+import { type Mount, openEmbeddedMount } from '../../targets/cluster-auth/open-mount.ts';
+import { caCert, otherPublicKey, publicKey } from './pem-samples.ts';
+
+const host = 'https://k:6443';
+const config = (more: Spec = {}) =>
+  declare(kind, 'config', { clusterHost: host, clusterCaCert: caCert, ...more });
+
+/** As the embedded service answers what `config()` declares. */
+const answered: JsonObject = {
+  cluster_host: host,
+  cluster_ca_cert: caCert,
+  pem_keys: [],
+  disable_local_ca_jwt: false,
+  disable_iss_validation: true,
+  issuer: '',
+  token_reviewer_jwt_set: false,
+};
+const live = (more: JsonObject = {}) => liveConfig(config().address, { ...answered, ...more });
+const stored = { token_reviewer_jwt_set: true };
+const record = (fields: Spec): LedgerRecord => ({ origin: 'created', fields });
+const version = (number: number) => ({ tokenReviewerJwt: { set: true, version: number } });
+
+function plan(declared: Spec, was?: JsonObject, recorded?: Spec) {
+  const about = recorded === undefined ? {} : { record: record(recorded) };
+  const { change, context, problems, notes } = meet(
+    kind,
+    config(declared),
+    was === undefined ? undefined : live(was),
+    about,
+  );
+  const paths = change.fields.map(({ path }) => path.join('.'));
+  return { change, problems, notes, paths, planned: kind.calls(change, context) };
+}
+
+describe('The call of a config', () => {
+  it('carries every field, those that are left out with their defaults, and the JWT as a reference', () => {
+    const { planned } = plan({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 3 } });
+    expect(planned.calls).toEqual([
+      {
+        id: 'ClusterAuthConfig/prod/config#create',
+        target: 'prod',
+        method: 'POST',
+        path: ['auth', 'cluster', 'config'],
+        body: {
+          cluster_host: host,
+          cluster_ca_cert: caCert,
+          token_reviewer_jwt: { $secret: { env: 'REVIEWER_JWT' } },
+          pem_keys: [],
+          disable_local_ca_jwt: false,
+          disable_iss_validation: true,
+          issuer: '',
+        },
+        order: 0,
+        needs: [],
+        success: [200, 204],
+        repeatable: true,
+        says: 'replaces the whole config',
+      },
+    ]);
+  });
+
+  it('sends the JWT again with a change of any other field', () => {
+    const { planned, paths } = plan({ issuer: 'me', tokenReviewerJwt: { file: '/jwt' } }, stored, version(1));
+    expect(paths).toEqual(['issuer']);
+    expect(planned.calls[0]?.body).toMatchObject({
+      issuer: 'me',
+      token_reviewer_jwt: { $secret: { file: '/jwt' } },
+    });
+    expect(planned.relies).toEqual(['reviewerJwtSet', 'repeated']);
+  });
+
+  it('ends the certificate with a newline, as the service wants every line of it', () => {
+    const { planned } = plan({ clusterCaCert: caCert.trim() });
+    expect(planned.calls[0]?.body).toHaveProperty('cluster_ca_cert', caCert);
+  });
+
+  it('repeats the one setting of a service that no manifest knows', () => {
+    const { planned } = plan({ issuer: 'me' }, { use_annotations_as_alias_metadata: true });
+    expect(planned.calls[0]?.body).toHaveProperty('use_annotations_as_alias_metadata', true);
+  });
+
+  it('is none when nothing differs, or when the config is released', () => {
+    expect(plan({}, {}).planned.calls).toEqual([]);
+    const { change, context } = meet(kind, config({ issuer: 'me' }), live());
+    expect(kind.calls({ ...change, action: 'release' }, context).calls).toEqual([]);
+  });
+});
+
+describe('The plan of a config', () => {
+  it('brings what is left out back to its default, and says so', () => {
+    const { change } = plan({}, { pem_keys: [publicKey], issuer: 'me' });
+    expect(change.fields).toMatchObject([
+      { path: ['pemKeys'], after: [], origin: 'default' },
+      { path: ['issuer'], before: 'me', after: '', origin: 'default' },
+    ]);
+  });
+
+  it('finds no difference in line ends, in the order of keys, or in one key as a list', () => {
+    const keys = [otherPublicKey.trim(), publicKey.trim()];
+    expect(plan({ pemKeys: [publicKey, otherPublicKey] }, { pem_keys: keys }).paths).toEqual([]);
+    expect(plan({ pemKeys: publicKey }, { pem_keys: [publicKey.trim()] }).paths).toEqual([]);
+    expect(plan({ clusterCaCert: caCert.replaceAll('\n', '\r\n') }, {}).paths).toEqual([]);
+  });
+
+  it('takes an unanswered field that nobody declares for its default, and compares a declared one with the ledger', () => {
+    const { issuer: _, disable_iss_validation: __, ...four } = answered;
+    const was = liveConfig(config().address, four);
+    expect(meet(kind, config(), was).change.fields).toEqual([]);
+    const about = { record: record({ issuer: 'me' }) };
+    expect(meet(kind, config({ issuer: 'me' }), was, about).change.fields).toEqual([]);
+    expect(meet(kind, config({ issuer: 'you' }), was, about).change.fields).toMatchObject([
+      { path: ['issuer'], after: 'you' },
+    ]);
+    expect(meet(kind, config(), was, about).change.fields).toMatchObject([{ path: ['issuer'], after: '' }]);
+  });
+});
+
+describe('The reviewer JWT', () => {
+  const source: Spec = { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 2 } };
+
+  it('is written when the service says that none is stored, although the ledger knows of one', () => {
+    const { change } = plan(source, {}, version(2));
+    expect(change.fields).toMatchObject([
+      { path: ['tokenReviewerJwt'], before: null, after: { set: true, version: 2 } },
+    ]);
+  });
+
+  it('is written when its version differs from the one last applied, and only then', () => {
+    expect(plan(source, stored, version(2)).paths).toEqual([]);
+    expect(plan(source, stored, version(1)).change.fields).toMatchObject([
+      { before: { set: true, version: 1 }, after: { set: true, version: 2 }, shape: 'secret' },
+    ]);
+  });
+
+  it('is written when one is stored that this stack never wrote', () => {
+    const { change } = plan(source, stored);
+    expect(change.fields).toMatchObject([
+      { path: ['tokenReviewerJwt'], unknown: expect.stringContaining('did not write') },
+    ]);
+    expect(change.fields[0]).not.toHaveProperty('before');
+  });
+
+  it('is removed by null, and only where one may be stored', () => {
+    expect(plan({ tokenReviewerJwt: null }, {}).paths).toEqual([]);
+    const { planned, paths, problems } = plan({ tokenReviewerJwt: null }, stored, version(1));
+    expect([paths, problems]).toEqual([['tokenReviewerJwt'], []]);
+    expect(planned.calls[0]?.body).toHaveProperty('token_reviewer_jwt', '');
+  });
+
+  it('is compared with the ledger where the service does not tell whether one is stored', () => {
+    const { token_reviewer_jwt_set: _, ...silent } = answered;
+    const was = liveConfig(config().address, silent);
+    const differing = (declared: Spec, recorded: Spec) =>
+      meet(kind, config(declared), was, { record: record(recorded) }).change.fields.length;
+    expect(differing(source, version(2))).toBe(0);
+    expect(differing(source, version(1))).toBe(1);
+    expect(differing({ tokenReviewerJwt: null }, { tokenReviewerJwt: null })).toBe(0);
+    expect(differing({ tokenReviewerJwt: null }, version(1))).toBe(1);
+  });
+
+  it('stays when nothing is written, and the plan mentions it', () => {
+    const { planned, problems, notes } = plan({}, stored, version(1));
+    expect([planned.calls, problems]).toEqual([[], []]);
+    expect(notes).toEqual([expect.stringContaining('a reviewer JWT is stored')]);
+  });
+
+  it.each([
+    ['is stored', stored],
+    ['may be stored', { token_reviewer_jwt_set: null }],
+  ])('refuses a write that would wipe it when one %s', (_, flag) => {
+    const { planned, problems } = plan({ issuer: 'me' }, flag);
+    expect(problems).toEqual(['reviewer-jwt-would-be-wiped']);
+    expect(planned.calls).toEqual([]);
+  });
+
+  it('is in no plan, only its source', () => {
+    const { change, planned } = plan(source, stored);
+    expect(JSON.stringify(change)).not.toContain('REVIEWER_JWT');
+    expect(JSON.stringify(planned)).toContain('{"$secret":{"env":"REVIEWER_JWT"}}');
+  });
+});
+
+describe('Against the embedded service, a config', () => {
+  let mount: Mount | undefined;
+  afterEach(async () => {
+    await mount?.close();
+  });
+
+  it('differs in nothing once it was applied, forth and back', async () => {
+    const at = await openEmbeddedMount();
+    mount = at;
+    let recorded: LedgerRecord | undefined;
+    const apply = async (declared: Spec) => {
+      const was = await kind.readOne(at.session, config().address);
+      const about = recorded === undefined ? {} : { record: recorded };
+      const { change, context } = meet(kind, config(declared), was, about);
+      for (const call of kind.calls(change, context).calls) {
+        expect(call.success).toContain((await at.send(call, { REVIEWER_JWT: 'a.b.c' })).status);
+      }
+      recorded = record(context.desired);
+      const is = await kind.readOne(at.session, config().address);
+      return meet(kind, config(declared), is, { record: recorded }).change.fields;
+    };
+    const specs: Spec[] = [
+      {},
+      {
+        tokenReviewerJwt: { env: 'REVIEWER_JWT' },
+        pemKeys: publicKey,
+        issuer: 'me',
+        disableIssValidation: false,
+      },
+      { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 2 }, pemKeys: [otherPublicKey, publicKey] },
+      { tokenReviewerJwt: null, clusterCaCert: null, pemKeys: [publicKey], disableLocalCaJwt: true },
+    ];
+    for (const spec of [...specs, ...specs.toReversed().slice(1, -1), { tokenReviewerJwt: null }]) {
+      expect(await apply(spec)).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from 'vitest';
+import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { declare } from '../../targets/cluster-auth/declare.ts';
+import { caCert, otherPublicKey, publicKey, rsaKey } from './pem-samples.ts';
+
+const others = {
+  declared: () => undefined,
+  target: { name: 'prod', service: 'cluster-auth' as const, url: 'embedded', dialect: 'neutral' },
+};
+const good: Spec = { clusterHost: 'https://k:6443', clusterCaCert: caCert };
+
+function findings(spec: Spec) {
+  const all = kind.check?.(declare(kind, 'config', { ...good, ...spec }), others) ?? [];
+  return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' ').trim());
+}
+
+/** No key at all: only the armour of one. */
+const privateKey = ['-----BEGIN EC PRIVATE KEY-----', 'AAAA', '-----END EC PRIVATE KEY-----'].join('\n');
+
+const told: readonly [title: string, spec: Spec, findings: string[]][] = [
+  ['a host without a scheme', { clusterHost: 'k:6443' }, ['warning host-without-scheme clusterHost']],
+  [
+    'a reviewer JWT without a source',
+    { tokenReviewerJwt: { version: 2 } },
+    ['error reviewer-jwt-source tokenReviewerJwt'],
+  ],
+  [
+    'a reviewer JWT with two sources',
+    { tokenReviewerJwt: { env: 'A', file: 'b' } },
+    ['error reviewer-jwt-source tokenReviewerJwt'],
+  ],
+  ['a CA certificate that is no PEM', { clusterCaCert: 'MIIB' }, ['error invalid-ca-cert clusterCaCert']],
+  [
+    'a certificate cut short',
+    { clusterCaCert: caCert.slice(0, -30) },
+    ['error invalid-ca-cert clusterCaCert'],
+  ],
+  ['a key that is no PEM', { pemKeys: [publicKey, 'ssh-rsa AAAA'] }, ['error invalid-pem-key pemKeys.1']],
+  ['one key as a text that is no PEM', { pemKeys: 'key' }, ['error invalid-pem-key pemKeys']],
+  ['two keys in one element', { pemKeys: publicKey + otherPublicKey }, ['warning pem-key-unused pemKeys']],
+  ['a private key among the public ones', { pemKeys: [privateKey] }, ['error private-key pemKeys.0']],
+  [
+    'a private key beside the CA certificate',
+    { clusterCaCert: caCert + privateKey },
+    ['error private-key clusterCaCert'],
+  ],
+  [
+    'no trust anchor without the local CA',
+    { clusterCaCert: null, disableLocalCaJwt: true },
+    ['error no-trust-anchor'],
+  ],
+  ['no trust anchor outside a pod', { clusterCaCert: '' }, ['warning no-ca-cert']],
+  [
+    'keys alone, which need a local CA file',
+    { clusterCaCert: null, pemKeys: publicKey },
+    ['warning no-ca-cert'],
+  ],
+  [
+    'deprecated fields',
+    { issuer: 'me', disableIssValidation: true },
+    ['warning deprecated-field disableIssValidation', 'warning deprecated-field issuer'],
+  ],
+];
+
+const accepted: readonly [title: string, spec: Spec][] = [
+  ['a CA certificate', {}],
+  [
+    'keys without the local CA',
+    { clusterCaCert: null, pemKeys: [publicKey, rsaKey, caCert], disableLocalCaJwt: true },
+  ],
+  ['a reviewer JWT with one source', { tokenReviewerJwt: { env: 'A', version: 2 } }],
+  ['a reviewer JWT that is given up', { tokenReviewerJwt: null }],
+  ['a certificate with line ends of another system', { clusterCaCert: caCert.replaceAll('\n', '\r\n') }],
+];
+
+describe('Validating a config', () => {
+  it.each(told)('tells of %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
+  it.each(accepted)('accepts %s', (_, spec) => expect(findings(spec)).toEqual([]));
+
+  it('allows one name only', () => {
+    expect(['config', 'Config', 'configs'].map((name) => kind.names.pattern.test(name))).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+});

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
+import { declare, wants } from '../../targets/cluster-auth/declare.ts';
+import {
+  type Canned,
+  type Mount,
+  openCannedMount,
+  openEmbeddedMount,
+} from '../../targets/cluster-auth/open-mount.ts';
+import { caCert } from './pem-samples.ts';
+
+let mount: Mount | undefined;
+afterEach(async () => {
+  await mount?.close();
+  mount = undefined;
+});
+
+const config = declare(kind, 'config', { clusterHost: 'https://k' });
+const four = {
+  cluster_host: 'https://k',
+  cluster_ca_cert: caCert,
+  pem_keys: [],
+  disable_local_ca_jwt: false,
+};
+
+async function answering(answer: Canned): Promise<Mount> {
+  mount = await openCannedMount(() => answer);
+  return mount;
+}
+
+describe('Reading the config of a mount', () => {
+  it('gives every field, but of the reviewer JWT only whether one is stored', async () => {
+    mount = await openEmbeddedMount();
+    await mount.write('/auth/cluster/config', { ...four, token_reviewer_jwt: 'planted-secret' });
+    const set = await kind.read(mount.session, wants([config]));
+    expect(set.resources).toEqual([
+      {
+        address: config.address,
+        spec: {
+          clusterHost: 'https://k',
+          clusterCaCert: caCert,
+          pemKeys: [],
+          disableLocalCaJwt: false,
+          disableIssValidation: true,
+          issuer: '',
+        },
+        witness: {},
+        facts: { reviewerJwtSet: true, repeated: {} },
+      },
+    ]);
+    expect(set).toMatchObject({ total: 1, incomplete: [], invisible: ['tokenReviewerJwt'], notes: [] });
+    expect(JSON.stringify(set)).not.toContain('planted-secret');
+  });
+
+  it('knows that there is no reviewer JWT when the service says so', async () => {
+    mount = await openEmbeddedMount();
+    await mount.write('/auth/cluster/config', four);
+    const set = await kind.read(mount.session, wants([config]));
+    expect(set.resources[0]).toMatchObject({
+      spec: { tokenReviewerJwt: null },
+      facts: { reviewerJwtSet: false },
+    });
+    expect(set.invisible).toEqual([]);
+  });
+
+  it('names the fields that a service does not answer', async () => {
+    const { session } = await answering({ status: 200, body: { data: four } });
+    const set = await kind.read(session, wants([config]));
+    expect(set.resources[0]?.facts).toMatchObject({ reviewerJwtSet: null });
+    expect(set.invisible).toEqual(['tokenReviewerJwt', 'disableIssValidation', 'issuer']);
+  });
+
+  it('finds none on a mount that was never configured', async () => {
+    mount = await openEmbeddedMount();
+    expect(await kind.read(mount.session, wants([config]))).toMatchObject({
+      resources: [],
+      total: 0,
+      incomplete: [],
+    });
+    expect(await kind.readOne(mount.session, config.address)).toBeUndefined();
+  });
+
+  it('asks for nothing when the stack has no config', async () => {
+    mount = await openEmbeddedMount();
+    expect(await kind.read(mount.session, wants([]))).toMatchObject({ resources: [], incomplete: [] });
+    expect(mount.seen).toEqual([]);
+  });
+
+  it('names the mount when there is none', async () => {
+    mount = await openEmbeddedMount({ mount: 'nowhere' });
+    const { incomplete } = await kind.read(mount.session, wants([config]));
+    expect(incomplete).toEqual([
+      expect.stringMatching(/the mount "nowhere" of target "prod" does not exist.*no handler for route/),
+    ]);
+    await expect(kind.readOne(mount.session, config.address)).rejects.toThrow('the mount "nowhere"');
+  });
+
+  it.each([
+    [
+      'is forbidden',
+      { status: 403, body: { errors: ['permission denied'] } },
+      'cannot be read with this token',
+    ],
+    ['is a proxy that answers 404', { status: 404, body: { message: 'no route' } }, 'does not exist'],
+    ['is sealed', { status: 503, body: { errors: ['Vault is sealed'] } }, 'could not be read'],
+    ['answers without data', { status: 200, body: {} }, 'without data'],
+  ])('never takes a service for empty that %s', async (_, answer, says) => {
+    const { session } = await answering(answer);
+    const set = await kind.read(session, wants([config]));
+    expect(set.resources).toEqual([]);
+    expect(set.incomplete).toEqual([expect.stringContaining(says)]);
+  });
+});

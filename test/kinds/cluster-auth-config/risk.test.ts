@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import { risk } from '../../../src/kinds/cluster-auth-config/risk.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { caCert, otherPublicKey, publicKey } from './pem-samples.ts';
+
+const base: Spec = { clusterHost: 'https://k', clusterCaCert: caCert };
+const effects = (before: Spec, after: Spec) =>
+  risk({ ...base, ...before }, { ...base, ...after }).map(
+    ({ path, effect }) => `${effect} ${path.join('.')}`,
+  );
+
+describe('The risk of changing a config', () => {
+  it.each<[string, Spec, Spec, string[]]>([
+    ['another cluster', {}, { clusterHost: 'https://other' }, ['widens clusterHost']],
+    ['another CA', {}, { clusterCaCert: null }, ['widens clusterCaCert']],
+    ['one more key', { pemKeys: publicKey }, { pemKeys: [publicKey, otherPublicKey] }, ['widens pemKeys']],
+    ['one key less', { pemKeys: [publicKey, otherPublicKey] }, { pemKeys: publicKey }, ['narrows pemKeys']],
+    [
+      'an exchanged key',
+      { pemKeys: publicKey },
+      { pemKeys: otherPublicKey },
+      ['widens pemKeys', 'narrows pemKeys'],
+    ],
+    ['the first key', {}, { pemKeys: publicKey }, ['narrows pemKeys']],
+    ['no key any more', { pemKeys: publicKey }, {}, ['widens pemKeys']],
+    ['the local fallback turned off', {}, { disableLocalCaJwt: true }, ['narrows disableLocalCaJwt']],
+    ['issuers no longer verified', { disableIssValidation: false }, {}, ['widens disableIssValidation']],
+    [
+      'another verified issuer',
+      { disableIssValidation: false },
+      { disableIssValidation: false, issuer: 'b' },
+      ['widens issuer'],
+    ],
+    ['an issuer that nobody verifies', {}, { issuer: 'b' }, []],
+    ['the same key spelt differently', { pemKeys: publicKey }, { pemKeys: [publicKey.trim()] }, []],
+  ])('tells of %s', (_, before, after, expected) => expect(effects(before, after)).toEqual(expected));
+
+  it('has nothing to compare with when the config is new', () => {
+    expect(risk(undefined, base)).toEqual([]);
+  });
+});

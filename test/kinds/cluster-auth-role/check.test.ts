@@ -1,0 +1,160 @@
+import { describe, expect, it } from 'vitest';
+import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { declare } from '../../targets/cluster-auth/declare.ts';
+
+const good: Spec = {
+  boundServiceAccountNames: ['api'],
+  boundServiceAccountNamespaces: ['payments'],
+  audience: 'vault',
+};
+const others = {
+  declared: () => undefined,
+  target: { name: 'prod', service: 'cluster-auth' as const, url: 'embedded', dialect: 'neutral' },
+};
+
+function findings(spec: Spec) {
+  const all = kind.check?.(declare(kind, 'r', { ...good, ...spec }), others) ?? [];
+  return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' '));
+}
+
+const selector = '{"matchLabels":{"team":"payments"}}';
+
+const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
+  ['nobody', { boundServiceAccountNames: [] }, ['error empty-names boundServiceAccountNames']],
+  [
+    'no namespace and no selector',
+    { boundServiceAccountNamespaces: [] },
+    ['error empty-namespaces boundServiceAccountNamespaces'],
+  ],
+  [
+    '"*" among names',
+    { boundServiceAccountNames: ['a', '*'] },
+    ['error mixed-wildcard boundServiceAccountNames.1'],
+  ],
+  [
+    '"*" among namespaces',
+    { boundServiceAccountNamespaces: ['*', 'a'] },
+    ['error mixed-wildcard boundServiceAccountNamespaces.0'],
+  ],
+  [
+    'a TTL over its maximum, however written',
+    { tokenTtl: '2h', tokenMaxTtl: 3600 },
+    ['error ttl-over-maximum tokenTtl'],
+  ],
+  ['periodic batch tokens', { tokenType: 'batch', tokenPeriod: '1h' }, ['error batch-periodic tokenType']],
+  ['counted batch tokens', { tokenType: 'batch', tokenNumUses: 1 }, ['error batch-counted tokenType']],
+  ['text that is no duration', { tokenTtl: '1 hour' }, ['error invalid-duration tokenTtl']],
+  ['a duration in weeks', { tokenPeriod: '1w' }, ['error invalid-duration tokenPeriod']],
+  ['a negative duration', { tokenMaxTtl: '-5' }, ['error invalid-duration tokenMaxTtl']],
+  [
+    'a duration that truncates to no limit',
+    { tokenExplicitMaxTtl: '500ms' },
+    ['error duration-below-second tokenExplicitMaxTtl'],
+  ],
+  [
+    'an address that is none',
+    { tokenBoundCidrs: ['10.0.0.0', 'ten'] },
+    ['error invalid-cidr tokenBoundCidrs.1'],
+  ],
+  ['a prefix that is too long', { tokenBoundCidrs: '10.0.0.0/99' }, ['error invalid-cidr tokenBoundCidrs']],
+  ['an IPv6 prefix on IPv4', { tokenBoundCidrs: ['10.0.0.0/120'] }, ['error invalid-cidr tokenBoundCidrs.0']],
+  [
+    'a selector as key=value',
+    { boundServiceAccountNamespaceSelector: 'team=payments' },
+    ['error invalid-selector boundServiceAccountNamespaceSelector'],
+  ],
+  [
+    'a selector with expressions',
+    { boundServiceAccountNamespaceSelector: 'matchExpressions: [{key: a, operator: Exists}]' },
+    ['error invalid-selector boundServiceAccountNamespaceSelector'],
+  ],
+  [
+    'a selector whose label is a number',
+    { boundServiceAccountNamespaceSelector: 'matchLabels: {tier: 1}' },
+    ['error invalid-selector boundServiceAccountNamespaceSelector'],
+  ],
+  ['policies under both names', { policies: ['a'], tokenPolicies: ['b'] }, ['error policies-twice policies']],
+];
+
+const warned: readonly [title: string, spec: Spec, findings: string[]][] = [
+  ['a blank audience', { audience: '' }, ['warning blank-audience audience']],
+  ['an audience given up', { audience: null }, ['warning blank-audience audience']],
+  [
+    'every account of every namespace',
+    { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] },
+    ['warning open-role boundServiceAccountNames'],
+  ],
+  [
+    'a selector without labels',
+    { boundServiceAccountNamespaceSelector: '{}' },
+    ['warning open-selector boundServiceAccountNamespaceSelector'],
+  ],
+  ['the deprecated name of policies', { policies: ['a'] }, ['warning deprecated-field policies']],
+];
+
+const accepted: readonly [title: string, spec: Spec][] = [
+  ['globs among names', { boundServiceAccountNames: ['ci-*', 'api'] }],
+  [
+    'a selector in JSON instead of namespaces',
+    { boundServiceAccountNamespaces: [], boundServiceAccountNamespaceSelector: selector },
+  ],
+  ['a selector in YAML', { boundServiceAccountNamespaceSelector: 'matchLabels:\n  team: payments\n' }],
+  ['a TTL equal to its maximum', { tokenTtl: '60m', tokenMaxTtl: '1h' }],
+  ['a TTL without a maximum', { tokenTtl: '60m', tokenMaxTtl: 0 }],
+  [
+    'every spelling of a duration',
+    { tokenTtl: 60, tokenMaxTtl: '7d', tokenExplicitMaxTtl: '1.5h', tokenPeriod: '' },
+  ],
+  [
+    'addresses, blocks and ports',
+    { tokenBoundCidrs: ['10.0.0.1', '10.0.0.1/24', '::1', 'fd00::/8', '10.0.0.1:80', '[::1]:80'] },
+  ],
+  [
+    'batch tokens that are neither periodic nor counted',
+    { tokenType: 'batch', tokenPeriod: 0, tokenNumUses: null },
+  ],
+];
+
+describe('Validating a role', () => {
+  it.each(refused)('refuses %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
+  it.each(warned)('warns of %s', (_, spec, expected) => expect(findings(spec)).toEqual(expected));
+  it.each(accepted)('accepts %s', (_, spec) => expect(findings(spec)).toEqual([]));
+
+  it('points at the document when the namespaces are missing altogether', () => {
+    const { boundServiceAccountNamespaces: _, ...rest } = good;
+    expect(kind.check?.(declare(kind, 'r', rest), others)).toMatchObject([
+      { code: 'empty-namespaces', path: [] },
+    ]);
+  });
+
+  it('has nothing to say about a tombstone', () => {
+    expect(kind.check?.(declare(kind, 'r', {}, { remove: 'safe' }), others)).toEqual([]);
+  });
+});
+
+describe('Folding a role', () => {
+  it('makes the deprecated policies those of the token, tidied as the service does it', () => {
+    expect(kind.fold?.({ ...good, policies: ' Dev ,prod' })).toEqual({
+      ...good,
+      tokenPolicies: ['dev', 'prod'],
+    });
+    expect(kind.fold?.({ policies: ['a', 'Root'] })).toEqual({ tokenPolicies: ['root'] });
+    expect(kind.fold?.({ policies: null })).toEqual({ tokenPolicies: null });
+  });
+
+  it('leaves both names alone when both are set, for validation to refuse', () => {
+    const both: Spec = { policies: ['a'], tokenPolicies: ['b'] };
+    expect(kind.fold?.(both)).toEqual(both);
+  });
+});
+
+describe('The name of a role', () => {
+  it.each(['a', 'payments-api', 'Payments.API_2'])('may be "%s"', (name) =>
+    expect(kind.names.pattern.test(name)).toBe(true),
+  );
+  it.each(['', '-a', 'a.', 'a/b', 'a b', 'ä'])('may not be "%s"', (name) =>
+    expect(kind.names.pattern.test(name)).toBe(false),
+  );
+  it('is kept in lower case', () => expect(kind.names.fold?.('Payments-API')).toBe('payments-api'));
+});

@@ -1,0 +1,181 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
+import type { Target } from '../../../src/model/target.ts';
+import { declare, wants } from '../../targets/cluster-auth/declare.ts';
+import {
+  type Canned,
+  type Mount,
+  openCannedMount,
+  openEmbeddedMount,
+} from '../../targets/cluster-auth/open-mount.ts';
+
+let mount: Mount | undefined;
+afterEach(async () => {
+  await mount?.close();
+  mount = undefined;
+});
+
+const plain = { bound_service_account_names: ['a'], bound_service_account_namespaces: ['b'] };
+const role = (name: string) => declare(kind, name, {});
+
+async function embedded(names: readonly string[], target: Partial<Target> = {}): Promise<Mount> {
+  mount = await openEmbeddedMount(target);
+  for (const name of names) await mount.write(`/auth/cluster/role/${name}`, plain);
+  mount.seen.length = 0;
+  return mount;
+}
+
+async function canned(answer: (line: string) => Canned, list = true): Promise<Mount> {
+  mount = await openCannedMount(answer, { list });
+  return mount;
+}
+
+describe('Reading the roles of a mount', () => {
+  it('lists once and then reads only what is declared, recorded or inside what the target owns', async () => {
+    const { session, seen } = await embedded(['declared', 'recorded', 'payments-api', 'foreign'], {
+      owns: ['payments-*'],
+    });
+    const set = await kind.read(session, wants([role('declared'), role('not-there')], [role('recorded')]));
+    expect(set.resources.map(({ address }) => address.name).toSorted()).toEqual([
+      'declared',
+      'payments-api',
+      'recorded',
+    ]);
+    expect(set).toMatchObject({ total: 4, incomplete: [], invisible: [], notes: [] });
+    expect(seen[0]).toMatch(/\/v1\/auth\/cluster\/role$/);
+    expect(seen.slice(1).toSorted()).toEqual([
+      'GET /v1/auth/cluster/role/declared',
+      'GET /v1/auth/cluster/role/payments-api',
+      'GET /v1/auth/cluster/role/recorded',
+    ]);
+  });
+
+  it('finds a role whose manifest spells its name in capitals', async () => {
+    const { session } = await embedded(['payments-api']);
+    const set = await kind.read(session, wants([role('Payments-API')]));
+    expect(set.resources.map(({ address }) => address.name)).toEqual(['payments-api']);
+  });
+
+  it('reads every role of a mount that is exclusive to the stack', async () => {
+    const { session } = await embedded(['one', 'two'], { exclusive: true });
+    expect((await kind.read(session, wants([]))).resources).toHaveLength(2);
+  });
+
+  it('sends nothing when no role is declared, recorded or owned', async () => {
+    const { session, seen } = await embedded(['foreign']);
+    expect(await kind.read(session, wants([]))).toMatchObject({ resources: [], incomplete: [] });
+    expect(seen).toEqual([]);
+  });
+
+  it('takes a list of nothing for an empty mount', async () => {
+    const { session } = await embedded([]);
+    expect(await kind.read(session, wants([role('a')]))).toMatchObject({
+      resources: [],
+      total: 0,
+      incomplete: [],
+    });
+  });
+
+  it('names the mount when there is none, and asks for no role of it', async () => {
+    mount = await openEmbeddedMount({ mount: 'team/other' });
+    const set = await kind.read(mount.session, wants([role('a')]));
+    expect(set.incomplete).toEqual([
+      expect.stringContaining('the mount "team/other" of target "prod" does not exist'),
+    ]);
+    expect(set.total).toBeUndefined();
+    expect(mount.seen).toHaveLength(1);
+  });
+
+  it('still reads the declared roles when the list is forbidden, and says that it did not see all', async () => {
+    const { session } = await canned((line) =>
+      line.includes('list=true')
+        ? { status: 403, body: { errors: ['permission denied'] } }
+        : { status: 200, body: { data: plain } },
+    );
+    const set = await kind.read(session, wants([role('a')]));
+    expect(set.resources).toHaveLength(1);
+    expect(set.incomplete).toEqual([
+      expect.stringMatching(/mount "cluster".*cannot be read with this token.*permission denied/),
+    ]);
+  });
+
+  it('lists with GET where the verb LIST is unknown, and says so', async () => {
+    const { session, seen } = await canned(
+      (line) =>
+        line.endsWith('?list=true')
+          ? { status: 200, body: { data: { keys: ['a'] } } }
+          : { status: 200, body: { data: plain } },
+      false,
+    );
+    const set = await kind.read(session, wants([role('a')]));
+    expect(set.resources).toHaveLength(1);
+    expect(set.notes).toEqual([expect.stringContaining('LIST was refused')]);
+    expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
+  });
+
+  it('leaves out a role that vanished since the list, and tells of one that is forbidden', async () => {
+    const { session } = await canned((line) => {
+      if (line.includes('list=true')) return { status: 200, body: { data: { keys: ['gone', 'secret'] } } };
+      return line.endsWith('/gone')
+        ? { status: 404, body: { errors: [] } }
+        : { status: 403, body: { errors: ['permission denied'] } };
+    });
+    const set = await kind.read(session, wants([role('gone'), role('secret')]));
+    expect(set.resources).toEqual([]);
+    expect(set.incomplete).toEqual([expect.stringContaining('role "secret" was not read')]);
+  });
+
+  it('understands the deprecated names that an old service answers with, and names what it cannot see', async () => {
+    const old = {
+      ...plain,
+      bound_service_account_namespaces: null,
+      ttl: 0,
+      max_ttl: 3600,
+      period: 0,
+      policies: 'dev,prod',
+    };
+    const { session } = await canned((line) =>
+      line.includes('list=true')
+        ? { status: 200, body: { data: { keys: ['a'] } } }
+        : { status: 200, body: { data: old } },
+    );
+    const set = await kind.read(session, wants([role('a')]));
+    expect(set.resources[0]?.facts['content']).toEqual({
+      boundServiceAccountNames: ['a'],
+      boundServiceAccountNamespaces: [],
+      audience: '',
+      aliasNameSource: 'serviceaccount_uid',
+      tokenTtl: 0,
+      tokenMaxTtl: 3600,
+      tokenPeriod: 0,
+      tokenPolicies: ['dev', 'prod'],
+    });
+    expect(set.invisible).toContain('tokenBoundCidrs');
+    expect(set.invisible).not.toContain('tokenTtl');
+  });
+
+  it("speaks to a mount of another dialect by that dialect's own default name", async () => {
+    mount = await openCannedMount(() => ({ status: 404, body: { errors: [] } }));
+    const { target, dialect, ...rest } = mount.session;
+    const { mount: _, ...unnamed } = target;
+    await kind.read(
+      { ...rest, target: unnamed, dialect: { ...dialect, defaultMount: 'elsewhere' } },
+      wants([role('a')]),
+    );
+    expect(mount.seen[0]).toContain('/v1/auth/elsewhere/role');
+  });
+
+  it('reads one role again, knows when it is gone, and throws when nobody can tell', async () => {
+    const { session } = await canned((line) => {
+      if (line.endsWith('/there')) return { status: 200, body: { data: plain } };
+      return line.endsWith('/gone')
+        ? { status: 404, body: { errors: [] } }
+        : { status: 403, body: { errors: ['permission denied'] } };
+    });
+    expect(await kind.readOne(session, role('there').address)).toMatchObject({
+      spec: { boundServiceAccountNames: ['a'] },
+    });
+    expect(await kind.readOne(session, role('gone').address)).toBeUndefined();
+    await expect(kind.readOne(session, role('secret').address)).rejects.toThrow('permission denied');
+  });
+});

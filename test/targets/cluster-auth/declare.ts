@@ -1,0 +1,86 @@
+// Resources, changes and call contexts for tests of kinds, in as few words as a manifest needs.
+import { findDialect } from '../../../src/http/dialects.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { CallContext, Kind, Session, Wanted } from '../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource.ts';
+import { canonicalSpec } from '../../../src/plan/canonical-spec.ts';
+import { diff } from '../../../src/plan/diff.ts';
+
+const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
+
+export function declare(
+  kind: Kind,
+  name: string,
+  spec: Spec,
+  metadata: Partial<Metadata> = {},
+): DesiredResource {
+  return {
+    address: { kind: kind.name, target: 'prod', name },
+    spec,
+    metadata: { name, ...metadata },
+    place,
+    placeOf: () => place,
+    fromDefaults: [],
+  };
+}
+
+export function wants(
+  declared: readonly DesiredResource[],
+  records: readonly DesiredResource[] = [],
+): Wanted {
+  const record: LedgerRecord = { origin: 'created', fields: {} };
+  return {
+    declared,
+    records: new Map(records.map(({ address }) => [formatAddress(address), record] as const)),
+    record: () => undefined,
+  };
+}
+
+/** The change that makes `live` what is declared, as the planner would draft it, and the context of its calls. */
+export function meet(
+  kind: Kind,
+  resource: DesiredResource,
+  live?: LiveResource,
+  about: { record?: LedgerRecord; session?: Session } = {},
+): { change: Change; context: CallContext; problems: readonly string[]; notes: readonly string[] } {
+  const { address } = resource;
+  const { record, session } = about;
+  const desired = canonicalSpec(kind.fields, resource.spec);
+  const sides = { ...(live === undefined ? {} : { live }), ...(record === undefined ? {} : { record }) };
+  const prepared = kind.prepare?.({ address, desired, ...sides, peer: () => ({}) }) ?? { desired };
+  const { fields, notes } = diff({
+    fields: kind.fields,
+    desired: prepared.desired,
+    live: prepared.live ?? live?.spec,
+    recorded: record?.fields,
+    absent: kind.absent,
+    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+  });
+  const target = session?.target ?? {
+    name: 'prod',
+    service: kind.service,
+    url: 'embedded',
+    dialect: 'neutral',
+    mount: 'cluster',
+  };
+  const dialect = session?.dialect ?? findDialect(kind.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const action = live === undefined ? 'create' : fields.length === 0 ? 'none' : 'update';
+  return {
+    change: { address, action, reason: 'declared', fields, notes: [], calls: [], relies: {} },
+    context: {
+      target,
+      dialect,
+      stack: 'payments',
+      desired,
+      declared: resource.spec,
+      ...sides,
+      idOf: () => undefined,
+      peer: () => ({ action: 'none', fields: [] }),
+    },
+    problems: (prepared.problems ?? []).map(({ code }) => code),
+    notes: [...(prepared.notes ?? []), ...notes],
+  };
+}

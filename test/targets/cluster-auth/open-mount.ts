@@ -1,0 +1,109 @@
+// A mount to test against: the embedded service, or a service that answers what the test wants, both over real HTTP.
+// Invariant: what a test opens it closes; nothing outlives `close`.
+import type { AddressInfo } from 'node:net';
+import { fastify } from 'fastify';
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openTarget, type TargetConnection } from '../../../src/http/open-target.ts';
+import type { Call } from '../../../src/model/call.ts';
+import type { Session } from '../../../src/model/kind.ts';
+import type { Target } from '../../../src/model/target.ts';
+import type { Answer } from '../../../src/model/wire.ts';
+import { acceptListVerb } from '../../../src/server/list-verb.ts';
+import { startServer } from '../../../src/server/start-server.ts';
+import { openSession } from '../../../src/targets/open-session.ts';
+
+export interface Mount {
+  readonly session: Session;
+  /** `GET /v1/auth/cluster/role/x`, in the order in which they came; a LIST shows as a GET, at a canned service with `list=true` */
+  readonly seen: string[];
+  /** sends a call of a plan as apply would; references to secrets are looked up in `secrets` */
+  send(call: Call, secrets?: Readonly<Record<string, string>>): Promise<Answer>;
+  /** writes something behind the tool's back */
+  write(path: string, body: object): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** The embedded service with one empty mount `cluster`. */
+export async function openEmbeddedMount(target: Partial<Target> = {}): Promise<Mount> {
+  const seen: string[] = [];
+  const server = await startServer({
+    data: ':memory:',
+    seed: { mounts: ['cluster'], 'service-tokens': [{ token: 'root-token', policies: ['root'] }] },
+    onRequest: ({ method, url }) => seen.push(line(method, url)),
+  });
+  return mountAt(server.url, target, seen, () => server.close());
+}
+
+export interface Canned {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+/** A service that answers what `answer` says; without `list`, one that does not know the verb LIST. */
+export async function openCannedMount(
+  answer: (line: string) => Canned,
+  { target = {}, list = true }: { target?: Partial<Target>; list?: boolean } = {},
+): Promise<Mount> {
+  const seen: string[] = [];
+  const app = fastify({ logger: false, forceCloseConnections: true, ...(list ? acceptListVerb() : {}) });
+  app.all('*', async (request, reply) => {
+    const asked = line(request.method, request.url);
+    seen.push(asked);
+    const { status, body } = answer(asked);
+    reply.status(status).header('content-type', 'application/json');
+    return reply.send(body === undefined ? '' : JSON.stringify(body));
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return mountAt(`http://127.0.0.1:${port}`, target, seen, () => app.close());
+}
+
+function line(method: string, url: string): string {
+  return `${method} ${url}`;
+}
+
+function mountAt(url: string, about: Partial<Target>, seen: string[], stop: () => Promise<void>): Mount {
+  const target: Target = {
+    name: 'prod',
+    service: 'cluster-auth',
+    url: 'embedded',
+    dialect: 'neutral',
+    mount: 'cluster',
+    ...about,
+  };
+  const dialect = findDialect('cluster-auth', target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const connection: TargetConnection = openTarget({
+    target,
+    url,
+    dialect,
+    userAgent: 'trueup/test',
+    token: async () => 'root-token',
+    patience: { attempts: 1, attemptsUnmet: 1 },
+  });
+  const writer = connection.openWriter();
+  return {
+    session: openSession({ target, dialect, stack: 'payments', reader: connection.reader }),
+    seen,
+    send: (call, secrets = {}) =>
+      writer.send({
+        method: call.method,
+        path: `/${call.path.map((segment) => encodeURIComponent(String(segment))).join('/')}`,
+        repeatable: call.repeatable,
+        ...(call.body === undefined ? {} : { body: withSecrets(call.body, secrets) }),
+      }),
+    write: (path, body) =>
+      writer.send({ method: 'POST', path, body: JSON.parse(JSON.stringify(body)), repeatable: false }),
+    async close() {
+      await connection.close();
+      await stop();
+    },
+  };
+}
+
+function withSecrets(body: NonNullable<Call['body']>, secrets: Readonly<Record<string, string>>) {
+  return JSON.parse(JSON.stringify(body), (_, value) => {
+    const source = typeof value === 'object' && value !== null ? value.$secret : undefined;
+    return source === undefined ? value : (secrets[source.env ?? source.file] ?? '');
+  });
+}
