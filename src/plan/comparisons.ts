@@ -105,12 +105,14 @@ function canonicalCidr(value: Json): Json {
   if (typeof value !== 'string') return value;
   const [text = '', prefix, ...more] = value.trim().split('/');
   const written = more.length === 0 && isAddress(text) ? ipaddr.parse(text) : undefined;
-  const length = written === undefined ? undefined : prefixLength(written, prefix);
-  // What is no block is kept as it is: the service takes it for the path of a socket.
-  if (written === undefined || length === undefined) return value.trim();
-  const isMapped = written instanceof ipaddr.IPv6 && written.isIPv4MappedAddress() && length >= mappedBits;
-  const [address, bits] = isMapped ? [written.toIPv4Address(), length - mappedBits] : [written, length];
-  return bits === bitsOf(address) ? address.toString() : `${address.toString()}/${bits}`;
+  if (written === undefined) return value.trim();
+  const mapped = written instanceof ipaddr.IPv6 && written.isIPv4MappedAddress();
+  const address = mapped ? written.toIPv4Address() : written;
+  const length = prefixLength(prefix, bitsOf(written));
+  const kept = mapped ? length - mappedBits : length;
+  // What is no block is left as it is: the service takes it for the path of a socket.
+  if (Number.isNaN(kept) || kept < 0) return value.trim();
+  return kept === bitsOf(address) ? address.toString() : `${address.toString()}/${kept}`;
 }
 
 type IpAddress = ReturnType<typeof ipaddr.parse>;
@@ -120,17 +122,17 @@ const mappedBits = 96;
 
 /** Only the plain spellings: the parser itself would also read `10` as an address. */
 function isAddress(text: string): boolean {
-  return ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);
+  return ipaddr.IPv4.isValidFourPartDecimal(text) || (ipaddr.IPv6.isValid(text) && !text.includes('%'));
 }
 
 function bitsOf(address: IpAddress): number {
   return address.kind() === 'ipv4' ? 32 : 128;
 }
 
-/** undefined for a text that is no prefix length of this address. */
-function prefixLength(address: IpAddress, prefix: string | undefined): number | undefined {
-  if (prefix === undefined) return bitsOf(address);
-  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bitsOf(address) ? Number(prefix) : undefined;
+/** NaN for a text that is no prefix length of an address of so many bits. */
+function prefixLength(prefix: string | undefined, bits: number): number {
+  if (prefix === undefined) return bits;
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= bits ? Number(prefix) : Number.NaN;
 }
 
 function canonicalPem(value: Json): Json {

@@ -116,13 +116,17 @@ function assemble(scene: Scene, parts: Parts): Draft {
     ...compared.fields,
   ];
   const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
+  const obstacles =
+    live === undefined
+      ? []
+      : (scene.kind(resource.address.kind).obstacles?.(live, action, scene.record(resource.address)) ?? []);
   return {
     change: {
       address: resource.address,
       action,
       reason: verdict.reason,
       fields,
-      notes: compared.notes,
+      notes: [...compared.notes, ...obstacles.map((obstacle) => `the service will refuse this: ${obstacle}`)],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],

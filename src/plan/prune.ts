@@ -85,7 +85,7 @@ function judgeClaimed(
   if (record === undefined) return judgeWithoutRecord(scene, live);
   if (record.origin === 'adopted')
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
-  const obstacles = scene.kind(address.kind).obstacles?.(live, 'delete') ?? [];
+  const obstacles = scene.kind(address.kind).obstacles?.(live, 'delete', scene.record(address)) ?? [];
   if (obstacles.length > 0)
     return kept(address, `no longer declared, but cannot be deleted: ${obstacles.join('; ')}`);
   return { is: 'delete', reason: 'no longer declared; this stack created it' };
@@ -185,7 +185,7 @@ function judgeTombstone(scene: Scene, tombstone: DesiredResource): Removal {
     );
   }
   const remove = metadata.remove ?? 'safe';
-  const obstacles = remove === 'force' ? [] : (kind.obstacles?.(live, 'delete') ?? []);
+  const obstacles = remove === 'force' ? [] : (kind.obstacles?.(live, 'delete', scene.record(address)) ?? []);
   if (obstacles.length > 0)
     return kept(address, `to be removed, but cannot be deleted: ${obstacles.join('; ')}`);
   return { is: 'delete', reason: `a tombstone document asks for it (${remove})`, remove, place };

@@ -48,9 +48,9 @@ function recheckCreate(scene: Scene, draft: Draft, now: LiveResource | undefined
 
 function recheckDelete(scene: Scene, draft: Draft, change: Change, now: LiveResource): Recheck {
   const kind = scene.kind(change.address.kind);
-  const obstacles = draft.remove === 'force' ? [] : (kind.obstacles?.(now, 'delete') ?? []);
-  if (obstacles.length > 0) return stale(obstacles.join('; '));
   const record = scene.record(change.address);
+  const obstacles = draft.remove === 'force' ? [] : (kind.obstacles?.(now, 'delete', record) ?? []);
+  if (obstacles.length > 0) return stale(obstacles.join('; '));
   const insisted = draft.remove !== undefined;
   if (
     kind.ownership.by === 'ledger' &&

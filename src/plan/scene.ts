@@ -1,12 +1,10 @@
-/**
- * Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups; the
- * one decision taken here is which live resource stands behind a declared name (the same name, or a renamed one).
- */
+/** Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups. */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
+import { byAddress, matchLive, matchRecords, spentRecords } from './identities.ts';
 
 /** One target as it was found: what was read of each kind, and at what cost. */
 export interface LiveTarget {
@@ -36,69 +34,52 @@ export interface Scene {
   readonly ledger: Ledger;
   kind(name: string): Kind;
   target(name: string): LiveTarget;
+  /** What the ledger knows of the resource behind this address: of that very one, wherever it has a remote id. */
   record(address: Address): LedgerRecord | undefined;
-  /** why nothing of this kind may be pruned in this target; undefined when it may */
-  pruneBar(address: Address): string | undefined;
+  /** addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since */
+  readonly spent: readonly AddressText[];
+  /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
+  isOurs(stack: string | undefined): boolean;
+  /** whether the plan looked where this address would be: its target and its kind are part of the plan */
+  isInView(address: Address): boolean;
+  /** why what was not found of this kind in this target may exist all the same; undefined when everything was seen */
+  blindSpot(address: Address): string | undefined;
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
 export function setScene(input: SceneInput): Scene {
+  const { stack, ledger } = input;
   const isTombstone = (resource: DesiredResource) => resource.metadata.remove !== undefined;
-  const byAddress = (resources: readonly DesiredResource[]) =>
-    new Map(resources.map((resource) => [formatAddress(resource.address), resource] as const));
   const desired = byAddress(input.desired.filter((resource) => !isTombstone(resource)));
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
+  const live = matchLive(allLive(input), { desired, ledger, kind });
+  const records = matchRecords(ledger, live);
   return {
-    stack: input.stack,
+    stack,
     desired,
     tombstones: byAddress(input.desired.filter(isTombstone)),
-    live: matchLive(input, desired, kind),
-    ledger: input.ledger,
+    live,
+    ledger,
     kind,
     target,
-    record: (address) => input.ledger.records.get(formatAddress(address)),
-    pruneBar: (address) => {
+    record: (address) => records.get(formatAddress(address)),
+    spent: spentRecords(ledger, live),
+    isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
+    isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
+    blindSpot: (address) => {
       if (!input.manifestsComplete) return 'not every manifest could be read';
       return target(address.target).sets.get(address.kind)?.incomplete[0];
     },
   };
 }
 
+function allLive({ targets }: SceneInput): LiveResource[] {
+  return targets.flatMap(({ sets }) => [...sets.values()].flatMap(({ resources }) => resources));
+}
+
 function found<T>(value: T | undefined, what: string): T {
   if (value === undefined) throw new Error(`no ${what} in this plan`);
   return value;
-}
-
-/** Live resources by address; one that was renamed stands at the address that declares it (RULES 8, 26). */
-function matchLive(
-  input: SceneInput,
-  desired: ReadonlyMap<AddressText, DesiredResource>,
-  kind: (name: string) => Kind,
-): ReadonlyMap<AddressText, LiveResource> {
-  const all = input.targets.flatMap((target) => [...target.sets.values()].flatMap((set) => set.resources));
-  const live = new Map(all.map((resource) => [formatAddress(resource.address), resource] as const));
-  const byId = new Map(
-    all.flatMap((resource) =>
-      resource.id === undefined ? [] : [[idKey(resource.address, resource.id), resource] as const],
-    ),
-  );
-  for (const [text, resource] of desired) {
-    const { address, metadata } = resource;
-    if (live.has(text) || kind(address.kind).ownership.by !== 'claim') continue;
-    const id = input.ledger.records.get(text)?.id;
-    const former = metadata.renamedFrom ?? '';
-    const renamed =
-      (id === undefined ? undefined : byId.get(idKey(address, id))) ??
-      live.get(formatAddress({ ...address, name: former }));
-    if (renamed === undefined || desired.has(formatAddress(renamed.address))) continue;
-    live.delete(formatAddress(renamed.address));
-    live.set(text, { ...renamed, address, spec: { ...renamed.spec, name: renamed.address.name } });
-  }
-  return live;
-}
-
-function idKey({ kind, target }: Address, id: string): string {
-  return `${kind}/${target}#${id}`;
 }

@@ -1,0 +1,86 @@
+/**
+ * The requests that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
+ * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (RULES 15).
+ */
+import type { Address } from '../../model/address.ts';
+import type { Call, IdReference } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import {
+  callId,
+  callOrder,
+  type WorkspaceRequest,
+  workspaceCall,
+} from '../../targets/workspaces/workspace-call.ts';
+import { consumersOf, edgesOf } from './edges.ts';
+
+export function calls({ address, fields }: Change, context: CallContext): PlannedCalls {
+  const { action } = context.peer(workspaceOf(address));
+  if (fields.length === 0 || (context.live === undefined && action !== 'create')) return { calls: [] };
+  const planned = endsGlobalSharing(address, context)
+    ? [replaceCall(address, context)]
+    : edgeCalls(address, context);
+  return { calls: planned.filter((call) => call !== undefined) };
+}
+
+function endsGlobalSharing(address: Address, context: CallContext): boolean {
+  return sharingAfter(address, context) === false && context.live?.facts['global'] === true;
+}
+
+/** What this very plan makes of global sharing; undefined when it leaves it alone. */
+function sharingAfter(address: Address, { peer }: CallContext): Json | undefined {
+  return peer(workspaceOf(address)).fields.find(({ path }) => path[0] === 'globalRemoteState')?.after;
+}
+
+function replaceCall(address: Address, context: CallContext): Call | undefined {
+  const consumers = consumersOf(context.desired).flatMap((name) => idOf(address, context, name) ?? []);
+  return consumersCall(address, context, {
+    suffix: 'replace',
+    method: 'PATCH',
+    body: { data: consumers.map(asConsumer) },
+    needs: [callId(workspaceOf(address), 'update')],
+    says: 'replaces all consumers',
+  });
+}
+
+function edgeCalls(address: Address, context: CallContext): (Call | undefined)[] {
+  const edges = edgesOf(context.live?.facts['edges']);
+  const wanted = consumersOf(context.desired).flatMap(
+    (name) => idOf(address, context, name) ?? edges.get(name) ?? [],
+  );
+  const present = new Set(edges.values());
+  const added = wanted.filter((id) => typeof id !== 'string' || !present.has(id));
+  const removed = [...present].filter((id) => !wanted.includes(id));
+  const call = (suffix: string, method: 'POST' | 'DELETE', ids: readonly (string | IdReference)[]) =>
+    ids.length === 0
+      ? undefined
+      : consumersCall(address, context, { suffix, method, body: { data: ids.map(asConsumer) } });
+  return [call('add', 'POST', added), call('remove', 'DELETE', removed)];
+}
+
+/** The id of a consumer, a reference when this plan creates it; undefined when there is none, which the plan reports. */
+function idOf(address: Address, context: CallContext, name: string): string | IdReference | undefined {
+  return context.idOf({ ...workspaceOf(address), name });
+}
+
+function asConsumer(id: string | IdReference): JsonObject {
+  const value: Json = typeof id === 'string' ? id : { ...id };
+  return { type: 'workspaces', id: value };
+}
+
+/** Once the state is shared globally the service takes no more changes of the list: they go first (spec, rule 2). */
+function consumersCall(
+  address: Address,
+  context: CallContext,
+  request: Omit<WorkspaceRequest, 'below' | 'order' | 'success'>,
+): Call | undefined {
+  const startsSharing = sharingAfter(address, context) === true;
+  return workspaceCall(address, context, {
+    ...request,
+    below: ['relationships', 'remote-state-consumers'],
+    order: startsSharing ? callOrder.beforeWorkspace : callOrder.consumers,
+    success: [204],
+  });
+}

@@ -1,0 +1,58 @@
+/** The rules about consumers that no schema can say (specs/workspaces.md, "Remote state consumers"). Offline. */
+import type { Json } from '../../model/json.ts';
+import type { Finding, Others } from '../../model/kind.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+
+export function check({ address, spec }: DesiredResource, others: Others): readonly Finding[] {
+  const consumers = (Array.isArray(spec['consumers']) ? spec['consumers'] : []) as readonly Json[];
+  const global = others.declared(workspaceOf(address))?.spec['globalRemoteState'] === true;
+  return [
+    ...(global ? [sharedGlobally(address.name)] : []),
+    ...consumers.flatMap((name, position) =>
+      checkConsumer(name, position, { consumers, self: address.name }),
+    ),
+  ];
+}
+
+function sharedGlobally(name: string): Finding {
+  return {
+    code: 'consumers-while-global',
+    severity: 'error',
+    path: ['consumers'],
+    message: `workspace "${name}" shares its state globally, so it cannot have a list of consumers`,
+    allowed: 'one of globalRemoteState true and a list of consumers',
+    fix: 'set globalRemoteState of the workspace to false, or remove the list',
+  };
+}
+
+function checkConsumer(
+  name: Json,
+  position: number,
+  { consumers, self }: { readonly consumers: readonly Json[]; readonly self: string },
+): Finding[] {
+  const path = ['consumers', String(position)];
+  const first = consumers.indexOf(name);
+  if (name === self) {
+    return [
+      {
+        code: 'consumer-of-itself',
+        severity: 'error',
+        path,
+        message: `workspace "${self}" cannot be a consumer of its own state, which it reads anyway`,
+        fix: 'remove it from the list',
+      },
+    ];
+  }
+  if (first === position) return [];
+  return [
+    {
+      code: 'duplicate-consumer',
+      severity: 'error',
+      path,
+      message: `consumer "${String(name)}" is listed twice`,
+      fix: 'remove one of the two',
+      related: { message: 'the first one', path: ['consumers', String(first)] },
+    },
+  ];
+}

@@ -1,0 +1,37 @@
+/** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
+import { jsonSchema } from '../../model/json-schema.ts';
+import type { Kind } from '../../model/kind.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { consumersOf } from './edges.ts';
+import { fields } from './fields.ts';
+import { prepare } from './prepare.ts';
+import { read, readOne } from './read.ts';
+import { remoteStateConsumersSpec } from './schema.ts';
+import { marks, withdraw } from './withdraw.ts';
+
+export const remoteStateConsumers: Kind = {
+  name: 'RemoteStateConsumers',
+  service: 'workspaces',
+  summary: 'The workspaces that may read the state of a workspace, as a document of its own',
+  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'the name of a workspace: letters, digits, "-" and "_"' },
+  specSchema: jsonSchema(remoteStateConsumersSpec),
+  fields,
+  ownership: { by: 'part', of: workspaceOf },
+  absent: 'unmanaged',
+  check,
+  references: ({ address, spec }) => [
+    { to: workspaceOf(address), path: [] },
+    ...consumersOf(spec).map((name, position) => ({
+      to: { ...workspaceOf(address), name },
+      path: ['consumers', String(position)],
+    })),
+  ],
+  read,
+  readOne,
+  prepare,
+  withdraw,
+  calls,
+  marks,
+};

@@ -1,0 +1,55 @@
+/**
+ * Reads the consumers of the workspaces that a document or the ledger names, side by side: one request for each hundred
+ * consumers, none where state is shared globally, for then the service would list the whole organization (RULES 10).
+ */
+import type { Address } from '../../model/address.ts';
+import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
+import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
+import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
+import { type Edges, isShared, readEdges } from './read-edges.ts';
+
+/** A service that cannot be reached throws; whatever it answers is told in the set. */
+export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+  const list = await listWorkspaces(session);
+  const looks = await Promise.all(placeParts(list, wanted).map((placed) => lookAt(session, placed)));
+  return {
+    resources: looks.flatMap(({ live }) => live ?? []),
+    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
+    invisible: [],
+    notes: [...list.notes, ...looks.flatMap(({ note }) => note ?? [])],
+  };
+}
+
+/** @throws WireError when the service does not answer what the workspace's consumers are */
+export async function readOne(
+  session: Session,
+  address: Address,
+  id?: string,
+): Promise<LiveResource | undefined> {
+  const item = await readWorkspace(session, address.name, id);
+  if (item === undefined) return undefined;
+  const { live, incomplete = '' } = await lookAt(session, { address, item });
+  if (live !== undefined) return live;
+  throw unread({ method: 'GET', url: address.name }, incomplete);
+}
+
+interface Looked {
+  readonly live?: LiveResource;
+  readonly incomplete?: string;
+  readonly note?: string;
+}
+
+async function lookAt(session: Session, { address, item }: Placed): Promise<Looked> {
+  const base = { address, id: item.id, witness: {} };
+  if (isShared(item)) return { live: { ...base, spec: {}, facts: { global: true } } };
+  const answer = await readEdges(session, item);
+  if (answer.edges === undefined) return { incomplete: answer.problem };
+  const { edges, note } = answer;
+  return { live: { ...base, ...liveEdges(edges) }, ...(note === undefined ? {} : { note }) };
+}
+
+function liveEdges(edges: Edges): Pick<LiveResource, 'spec' | 'facts'> {
+  return { spec: { consumers: Object.keys(edges) }, facts: { global: false, edges } };
+}

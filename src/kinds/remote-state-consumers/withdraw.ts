@@ -1,0 +1,25 @@
+/** What the ledger remembers of consumers, and what of them goes when their document is gone (RULES 15, 25). */
+import type { MarkContext } from '../../model/kind.ts';
+import type { Json } from '../../model/json.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import { consumersOf, edgesOf } from './edges.ts';
+
+/** `{ edges: { name: id } }` of what was declared: the access that this stack has given. */
+export function marks({ change, desired, live, idOf }: MarkContext): Readonly<Record<string, Json>> {
+  const target = (change ?? live)?.address.target;
+  if (target === undefined) return {};
+  const edges = consumersOf(desired).flatMap((name) => {
+    const id = idOf({ kind: 'Workspace', target, name });
+    return id === undefined ? [] : [[name, id] as const];
+  });
+  return { edges: Object.fromEntries(edges) };
+}
+
+/** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */
+export function withdraw(record: LedgerRecord, live: LiveResource): Spec {
+  if (live.facts['global'] === true) return {};
+  const recorded = new Set(edgesOf(record.marks?.['edges']).values());
+  const edges = edgesOf(live.facts['edges']);
+  return { consumers: consumersOf(live.spec).filter((name) => !recorded.has(edges.get(name) ?? '')) };
+}

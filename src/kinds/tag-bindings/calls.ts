@@ -1,0 +1,86 @@
+/**
+ * The request that changes the tags of a workspace. Pure. Where the service can add and change single tags, that is how
+ * pure additions go; anything else replaces the whole set, claim included, and so relies on the set that was read: there
+ * is no way to delete one tag, and no way to write only if nobody else did (RULES 14).
+ */
+import type { Address } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { Json } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
+import {
+  repeatedAssessments,
+  tagBindingList,
+  workspaceBody,
+} from '../../targets/workspaces/workspace-body.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { foreignTags } from './foreign-tags.ts';
+
+export function calls(change: Change, context: CallContext): PlannedCalls {
+  const { address, fields } = change;
+  const workspace = workspaceOf(address);
+  if (context.peer(workspace).action === 'create')
+    return { calls: [], sharedCall: callId(workspace, 'create') };
+  if (fields.length === 0 || context.live === undefined) return { calls: [] };
+  const additions = addedTags(change);
+  if (additions !== undefined && context.dialect.capabilities.has('additive-tag-bindings')) {
+    return { calls: [addCall(address, context, additions)].filter((call) => call !== undefined) };
+  }
+  return {
+    calls: [replaceCall(address, context)].filter((call) => call !== undefined),
+    relies: ['direct'],
+  };
+}
+
+/** The tags that are new or get another value; undefined when any is to go. */
+function addedTags({ fields }: Change): Tags | undefined {
+  const keys = fields.map(({ path, after }) => [path[1], after] as const);
+  const added: Record<string, string> = {};
+  for (const [key, after] of keys) {
+    if (key === undefined || typeof after !== 'string') return undefined;
+    added[key] = after;
+  }
+  return added;
+}
+
+function addCall(address: Address, context: CallContext, tags: Tags): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'add',
+    method: 'PATCH',
+    below: ['tag-bindings'],
+    body: tagBindingList(tags),
+    order: callOrder.tags,
+    success: [200],
+  });
+}
+
+function replaceCall(address: Address, context: CallContext): Call | undefined {
+  const { desired, live } = context;
+  const tags = { ...foreignTags(live?.facts['direct'], desired), ...asTags(desired['tags']) };
+  const relationships = { 'tag-bindings': tagBindingList(tags, claimAfter(address, context)) };
+  return workspaceCall(address, context, {
+    suffix: 'replace',
+    method: 'PATCH',
+    body: workspaceBody(repeatedAssessments(assessmentsAfter(address, context)), relationships),
+    order: callOrder.tags,
+    success: [200],
+    says: 'replaces all tag bindings of the workspace',
+  });
+}
+
+/** The claim that the workspace bears once its own change, which is sent first, is carried out. */
+function claimAfter(address: Address, { peer, live }: CallContext): string | undefined {
+  const written = peer(workspaceOf(address)).fields.find(
+    ({ path }) => path.length === 1 && path[0] === 'claim',
+  );
+  const claim: Json | undefined = written === undefined ? live?.facts['claim'] : written.after;
+  return typeof claim === 'string' ? claim : undefined;
+}
+
+/** What the workspace's own change, which is sent first, leaves behind. */
+function assessmentsAfter(address: Address, { peer, live }: CallContext): Json | undefined {
+  const written = peer(workspaceOf(address)).fields.find(({ path }) => path[0] === 'assessmentsEnabled');
+  return written?.after ?? live?.facts['assessmentsEnabled'];
+}

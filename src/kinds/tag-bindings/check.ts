@@ -1,0 +1,100 @@
+/** The rules about tag bindings that no schema can say (facts on workspaces, 1.5.17; RULES 14). Offline. */
+import { claimKey } from '../../model/claim.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Finding } from '../../model/kind.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import {
+  longestKey,
+  longestValue,
+  mostTags,
+  reservedPrefixes,
+  tagCharacters,
+  tagCharactersInWords,
+} from '../../targets/workspaces/tag-rules.ts';
+
+export function check({ spec }: DesiredResource): readonly Finding[] {
+  const tags = isJsonObject(spec['tags']) ? spec['tags'] : {};
+  const keys = Object.keys(tags);
+  return [
+    ...checkCount(keys.length),
+    ...keys.flatMap(checkKey),
+    ...Object.entries(tags).flatMap(([key, value]) => checkValue(key, value)),
+    ...keys.flatMap((key) => checkKept(key, spec['keep'])),
+  ];
+}
+
+function checkCount(count: number): Finding[] {
+  const most = mostTags - 1;
+  if (count <= most) return [];
+  return [
+    {
+      code: 'too-many-tags',
+      severity: 'error',
+      path: ['tags'],
+      message: `a workspace can have ${mostTags} tag bindings, and one of them is the claim of the stack`,
+      found: `${count} tags`,
+      allowed: `${most} at most`,
+      fix: 'remove some, or use flat tags (tagNames of the workspace)',
+    },
+  ];
+}
+
+function checkKey(key: string): Finding[] {
+  const path = ['tags', key];
+  if (key === claimKey) return [claimAsTag(path)];
+  const prefix = reservedPrefixes.find((reserved) => key.startsWith(reserved));
+  if (prefix !== undefined) {
+    return [
+      {
+        code: 'reserved-tag',
+        severity: 'error',
+        path,
+        message: `tag keys that begin with "${prefix}" belong to the service`,
+        fix: 'use another key',
+      },
+    ];
+  }
+  const fits = key !== '' && key.length <= longestKey && tagCharacters.test(key);
+  return fits
+    ? []
+    : [badTag(path, `"${key}" is no tag key`, `1 to ${longestKey} of ${tagCharactersInWords}`)];
+}
+
+function claimAsTag(path: readonly string[]): Finding {
+  return {
+    code: 'claim-as-tag',
+    severity: 'error',
+    path,
+    message: `"${claimKey}" is the key of the claim, which trueup writes by itself`,
+    fix: 'remove it; metadata.protect and metadata.onRemove say what the claim shall say',
+  };
+}
+
+function checkValue(key: string, value: Json): Finding[] {
+  if (typeof value !== 'string') return [];
+  if (value.length <= longestValue && tagCharacters.test(value)) return [];
+  return [
+    badTag(['tags', key], `"${value}" is no tag value`, `at most ${longestValue} of ${tagCharactersInWords}`),
+  ];
+}
+
+function badTag(path: readonly string[], message: string, allowed: string): Finding {
+  return { code: 'bad-tag', severity: 'error', path, message, allowed };
+}
+
+function checkKept(key: string, keep: Json | undefined): Finding[] {
+  if (!Array.isArray(keep)) return [];
+  const position = keep.findIndex((pattern) => matchesPattern(key, String(pattern)));
+  if (position === -1) return [];
+  return [
+    {
+      code: 'kept-and-declared',
+      severity: 'warning',
+      path: ['tags', key],
+      message: `"${key}" is declared, and keep says that someone else looks after it: the declared value is written`,
+      fix: 'remove it from one of the two',
+      related: { message: 'what keeps it', path: ['keep', String(position)] },
+    },
+  ];
+}

@@ -1,0 +1,9 @@
+/** How the fields of a TagBindings compare: key by key. */
+import type { FieldTable } from '../../model/field.ts';
+import { set, stringMap } from '../../plan/comparisons.ts';
+
+export const fields: FieldTable = {
+  tags: { compare: stringMap, default: {} },
+  // An instruction to trueup; the service knows nothing of it.
+  keep: { compare: set, local: true },
+};

@@ -1,0 +1,16 @@
+/** The tags of a workspace that are not of the document's set: the service's own, and those it keeps for others (RULES 14). */
+import type { Json } from '../../model/json.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import type { Spec } from '../../model/resource.ts';
+import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
+import { isReserved } from '../../targets/workspaces/tag-rules.ts';
+
+/** Of the direct tags, those to leave alone. What is declared is not foreign, even when a pattern of `keep` matches it. */
+export function foreignTags(direct: Json | undefined, desired: Spec): Tags {
+  const declared = asTags(desired['tags']);
+  const patterns = Array.isArray(desired['keep']) ? desired['keep'].map(String) : [];
+  const isForeign = (key: string) =>
+    declared[key] === undefined &&
+    (isReserved(key) || patterns.some((pattern) => matchesPattern(key, pattern)));
+  return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isForeign(key)));
+}

@@ -1,0 +1,29 @@
+/** The kind TagBindings: the key-value tags that are bound to a workspace itself. */
+import { jsonSchema } from '../../model/json-schema.ts';
+import type { Kind } from '../../model/kind.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { fields } from './fields.ts';
+import { prepare } from './prepare.ts';
+import { read, readOne } from './read.ts';
+import { tagBindingsSpec } from './schema.ts';
+import { withdraw } from './withdraw.ts';
+
+export const tagBindings: Kind = {
+  name: 'TagBindings',
+  service: 'workspaces',
+  summary: 'The key-value tags of a workspace, as a document of their own that another team can keep',
+  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'the name of a workspace: letters, digits, "-" and "_"' },
+  specSchema: jsonSchema(tagBindingsSpec),
+  fields,
+  ownership: { by: 'part', of: workspaceOf },
+  absent: 'unmanaged',
+  check,
+  references: ({ address }) => [{ to: workspaceOf(address), path: [] }],
+  read,
+  readOne,
+  prepare,
+  withdraw,
+  calls,
+};

@@ -1,0 +1,52 @@
+/** Takes out of the live tags what is not of the document's set, and foresees a set that does not fit. */
+import { formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Meeting, Prepared } from '../../model/kind.ts';
+import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import { mostTags } from '../../targets/workspaces/tag-rules.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { foreignTags } from './foreign-tags.ts';
+
+export function prepare(meeting: Meeting): Prepared {
+  const { desired, live } = meeting;
+  if (live === undefined) return { desired, problems: unread(meeting) };
+  const foreign = foreignTags(live.facts['direct'], desired);
+  const tags = Object.entries(asTags(live.spec['tags'])).filter(([key]) => foreign[key] === undefined);
+  return {
+    desired,
+    live: { tags: Object.fromEntries(tags) },
+    problems: tooMany(meeting, Object.keys(foreign).length),
+  };
+}
+
+/** Without a look at them, a write could only guess which tags it replaces. */
+function unread({ address, place, peer }: Meeting): Diagnostic[] {
+  const workspace = peer(workspaceOf(address));
+  if (workspace.live === undefined) return [];
+  return [
+    {
+      code: 'tags-unread',
+      severity: 'error',
+      class: 'incomplete',
+      message: `the tag bindings for "${formatAddress(address)}" could not be read`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'let the token read them; after a rename, put the same "renamedFrom" into this document as into the workspace\'s',
+    },
+  ];
+}
+
+function tooMany({ address, desired, place }: Meeting, foreign: number): Diagnostic[] {
+  const own = Object.keys(asTags(desired['tags'])).length;
+  if (own + foreign + 1 <= mostTags) return [];
+  return [
+    {
+      code: 'too-many-tags',
+      severity: 'error',
+      class: 'invalid',
+      message: `"${formatAddress(address)}" would have ${own + foreign + 1} tag bindings, and the service allows ${mostTags}`,
+      ...(place === undefined ? {} : { place }),
+      found: `${own} declared, ${foreign} kept for others, 1 claim`,
+      fix: 'declare fewer tags, or keep fewer',
+    },
+  ];
+}

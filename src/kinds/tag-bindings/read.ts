@@ -1,0 +1,50 @@
+/** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (RULES 9). */
+import type { Address } from '../../model/address.ts';
+import { parseClaim } from '../../model/claim.ts';
+import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
+import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
+import { placeParts } from '../../targets/workspaces/place-parts.ts';
+import { readWorkspaceWithTags } from '../../targets/workspaces/read-workspace.ts';
+import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+
+/** A service that cannot be reached throws; whatever it answers is told in the set. */
+export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+  const list = await listWorkspaces(session);
+  const looks = await Promise.all(
+    placeParts(list, wanted).map(async ({ address, item }) => {
+      const answer = await list.tagsOf(item);
+      if (answer.tags === undefined) return { incomplete: [answer.problem] };
+      return { live: liveTags(address, item, answer.tags), incomplete: [] };
+    }),
+  );
+  return {
+    resources: looks.flatMap(({ live }) => live ?? []),
+    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
+    invisible: [],
+    notes: list.notes,
+  };
+}
+
+/** @throws WireError when the service answers neither the workspace nor that there is none */
+export async function readOne(
+  session: Session,
+  address: Address,
+  id?: string,
+): Promise<LiveResource | undefined> {
+  const found = await readWorkspaceWithTags(session, address.name, id);
+  return found === undefined ? undefined : liveTags(address, found.item, found.tags);
+}
+
+/** `direct` and `claim` are the whole set, which a replacing write has to repeat; the id is the workspace's. */
+function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: BoundTags): LiveResource {
+  const own = claim !== undefined && !claim.inherited ? claim.text : null;
+  return {
+    address,
+    id: item.id,
+    spec: { tags: direct },
+    witness: claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) },
+    facts: { direct, claim: own, assessmentsEnabled: item.attributes['assessments-enabled'] ?? null },
+  };
+}

@@ -1,0 +1,27 @@
+/** The spec of a TagBindings as users write it: one source for the type and for the JSON Schema of editors. */
+import { type Static, Type } from 'typebox';
+
+export const tagBindingsSpec = Type.Object(
+  {
+    tags: Type.Unsafe<Record<string, string | null> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: ['string', 'null'] },
+      description:
+        'Key-value tags: all that are bound to the workspace itself, but for those that "keep" names. At most nine; the tenth place is trueup\'s. A value of null is "". null: {}.',
+      examples: [{ env: 'prod', team: 'network' }],
+    }),
+    keep: Type.Optional(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          'Keys that someone else looks after and this document leaves alone; "*" stands for any characters. Keys that begin with "hc:" or "hcp:" are always left alone.',
+        examples: [['cost-*']],
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'The key-value tags of the workspace of the same name, which other teams can own this way.',
+  },
+);
+
+export type TagBindingsSpec = Static<typeof tagBindingsSpec>;

@@ -1,0 +1,10 @@
+/** What shall be left of the tags when the document is gone: all but those that still are as we last wrote them. */
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import { asTags } from '../../targets/workspaces/bound-tags.ts';
+
+export function withdraw(record: LedgerRecord, live: LiveResource): Spec {
+  const written = asTags(record.fields['tags']);
+  const left = Object.entries(asTags(live.spec['tags'])).filter(([key, value]) => written[key] !== value);
+  return { tags: Object.fromEntries(left) };
+}

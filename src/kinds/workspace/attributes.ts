@@ -1,0 +1,23 @@
+/** The fields of a workspace that are plain attributes of the API: read and sent under the one rule of names. */
+
+export const plainAttributes = [
+  'description',
+  'allowDestroyPlan',
+  'assessmentsEnabled',
+  'autoApply',
+  'autoApplyRunTrigger',
+  'autoDestroyAt',
+  'autoDestroyActivityDuration',
+  'engineVersion',
+  'fileTriggersEnabled',
+  'globalRemoteState',
+  'queueAllRuns',
+  'speculativeEnabled',
+  'workingDirectory',
+] as const;
+
+/** Attributes as well, but only one of them may ever be sent (RULES 13). */
+export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const;
+
+/** Attributes that only a create takes. */
+export const sourceAttributes = ['sourceName', 'sourceUrl'] as const;

@@ -1,0 +1,32 @@
+/** The field changes of a workspace by top-level field, as the values to send. */
+import type { FieldChange } from '../../model/field.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+
+export interface ChangedField {
+  /** the whole value that the field shall have; undefined when only members of it change */
+  readonly after?: Json;
+  /** the whole value before, where it is known */
+  readonly before?: Json;
+  /** the members that change, with the values they shall have */
+  readonly members: JsonObject;
+}
+
+export type ChangedFields = ReadonlyMap<string, ChangedField>;
+
+export function changedFields(changes: readonly FieldChange[]): ChangedFields {
+  const changed = new Map<string, ChangedField>();
+  for (const { path, before, after } of changes) {
+    const [name = '', member] = path;
+    const known = changed.get(name);
+    if (member !== undefined) {
+      changed.set(name, { members: { ...known?.members, [member]: after ?? null } });
+    } else {
+      changed.set(name, {
+        members: {},
+        ...(after === undefined ? {} : { after }),
+        ...(before === undefined ? {} : { before }),
+      });
+    }
+  }
+  return changed;
+}

@@ -1,0 +1,128 @@
+/** Where runs execute: mode, pool, what is inherited, and the deprecated `operations` are one decision said in four fields. */
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { Finding } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+
+type Told = Omit<Finding, 'severity'>;
+
+export function checkExecution(spec: Spec): Finding[] {
+  const told = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
+  const findings: Finding[] = told.map((finding) => ({ severity: 'error', ...finding }));
+  if (spec['operations'] === undefined) return findings;
+  return [
+    ...findings,
+    {
+      code: 'deprecated-field',
+      severity: 'warning',
+      path: ['operations'],
+      message: 'operations is deprecated by the API',
+      fix: `use executionMode: ${spec['operations'] === false ? 'local' : 'remote'}`,
+    },
+  ];
+}
+
+function checkOperations(spec: Spec): Told[] {
+  if (spec['operations'] === undefined || spec['executionMode'] === undefined) return [];
+  return [
+    {
+      code: 'operations-with-mode',
+      path: ['operations'],
+      message: 'operations must not be given together with executionMode',
+      fix: 'remove operations, which is deprecated',
+      related: { message: 'the execution mode', path: ['executionMode'] },
+    },
+  ];
+}
+
+function checkPool(spec: Spec): Told[] {
+  const mode = spec['executionMode'] ?? null;
+  const pool = spec['agentPoolId'] ?? null;
+  const inheritsPool = overwrites(spec, 'agentPool') === false;
+  if (mode === 'agent' && pool === null && !inheritsPool) {
+    return [
+      {
+        code: 'agent-pool-missing',
+        path: spec['agentPoolId'] === undefined ? ['executionMode'] : ['agentPoolId'],
+        message: 'executionMode "agent" needs an agentPoolId',
+        fix: 'add agentPoolId, or inherit the pool with "settingOverwrites: { agentPool: false }"',
+      },
+    ];
+  }
+  if (mode === 'agent' && pool !== null && inheritsPool) return [poolInherited()];
+  if (mode === 'agent' || pool === null) return [];
+  return [
+    {
+      code: 'agent-pool-without-agent',
+      path: ['agentPoolId'],
+      message: 'agentPoolId is only allowed with executionMode "agent"',
+      found: modeInWords(spec),
+      fix: 'set executionMode to "agent", or remove agentPoolId',
+    },
+  ];
+}
+
+function poolInherited(): Told {
+  return {
+    code: 'agent-pool-inherited',
+    path: ['agentPoolId'],
+    message: 'agentPoolId is given, and settingOverwrites.agentPool says that the pool is inherited',
+    fix: 'remove one of the two',
+    related: { message: 'where it is inherited', path: ['settingOverwrites', 'agentPool'] },
+  };
+}
+
+function modeInWords({ executionMode, operations }: Spec): string {
+  if (operations !== undefined) return `operations ${String(operations)}`;
+  if (executionMode === undefined) return 'no executionMode';
+  return executionMode === null
+    ? 'executionMode null (inherited)'
+    : `executionMode "${String(executionMode)}"`;
+}
+
+function overwrites(spec: Spec, member: string): Json | undefined {
+  const declared = spec['settingOverwrites'];
+  return isJsonObject(declared) ? declared[member] : undefined;
+}
+
+function checkOverwrites(spec: Spec): Told[] {
+  const own = overwrites(spec, 'executionMode');
+  const path = ['settingOverwrites', 'executionMode'];
+  const isLiteral = typeof spec['executionMode'] === 'string' || spec['operations'] !== undefined;
+  if (own === true && !isLiteral) {
+    return [
+      {
+        code: 'execution-mode-missing',
+        path,
+        message: 'settingOverwrites.executionMode true needs an executionMode',
+        found: modeInWords(spec),
+        fix: 'add executionMode, or set settingOverwrites.executionMode to false',
+      },
+    ];
+  }
+  if (own === false && isLiteral) {
+    return [
+      {
+        code: 'execution-mode-inherited',
+        path,
+        message: 'an execution mode is given, and settingOverwrites.executionMode says that it is inherited',
+        found: modeInWords(spec),
+        fix: 'remove one of the two',
+      },
+    ];
+  }
+  return checkPoolOverwrite(spec, isLiteral);
+}
+
+/** A workspace that inherits its mode inherits its pool, whatever it says about the pool. */
+function checkPoolOverwrite(spec: Spec, isLiteral: boolean): Told[] {
+  const inherits = overwrites(spec, 'executionMode') === false || spec['executionMode'] === null;
+  if (isLiteral || !inherits || overwrites(spec, 'agentPool') !== true) return [];
+  return [
+    {
+      code: 'agent-pool-without-mode',
+      path: ['settingOverwrites', 'agentPool'],
+      message: 'a workspace that inherits its execution mode cannot have an agent pool of its own',
+      fix: 'set settingOverwrites.agentPool to false, or give executionMode',
+    },
+  ];
+}

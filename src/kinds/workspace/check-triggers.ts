@@ -1,0 +1,82 @@
+/** What starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
+import { isJsonObject, type Json, type Path } from '../../model/json.ts';
+import type { Finding } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+
+interface Trigger {
+  readonly path: Path;
+  readonly value: Json;
+}
+
+export function checkTriggers(spec: Spec): Finding[] {
+  const regex = regexOf(spec);
+  const triggers: Trigger[] = [
+    { path: ['triggerPrefixes'], value: spec['triggerPrefixes'] ?? null },
+    { path: ['triggerPatterns'], value: spec['triggerPatterns'] ?? null },
+    { path: ['vcsRepo', 'tagsRegex'], value: regex },
+  ];
+  const [first, ...others] = triggers.filter(({ value }) => isPopulated(value));
+  if (first === undefined) return [];
+  return [
+    ...others.map((other) => together(first, other)),
+    ...(isPopulated(regex) ? [...fileTriggers(spec), ...badRegex(regex)] : []),
+  ];
+}
+
+function regexOf(spec: Spec): Json {
+  const repository = spec['vcsRepo'];
+  return isJsonObject(repository) ? (repository['tagsRegex'] ?? null) : null;
+}
+
+function isPopulated(value: Json): boolean {
+  return Array.isArray(value) ? value.length > 0 : value !== null && value !== '';
+}
+
+function together(first: Trigger, other: Trigger): Finding {
+  const [one, two] = [first.path.join('.'), other.path.join('.')];
+  return {
+    code: 'two-triggers',
+    severity: 'error',
+    path: other.path,
+    message: `${two} must not be set together with ${one}`,
+    allowed: 'one of triggerPrefixes, triggerPatterns and vcsRepo.tagsRegex',
+    fix: 'keep the one that shall start runs',
+    related: { message: one, path: first.path },
+  };
+}
+
+/** Left out, the service turns file triggers off by itself; null asks for the default, which is on. */
+function fileTriggers(spec: Spec): Finding[] {
+  if (spec['fileTriggersEnabled'] === undefined || spec['fileTriggersEnabled'] === false) return [];
+  return [
+    {
+      code: 'regex-with-file-triggers',
+      severity: 'error',
+      path: ['fileTriggersEnabled'],
+      message: 'file triggers must be off while vcsRepo.tagsRegex is set',
+      fix: 'set fileTriggersEnabled to false',
+      related: { message: 'the regular expression', path: ['vcsRepo', 'tagsRegex'] },
+    },
+  ];
+}
+
+/** A warning: the service's own dialect of expressions is another one. */
+function badRegex(regex: Json): Finding[] {
+  if (typeof regex !== 'string' || isRegex(regex)) return [];
+  return [
+    {
+      code: 'doubtful-regex',
+      severity: 'warning',
+      path: ['vcsRepo', 'tagsRegex'],
+      message: `"${regex}" does not look like a regular expression`,
+    },
+  ];
+}
+
+function isRegex(text: string): boolean {
+  try {
+    return new RegExp(text) instanceof RegExp;
+  } catch {
+    return false;
+  }
+}

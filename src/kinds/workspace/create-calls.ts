@@ -1,0 +1,72 @@
+/**
+ * Creating a workspace: one POST with claim, birth mark and the tags of the peer document, so that no instant exists in
+ * which a workspace of ours is unclaimed (RULES 20); then what only an existing workspace takes, the lock last.
+ */
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import { birthMark, formatClaim } from '../../model/claim.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { CallContext } from '../../model/kind.ts';
+import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
+import {
+  projectRelationship,
+  repeatedAssessments,
+  tagBindingList,
+  workspaceBody,
+} from '../../targets/workspaces/workspace-body.ts';
+import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { changedFields } from './changed-fields.ts';
+import { neighbourCalls } from './neighbour-calls.ts';
+import { newRepository, waitsForUpdate } from './repository-body.ts';
+import { createAttributes } from './settings-body.ts';
+
+export function createCalls({ address, fields }: Change, context: CallContext): Call[] {
+  const { desired, dialect, target, stack, claim } = context;
+  const attributes = {
+    name: address.name,
+    'source-name': birthMark(stack),
+    ...createAttributes(desired, dialect),
+  };
+  const claimText = claim === undefined ? undefined : formatClaim(claim);
+  const relationships = {
+    ...projectRelationship(desired['projectId']),
+    'tag-bindings': tagBindingList(declaredTags(address, context), claimText),
+  };
+  const create: Call = {
+    id: callId(address, 'create'),
+    target: address.target,
+    method: 'POST',
+    path: ['organizations', target.organization ?? '', 'workspaces'],
+    body: workspaceBody(attributes, relationships),
+    order: callOrder.workspace,
+    needs: [],
+    success: [201],
+    repeatable: false,
+    gives: { address: formatAddress(address), pointer: '/data/id' },
+  };
+  const repository = appInstallationCall(address, context);
+  const neighbours = neighbourCalls(address, changedFields(fields), context);
+  return [create, ...(repository === undefined ? [] : [repository]), ...neighbours];
+}
+
+function declaredTags(address: Address, context: CallContext): Tags {
+  return asTags(context.peer({ ...address, kind: 'TagBindings' }).desired?.['tags']);
+}
+
+/** Where a create does not take an app installation, the repository is added right after it. */
+function appInstallationCall(address: Address, context: CallContext): Call | undefined {
+  const repository = context.desired['vcsRepo'];
+  if (!isJsonObject(repository) || !waitsForUpdate(repository, context.dialect)) return undefined;
+  const attributes = {
+    ...repeatedAssessments(context.desired['assessmentsEnabled']),
+    'vcs-repo': newRepository(repository),
+  };
+  return workspaceCall(address, context, {
+    suffix: 'vcs-repo',
+    method: 'PATCH',
+    body: workspaceBody(attributes),
+    order: callOrder.workspace,
+    success: [200],
+  });
+}

@@ -1,0 +1,52 @@
+/**
+ * How each field of a workspace compares, and what `null` asks for: the spec's "Default on create"
+ * (specs/workspaces.md, "Create a workspace"). What has no default there has none here.
+ */
+import type { Field, FieldTable } from '../../model/field.ts';
+import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../plan/comparisons.ts';
+
+const on: Field = { compare: scalar, default: true };
+const off: Field = { compare: scalar, default: false };
+const verbatim: Field = { compare: scalar };
+
+/** Only what is declared is compared: a partial object is merged by the service, too. */
+const vcsRepo: FieldTable = {
+  identifier: verbatim,
+  branch: { compare: optionalText, default: null },
+  ingressSubmodules: off,
+  oauthTokenId: verbatim,
+  vcsAppInstallationId: verbatim,
+  tagsRegex: { compare: optionalText, default: null },
+};
+
+export const fields: FieldTable = {
+  description: { compare: text, default: null },
+  executionMode: { compare: scalar, default: null },
+  agentPoolId: { compare: optionalText, default: null },
+  // Folded into executionMode when manifests are resolved; never on the wire by this name.
+  operations: { compare: scalar, default: true, local: true },
+  settingOverwrites: { compare: whole, members: { executionMode: verbatim, agentPool: verbatim } },
+  allowDestroyPlan: on,
+  assessmentsEnabled: off,
+  autoApply: off,
+  autoApplyRunTrigger: off,
+  autoDestroyAt: { compare: minute },
+  autoDestroyActivityDuration: verbatim,
+  engineVersion: verbatim,
+  queueAllRuns: off,
+  speculativeEnabled: on,
+  workingDirectory: { compare: optionalText, default: null },
+  vcsRepo: { compare: whole, default: null, members: vcsRepo },
+  fileTriggersEnabled: on,
+  triggerPatterns: { compare: list, default: [] },
+  triggerPrefixes: { compare: list, default: [] },
+  globalRemoteState: off,
+  projectId: verbatim,
+  sshKeyId: { compare: optionalText, default: null },
+  tagNames: { compare: lowerCaseSet, default: [] },
+  // That it is locked is compared, not why: `prepare` takes the reason out (RULES 18).
+  lock: { compare: whole, default: null },
+  dataRetentionPolicy: { compare: whole, default: null },
+  sourceName: { compare: scalar, createOnly: true },
+  sourceUrl: { compare: scalar, createOnly: true },
+};

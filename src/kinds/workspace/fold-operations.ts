@@ -1,0 +1,9 @@
+/** The deprecated `operations`, folded into `executionMode`: state storage only, or not (specs/workspaces.md, "Versioning"). */
+import type { Spec } from '../../model/resource.ts';
+
+/** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
+export function foldOperations(spec: Spec): Spec {
+  const { operations, ...rest } = spec;
+  if (operations === undefined || rest['executionMode'] !== undefined) return spec;
+  return { ...rest, executionMode: operations === false ? 'local' : 'remote' };
+}

@@ -1,0 +1,35 @@
+/** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
+import { jsonSchema } from '../../model/json-schema.ts';
+import type { Kind } from '../../model/kind.ts';
+import { calls } from './calls.ts';
+import { check } from './check.ts';
+import { fields } from './fields.ts';
+import { foldOperations } from './fold-operations.ts';
+import { marks } from './lock.ts';
+import { obstacles } from './obstacles.ts';
+import { prepare } from './prepare.ts';
+import { read, readOne } from './read.ts';
+import { workspaceSpec } from './schema.ts';
+
+export const workspace: Kind = {
+  name: 'Workspace',
+  service: 'workspaces',
+  summary: 'A workspace: where its runs execute, what starts them, who may read its state',
+  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'letters, digits, "-" and "_"' },
+  specSchema: jsonSchema(workspaceSpec),
+  fields,
+  ownership: { by: 'claim' },
+  absent: 'unmanaged',
+  shortForms: {
+    tags: { kind: 'TagBindings', spec: (value) => ({ tags: value ?? {} }) },
+    remoteStateConsumers: { kind: 'RemoteStateConsumers', spec: (value) => ({ consumers: value ?? [] }) },
+  },
+  fold: foldOperations,
+  check,
+  read,
+  readOne,
+  prepare,
+  calls,
+  obstacles,
+  marks,
+};

@@ -1,0 +1,111 @@
+/**
+ * A workspace document in the shape of a manifest. A field that the service does not answer is left out, never guessed
+ * (RULES 12); an inherited setting is `null`, whatever its effective value.
+ */
+import type { Address } from '../../model/address.ts';
+import { parseClaim, stackOfBirthMark } from '../../model/claim.ts';
+import { kebabCase } from '../../model/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { LiveResource, Spec, Witness } from '../../model/resource.ts';
+import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
+import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
+
+export interface Found {
+  readonly item: WorkspaceItem;
+  /** undefined: not looked at, or not readable */
+  readonly tags?: BoundTags | undefined;
+  /** null: none; undefined: not looked at */
+  readonly retention?: Json | undefined;
+}
+
+export function liveWorkspace(address: Address, { item, tags, retention }: Found): LiveResource {
+  return {
+    address,
+    id: item.id,
+    spec: { ...liveSpec(item), ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
+    witness: witnessOf(item, tags),
+    facts: { ...liveFacts(item), ...(tags === undefined ? {} : tagFacts(tags)) },
+  };
+}
+
+function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): Witness {
+  const claim = tags?.claim;
+  const source = attributes['source-name'];
+  const bornOf = typeof source === 'string' ? stackOfBirthMark(source) : undefined;
+  return {
+    ...(claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) }),
+    ...(bornOf === undefined ? {} : { bornOf }),
+  };
+}
+
+function liveFacts({ attributes }: WorkspaceItem): Record<string, Json> {
+  return {
+    locked: attributes['locked'] === true,
+    lockedReason: attributes['locked-reason'] ?? null,
+    resourceCount: attributes['resource-count'] ?? null,
+    permissions: attributes['permissions'] ?? null,
+    globalRemoteState: attributes['global-remote-state'] === true,
+  };
+}
+
+/** `tagCount` is how many of the ten places are taken, that of the claim included. */
+function tagFacts({ direct, claim }: BoundTags): Record<string, Json> {
+  const claims = claim !== undefined && !claim.inherited ? 1 : 0;
+  return { direct, tagCount: Object.keys(direct).length + claims };
+}
+
+function liveSpec(item: WorkspaceItem): Spec {
+  const { attributes, name } = item;
+  const plain = [...plainAttributes, ...triggerLists, ...sourceAttributes].flatMap((field) => {
+    const value = attributes[kebabCase(field)];
+    return value === undefined ? [] : [[field, value] as const];
+  });
+  const project = relatedId(item, 'project');
+  const tagNames = attributes['tag-names'];
+  return {
+    name,
+    ...Object.fromEntries(plain),
+    ...liveExecution(item),
+    ...liveRepository(attributes['vcs-repo']),
+    ...(project === null ? {} : { projectId: project }),
+    sshKeyId: relatedId(item, 'ssh-key'),
+    ...(tagNames === undefined ? {} : { tagNames }),
+    lock: attributes['locked'] === true ? { reason: attributes['locked-reason'] ?? '' } : null,
+  };
+}
+
+/** `setting-overwrites` true means "own value" (facts 1.5.1); services without it inherit nothing. */
+function liveExecution(item: WorkspaceItem): Spec {
+  const mode = item.attributes['execution-mode'];
+  const overwrites = item.attributes['setting-overwrites'];
+  const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
+  const executionMode = owns('execution-mode') ? mode : null;
+  const ownPool = executionMode === 'agent' && owns('agent-pool');
+  return {
+    ...(executionMode === undefined ? {} : { executionMode }),
+    agentPoolId: ownPool ? relatedId(item, 'agent-pool') : null,
+    ...(isJsonObject(overwrites)
+      ? { settingOverwrites: { executionMode: owns('execution-mode'), agentPool: owns('agent-pool') } }
+      : {}),
+  };
+}
+
+function liveRepository(repository: Json | undefined): Spec {
+  if (repository === undefined) return {};
+  return { vcsRepo: isJsonObject(repository) ? repositoryFields(repository) : null };
+}
+
+/** A link has one connection: an OAuth token rules an app installation out also where the service never tells it. */
+function repositoryFields(repository: JsonObject): JsonObject {
+  const orNull = (name: string) => repository[name] ?? null;
+  const told = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
+  return {
+    identifier: orNull('identifier'),
+    branch: orNull('branch'),
+    ingressSubmodules: repository['ingress-submodules'] === true,
+    oauthTokenId: orNull('oauth-token-id'),
+    ...(told ? { vcsAppInstallationId: orNull('vcs-app-installation-id') } : {}),
+    tagsRegex: orNull('tags-regex'),
+  };
+}

@@ -1,0 +1,112 @@
+/** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
+import type { Address } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { CallContext } from '../../model/kind.ts';
+import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { workspaceBody } from '../../targets/workspaces/workspace-body.ts';
+import type { ChangedField, ChangedFields } from './changed-fields.ts';
+import { retentionBody } from './retention.ts';
+
+/** For those of these fields that change; on a new workspace a field that shall be empty needs no call. */
+export function neighbourCalls(address: Address, changed: ChangedFields, context: CallContext): Call[] {
+  const makers: Readonly<Record<string, (change: ChangedField) => (Call | undefined)[]>> = {
+    sshKeyId: ({ after }) => [sshKeyCall(address, context, after ?? null)],
+    tagNames: (change) => tagNameCalls(address, context, change),
+    dataRetentionPolicy: ({ after }) => [retentionCall(address, context, after ?? null)],
+    lock: ({ after }) => [after === null ? unlockCall(address, context) : lockCall(address, context, after)],
+  };
+  return Object.entries(makers).flatMap(([name, make]) => {
+    const change = changed.get(name);
+    const idle = change === undefined || (context.live === undefined && change.after === null);
+    return idle ? [] : make(change).filter((call) => call !== undefined);
+  });
+}
+
+function sshKeyCall(address: Address, context: CallContext, key: Json): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'ssh-key',
+    method: 'PATCH',
+    below: ['relationships', 'ssh-key'],
+    body: workspaceBody({ id: key }),
+    order: callOrder.tags,
+    success: [200],
+  });
+}
+
+function tagNameCalls(
+  address: Address,
+  context: CallContext,
+  { before, after }: ChangedField,
+): (Call | undefined)[] {
+  const [old, now] = [textsOf(before), textsOf(after)];
+  const call = (suffix: string, method: 'POST' | 'DELETE', names: readonly string[]) =>
+    names.length === 0
+      ? undefined
+      : workspaceCall(address, context, {
+          suffix,
+          method,
+          below: ['relationships', 'tags'],
+          body: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
+          order: callOrder.tags,
+          success: [204],
+        });
+  return [
+    call(
+      'add-tag-names',
+      'POST',
+      now.filter((name) => !old.includes(name)),
+    ),
+    call(
+      'remove-tag-names',
+      'DELETE',
+      old.filter((name) => !now.includes(name)),
+    ),
+  ];
+}
+
+function textsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function retentionCall(address: Address, context: CallContext, policy: Json): Call | undefined {
+  const below = ['relationships', 'data-retention-policy'];
+  const shape = { suffix: 'data-retention-policy', below, order: callOrder.tags };
+  if (!isJsonObject(policy)) {
+    // Repeated after a lost answer, it finds nothing left to remove.
+    return workspaceCall(address, context, { ...shape, method: 'DELETE', success: [200, 204, 404] });
+  }
+  const body = retentionBody(policy);
+  return workspaceCall(address, context, { ...shape, method: 'POST', body, success: [200, 201, 204] });
+}
+
+/** 409 is success: it is locked already, which is all that was asked for, whoever did it (RULES 18). */
+function lockCall(address: Address, context: CallContext, lock: Json | undefined): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'lock',
+    method: 'POST',
+    below: ['actions', 'lock'],
+    body: lockBody(lock),
+    order: callOrder.lock,
+    success: [200, 409],
+  });
+}
+
+function lockBody(lock: Json | undefined): JsonObject {
+  return { reason: isJsonObject(lock) ? (lock['reason'] ?? '') : '' };
+}
+
+/** Only ever for a lock that is ours; `order` says whether a delete waits for it. */
+export function unlockCall(
+  address: Address,
+  context: CallContext,
+  order: number = callOrder.lock,
+): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'unlock',
+    method: 'POST',
+    below: ['actions', 'unlock'],
+    order,
+    success: [200],
+  });
+}

@@ -1,0 +1,98 @@
+/**
+ * What is to be compared where that is not simply what was declared and what was answered: a lock is a lock whoever
+ * holds it, a new connection of a repository takes the place of the other one.
+ */
+import { formatAddress } from '../../model/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import { holdsLock } from './lock.ts';
+
+export function prepare(meeting: Meeting): Prepared {
+  const { desired, live } = meeting;
+  const lock = prepareLock(meeting);
+  const wanted = {
+    ...desired,
+    ...lock.desired,
+    ...replacedConnection(desired['vcsRepo'], live?.spec['vcsRepo']),
+  };
+  return {
+    desired: wanted,
+    ...(live === undefined ? {} : { live: { ...live.spec, ...lock.live } }),
+    notes: lock.notes,
+    problems: [...unreadTags(meeting), ...incompleteRepository(meeting)],
+  };
+}
+
+interface PreparedLock {
+  readonly desired: Spec;
+  readonly live: Spec;
+  readonly notes: readonly string[];
+}
+
+/** RULES 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
+function prepareLock({ desired, live, record }: Meeting): PreparedLock {
+  const asIs = { desired: {}, live: {}, notes: [] };
+  const held = live?.spec['lock'];
+  if (live === undefined || !isJsonObject(held)) return asIs;
+  if (isJsonObject(desired['lock'])) return { ...asIs, desired: { lock: held } };
+  if (holdsLock(live, record)) return asIs;
+  const askedFor = desired['lock'] === null || isJsonObject(record?.fields['lock']);
+  return { ...asIs, live: { lock: null }, notes: askedFor ? [foreignLock(held)] : [] };
+}
+
+function foreignLock(lock: JsonObject): string {
+  const reason = lock['reason'];
+  const because = typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : '';
+  return `it is locked${because}, and not by this stack: the lock is left alone`;
+}
+
+/** Shown as a change of both: naming the one connection removes the other. */
+function replacedConnection(declared: Json | undefined, live: Json | undefined): Spec {
+  if (!isJsonObject(declared) || !isJsonObject(live)) return {};
+  const [mine, other] =
+    declared['vcsAppInstallationId'] === undefined
+      ? ['oauthTokenId', 'vcsAppInstallationId']
+      : ['vcsAppInstallationId', 'oauthTokenId'];
+  const replaces = declared[mine] !== undefined && declared[other] === undefined && isSet(live[other]);
+  return replaces ? { vcsRepo: { ...declared, [other]: null } } : {};
+}
+
+function isSet(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}
+
+/** A claim may have to be written beside the other tags; unread ones would be wiped. */
+function unreadTags({ address, live, place }: Meeting): Diagnostic[] {
+  if (live === undefined || live.facts['direct'] !== undefined) return [];
+  return [
+    {
+      code: 'tags-unread',
+      severity: 'error',
+      class: 'incomplete',
+      message: `the tag bindings of "${formatAddress(address)}" could not be read, so nothing about it can be decided`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'let the token read the tag bindings of the workspace',
+    },
+  ];
+}
+
+/** Specs, "Create a workspace": adding a repository requires its identifier and a connection. */
+function incompleteRepository({ address, desired, live, place }: Meeting): Diagnostic[] {
+  const repository = desired['vcsRepo'];
+  if (!isJsonObject(repository) || isJsonObject(live?.spec['vcsRepo'])) return [];
+  const connected = isSet(repository['oauthTokenId']) || isSet(repository['vcsAppInstallationId']);
+  if (isSet(repository['identifier']) && connected) return [];
+  return [
+    {
+      code: 'vcs-repo-incomplete',
+      severity: 'error',
+      class: 'invalid',
+      message: `"${formatAddress(address)}" has no repository yet, and its vcsRepo does not say enough to add one`,
+      ...(place === undefined ? {} : { place }),
+      found: `vcsRepo with ${Object.keys(repository).join(', ')}`,
+      fix: 'give vcsRepo.identifier and vcsRepo.oauthTokenId (or vcsRepo.vcsAppInstallationId)',
+    },
+  ];
+}

@@ -1,0 +1,121 @@
+/**
+ * Reads the workspaces of an organization: the shared list, and what it cannot carry, for those workspaces only that
+ * the stack has to do with (RULES 8, 9).
+ */
+import { type Address, formatAddress } from '../../model/address.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
+import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import { describeAnswer } from '../../model/wire.ts';
+import { listWorkspaces, type WorkspaceList } from '../../targets/workspaces/list-workspaces.ts';
+import { readWorkspaceWithTags, unread } from '../../targets/workspaces/read-workspace.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { fields } from './fields.ts';
+import { liveWorkspace } from './live-workspace.ts';
+import { readRetention } from './retention.ts';
+
+/** A service that cannot be reached throws; whatever it answers is told in the set. */
+export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+  const list = await listWorkspaces(session);
+  const missing = await readMissing(session, list, wanted);
+  const ours = stackConcern(wanted);
+  const looks = await Promise.all(
+    [...list.items, ...missing.items].map((item) => lookAt(session, list, { item, ours: ours(item) })),
+  );
+  const resources = looks.map(({ live }) => live);
+  return {
+    resources,
+    ...(list.total === undefined ? {} : { total: list.total }),
+    incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
+    invisible: invisibleFields(wanted, resources),
+    notes: list.notes,
+  };
+}
+
+/** @throws WireError when the service answers neither the workspace nor that there is none */
+export async function readOne(
+  session: Session,
+  address: Address,
+  id?: string,
+): Promise<LiveResource | undefined> {
+  const found = await readWorkspaceWithTags(session, address.name, id);
+  if (found === undefined) return undefined;
+  const answer = await readRetention(session, found.item);
+  if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
+  return liveWorkspace(address, { ...found, retention: answer.policy });
+}
+
+/** Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (RULES 8). */
+async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
+  const ids = [...records.values()].flatMap(({ id }) => (id === undefined || list.byId.has(id) ? [] : [id]));
+  const answers = await Promise.all(
+    ids.map((id) => session.reader.get(`/workspaces/${encodeURIComponent(id)}`)),
+  );
+  const items: WorkspaceItem[] = [];
+  const incomplete: string[] = [];
+  for (const answer of answers) {
+    const item = isJsonObject(answer.body) ? asWorkspaceItem(answer.body['data']) : undefined;
+    if (answer.status === 200 && item !== undefined) items.push(item);
+    else if (answer.status !== 404) {
+      incomplete.push(`a workspace that the ledger knows was not read: ${describeAnswer(answer)}`);
+    }
+  }
+  return { items, incomplete };
+}
+
+/** Whether a workspace is declared, was declared under its present name, or stands in the ledger. */
+function stackConcern({ declared, records }: Wanted): (item: WorkspaceItem) => boolean {
+  const names = new Set(
+    declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
+  );
+  const ids = new Set([...records.values()].map(({ id }) => id));
+  return ({ id, name }) => names.has(name) || ids.has(id);
+}
+
+interface Looked {
+  readonly live: LiveResource;
+  readonly incomplete: readonly string[];
+}
+
+async function lookAt(
+  session: Session,
+  list: WorkspaceList,
+  { item, ours }: { item: WorkspaceItem; ours: boolean },
+): Promise<Looked> {
+  const address = { kind: 'Workspace', target: session.target.name, name: item.name };
+  const tagged = list.hasTags || ours || list.claimed.has(item.id);
+  const [tags, retention] = await Promise.all([
+    tagged ? list.tagsOf(item) : undefined,
+    ours ? readRetention(session, item) : undefined,
+  ]);
+  const problems = [tags, retention].flatMap((answer) =>
+    answer && 'problem' in answer ? [answer.problem] : [],
+  );
+  return {
+    live: liveWorkspace(address, { item, tags: tags?.tags, retention: retention?.policy }),
+    incomplete: problems,
+  };
+}
+
+/** Declared fields that no answer holds (RULES 12). */
+function invisibleFields({ declared }: Wanted, resources: readonly LiveResource[]): string[] {
+  const live = new Map(
+    resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
+  );
+  const unseen = declared.flatMap(({ address, spec }) => {
+    const seen = live.get(formatAddress(address));
+    if (seen === undefined) return [];
+    const top = Object.keys(spec).filter((name) => isLiveField(name) && seen[name] === undefined);
+    return [...top, ...unseenMembers(spec['vcsRepo'], seen['vcsRepo'])];
+  });
+  return [...new Set(unseen)];
+}
+
+function isLiveField(name: string): boolean {
+  return fields[name] !== undefined && fields[name].local !== true;
+}
+
+function unseenMembers(declared: Json | undefined, seen: Json | undefined): string[] {
+  if (!isJsonObject(declared) || !isJsonObject(seen)) return [];
+  return Object.keys(declared).flatMap((name) => (seen[name] === undefined ? [`vcsRepo.${name}`] : []));
+}

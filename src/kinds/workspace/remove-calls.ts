@@ -1,0 +1,42 @@
+/**
+ * Letting a workspace go. A delete is the service's own safe delete, which looks at managed resources once more; only a
+ * tombstone that says `force` gets past that. A lock of ours is taken off first, never one of anyone else (RULES 18).
+ */
+import type { Address } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { holdsLock } from './lock.ts';
+import { unlockCall } from './neighbour-calls.ts';
+import { claimedTags, patchCall } from './update-calls.ts';
+
+/**
+ * 404 is no success: to this service it is also the answer to a token that may not delete, and what is taken for
+ * deleted loses its record in the ledger.
+ */
+export function deleteCalls(address: Address, context: CallContext): Call[] {
+  const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
+  if (context.remove === 'force') {
+    return present([workspaceCall(address, context, { ...shape, method: 'DELETE' })]);
+  }
+  const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
+  const needs = unlock === undefined ? [] : [unlock.id];
+  const below = ['actions', 'safe-delete'];
+  return present([unlock, workspaceCall(address, context, { ...shape, method: 'POST', below, needs })]);
+}
+
+/** The claim goes, everything else stays. */
+export function releaseCalls(address: Address, context: CallContext): PlannedCalls {
+  const relationships = { 'tag-bindings': claimedTags(context) };
+  const patch = patchCall(address, context, { attributes: {}, relationships });
+  return { calls: present([patch, unlockOurs(address, context, callOrder.lock)]), relies: ['direct'] };
+}
+
+function unlockOurs(address: Address, context: CallContext, order: number): Call | undefined {
+  const { live, record } = context;
+  return live !== undefined && holdsLock(live, record) ? unlockCall(address, context, order) : undefined;
+}
+
+function present(calls: readonly (Call | undefined)[]): Call[] {
+  return calls.filter((call) => call !== undefined);
+}

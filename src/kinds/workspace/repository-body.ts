@@ -1,0 +1,33 @@
+/** `vcs-repo` on the wire. A connection is never sent as null or "": the service takes that for a broken id (facts 2.1). */
+import { kebabCase } from '../../model/field-names.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Dialect } from '../../model/target.ts';
+
+const connections = ['oauthTokenId', 'vcsAppInstallationId'];
+
+/** The repository of a workspace that has none yet; what is null is left out. */
+export function newRepository(repository: JsonObject): JsonObject {
+  const given = Object.entries(repository).filter(([, value]) => value !== null);
+  return Object.fromEntries(given.map(([name, value]) => [kebabCase(name), value]));
+}
+
+/** The members that change; the service keeps the others. Undefined when nothing of it can be sent. */
+export function changedRepository(members: JsonObject): JsonObject | undefined {
+  const sent = Object.entries(members).filter(
+    ([name, value]) => value !== null || !connections.includes(name),
+  );
+  if (sent.length === 0) return undefined;
+  return Object.fromEntries(sent.map(([name, value]) => [kebabCase(name), orDefaultBranch(name, value)]));
+}
+
+function orDefaultBranch(name: string, value: Json): Json {
+  return name === 'branch' && value === null ? '' : value;
+}
+
+/** The spec lets only an update connect an app installation; some services let a create do it too (facts 1.5.2). */
+export function waitsForUpdate(repository: JsonObject, dialect: Dialect): boolean {
+  return (
+    typeof repository['vcsAppInstallationId'] === 'string' &&
+    !dialect.capabilities.has('app-installation-on-create')
+  );
+}

@@ -1,0 +1,44 @@
+/**
+ * The data retention policy of a workspace, both ways. A document points at its own policy and at no other; asking the
+ * endpoint without such a pointer would answer the organization's, so it is not asked then (facts 1.5.10, 2.5).
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { type Answer, describeAnswer } from '../../model/wire.ts';
+import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+
+const DELETE_OLDER = 'data-retention-policy-delete-olders';
+const DONT_DELETE = 'data-retention-policy-dont-deletes';
+
+export type RetentionAnswer =
+  | { readonly policy: Json }
+  | { readonly policy?: never; readonly problem: string };
+
+/** `{ deleteOlderThanNDays }`, `{ dontDelete: true }`, or null for none; sends a request only when there is one. */
+export async function readRetention({ reader }: Session, item: WorkspaceItem): Promise<RetentionAnswer> {
+  if (relatedId(item, 'data-retention-policy') === null) return { policy: null };
+  const answer = await reader.get(
+    `/workspaces/${encodeURIComponent(item.id)}/relationships/data-retention-policy`,
+  );
+  const policy = policyOf(answer);
+  if (policy !== undefined) return { policy };
+  return {
+    problem: `the data retention policy of workspace "${item.name}" was not read: ${describeAnswer(answer)}`,
+  };
+}
+
+function policyOf({ status, body }: Answer): Json | undefined {
+  if (status === 404) return null;
+  const data = status === 200 && isJsonObject(body) ? body['data'] : undefined;
+  if (!isJsonObject(data)) return undefined;
+  if (data['type'] === DONT_DELETE) return { dontDelete: true };
+  const days = isJsonObject(data['attributes']) ? data['attributes']['delete-older-than-n-days'] : undefined;
+  return typeof days === 'number' ? { deleteOlderThanNDays: days } : undefined;
+}
+
+/** The body that sets a policy. */
+export function retentionBody(policy: JsonObject): JsonObject {
+  const days = policy['deleteOlderThanNDays'];
+  if (days === undefined) return { data: { type: DONT_DELETE, attributes: {} } };
+  return { data: { type: DELETE_OLDER, attributes: { 'delete-older-than-n-days': days } } };
+}

@@ -1,0 +1,304 @@
+/**
+ * The spec of a Workspace as users write it: one source for the type and for the JSON Schema of editors. A field admits
+ * `null` only where "the service's default" is a fixed value (RULES 6).
+ */
+import { type Static, Type } from 'typebox';
+import { nullable } from '../../model/nullable.ts';
+
+const flag = (description: string, fallback: boolean) =>
+  Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));
+
+const paths = (description: string) =>
+  Type.Optional(
+    nullable(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description: `${description} Only one of triggerPrefixes, triggerPatterns and vcsRepo.tagsRegex can be set. null: [].`,
+      }),
+    ),
+  );
+
+const executionFields = {
+  executionMode: Type.Optional(
+    nullable(
+      Type.Enum(['remote', 'local', 'agent'], {
+        type: 'string',
+        description:
+          'Where runs execute: "remote", "local" (the service only keeps state) or "agent". null: inherited from the project or the organization.',
+      }),
+    ),
+  ),
+  agentPoolId: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        description:
+          'Id of the agent pool that executes runs. Required with executionMode "agent", not allowed with any other. null: none.',
+        examples: ['apool-1'],
+      }),
+    ),
+  ),
+  operations: Type.Optional(
+    nullable(
+      Type.Boolean({
+        deprecated: true,
+        description:
+          'Deprecated by the API: use executionMode, which this is folded into: true is "remote", false is "local". Not allowed together with executionMode. null: true.',
+      }),
+    ),
+  ),
+  settingOverwrites: Type.Optional(
+    Type.Object(
+      {
+        executionMode: Type.Optional(
+          Type.Boolean({
+            description:
+              'true: the workspace has an execution mode of its own, which executionMode must give. false: it inherits.',
+          }),
+        ),
+        agentPool: Type.Optional(
+          Type.Boolean({
+            description: 'true: the workspace has an agent pool of its own. false: it inherits.',
+          }),
+        ),
+      },
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        description:
+          'Which settings are the workspace\'s own instead of inherited. Rarely needed: a value of executionMode implies true, and "executionMode: null" means false.',
+      },
+    ),
+  ),
+};
+
+const vcsRepo = Type.Optional(
+  nullable(
+    Type.Object(
+      {
+        identifier: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'The repository, ":org/:repo" or what the VCS provider has in its place.',
+            examples: ['acme/network'],
+          }),
+        ),
+        branch: Type.Optional(
+          nullable(
+            Type.String({
+              description:
+                'The branch that runs execute from. "" or null: the default branch of the repository.',
+            }),
+          ),
+        ),
+        ingressSubmodules: flag('Whether submodules are fetched.', false),
+        oauthTokenId: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description: 'Id of the VCS connection. Not allowed together with vcsAppInstallationId.',
+            examples: ['ot-1'],
+          }),
+        ),
+        vcsAppInstallationId: Type.Optional(
+          Type.String({
+            minLength: 1,
+            description:
+              'Id of the app installation to connect through. Not allowed together with oauthTokenId.',
+          }),
+        ),
+        tagsRegex: Type.Optional(
+          nullable(
+            Type.String({
+              description:
+                'A regular expression: a run starts when a matching tag is pushed. Needs fileTriggersEnabled false. "" or null: none.',
+              examples: ['^v\\d+\\.\\d+\\.\\d+$'],
+            }),
+          ),
+        ),
+      },
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        description:
+          'The repository that runs come from. Fields that are left out keep their live values; adding a repository needs identifier and a connection (oauthTokenId or vcsAppInstallationId). null: no repository.',
+      },
+    ),
+  ),
+);
+
+const runFields = {
+  allowDestroyPlan: flag('Whether destroy plans can be queued.', true),
+  assessmentsEnabled: flag(
+    'Whether health assessments run. Only the hosted service has them, and the organization can enforce them.',
+    false,
+  ),
+  autoApply: flag('Whether a successful plan is applied without asking.', false),
+  autoApplyRunTrigger: flag('The same for runs that a run trigger started.', false),
+  autoDestroyAt: Type.Optional(
+    Type.String({
+      description:
+        'When the next destroy run starts: an ISO 8601 timestamp with its time zone. The service keeps whole minutes.',
+      examples: ['2030-01-31T08:00:00Z'],
+    }),
+  ),
+  autoDestroyActivityDuration: Type.Optional(
+    Type.String({
+      description:
+        'After how long without activity a destroy run starts: 1 to 9999 and the unit "d" or "h", such as "14d". The service computes the time from it.',
+      examples: ['14d'],
+    }),
+  ),
+  engineVersion: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Version of the engine, exact or a constraint such as "~> 1.9.0". Left out when the workspace is created: the latest release.',
+      examples: ['~> 1.9.0'],
+    }),
+  ),
+  queueAllRuns: flag('Whether runs are queued right after creation, before one was queued by hand.', false),
+  speculativeEnabled: flag('Whether speculative plans start by themselves, such as on pull requests.', true),
+  workingDirectory: Type.Optional(
+    nullable(
+      Type.String({
+        description: 'The directory below the root of the repository to execute in. "" or null: the root.',
+      }),
+    ),
+  ),
+};
+
+const triggerFields = {
+  fileTriggersEnabled: flag(
+    'true: a push starts a run only when it changes files under triggerPrefixes or matching triggerPatterns; false: every push does.',
+    true,
+  ),
+  triggerPatterns: paths(
+    'Glob patterns of the files whose changes start a run, from the root of the repository.',
+  ),
+  triggerPrefixes: paths('Paths below which changes start a run, besides the working directory.'),
+};
+
+const sourceFields = {
+  sourceName: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Name of the client that the workspace was created by. Set at creation and never again. Left out: "trueup/<stack>", by which the stack knows later what it created.',
+    }),
+  ),
+  sourceUrl: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'URL of that client or of what the workspace was made for. Set at creation and never again.',
+    }),
+  ),
+};
+
+const neighbourFields = {
+  projectId: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Id of the project that the workspace is in; a change moves it. Left out when it is created: the default project.',
+      examples: ['prj-1'],
+    }),
+  ),
+  sshKeyId: Type.Optional(
+    nullable(
+      Type.String({ minLength: 1, description: 'Id of the SSH key that fetches modules. null: none.' }),
+    ),
+  ),
+  tagNames: Type.Optional(
+    nullable(
+      Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+        description:
+          'The flat tags, all of them: letters, digits, ":", "-" and "_", kept in lower case; order does not count. Key-value tags are tags. null: [].',
+      }),
+    ),
+  ),
+  lock: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          reason: Type.Optional(
+            Type.String({
+              description: 'Told to those who look at the lock. Sent when trueup locks, never compared.',
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Present, {} included: the workspace must be locked, by anyone. null, or removing the field: unlocked, if trueup holds the lock; the lock of anyone else is left alone.',
+        },
+      ),
+    ),
+  ),
+  dataRetentionPolicy: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          deleteOlderThanNDays: Type.Optional(
+            Type.Integer({ minimum: 1, description: 'Delete backing data older than this many days.' }),
+          ),
+          dontDelete: Type.Optional(
+            Type.Boolean({ enum: [true], description: 'Keep all data, whatever the organization says.' }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          minProperties: 1,
+          maxProperties: 1,
+          description:
+            'What becomes of old data; one of its two fields. Only the self-hosted service has it. null: as the organization says.',
+        },
+      ),
+    ),
+  ),
+};
+
+const shortForms = {
+  tags: Type.Optional(
+    Type.Unsafe<Record<string, string | null> | null>({
+      type: ['object', 'null'],
+      additionalProperties: { type: ['string', 'null'] },
+      description:
+        'Key-value tags, all that are bound to the workspace itself. Short for a TagBindings document of the same name. null: {}.',
+      examples: [{ env: 'prod' }],
+    }),
+  ),
+  remoteStateConsumers: Type.Optional(
+    nullable(
+      Type.Array(Type.String({ minLength: 1 }), {
+        description:
+          "Names of the workspaces that may read this one's state, all of them. Short for a RemoteStateConsumers document of the same name. null: [].",
+      }),
+    ),
+  ),
+};
+
+export const workspaceSpec = Type.Object(
+  {
+    description: Type.Optional(
+      nullable(Type.String({ description: 'What the workspace is for. "" or null: none.' })),
+    ),
+    ...executionFields,
+    ...runFields,
+    vcsRepo,
+    ...triggerFields,
+    globalRemoteState: flag(
+      'true: every workspace of the organization may read the state; false: only remoteStateConsumers.',
+      false,
+    ),
+    ...neighbourFields,
+    ...sourceFields,
+    ...shortForms,
+  },
+  {
+    additionalProperties: false,
+    description:
+      'One workspace. A field that is left out is not managed; null asks for the default of the service.',
+  },
+);
+
+export type WorkspaceSpec = Static<typeof workspaceSpec>;

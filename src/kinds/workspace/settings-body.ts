@@ -1,0 +1,101 @@
+/**
+ * The attributes of a create and of an update. An update holds what changes and nothing else, but for settings that the
+ * service would draw wrong conclusions about if they came alone.
+ */
+import { kebabCase } from '../../model/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Spec } from '../../model/resource.ts';
+import type { Dialect } from '../../model/target.ts';
+import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
+import type { ChangedFields } from './changed-fields.ts';
+import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
+
+/** Everything declared that is not null: the service's own default is what null asks for where none was set here. */
+export function createAttributes(desired: Spec, dialect: Dialect): JsonObject {
+  const attributes: Record<string, Json> = {};
+  for (const name of [...plainAttributes, ...sourceAttributes, 'executionMode', 'agentPoolId']) {
+    const value = desired[name];
+    if (value !== undefined && value !== null) attributes[kebabCase(name)] = value;
+  }
+  for (const name of triggerLists) {
+    const value = desired[name];
+    if (isFilled(value)) attributes[kebabCase(name)] = value;
+  }
+  const repository = desired['vcsRepo'];
+  if (isJsonObject(repository) && !waitsForUpdate(repository, dialect)) {
+    attributes['vcs-repo'] = newRepository(repository);
+  }
+  const overwrites = desired['settingOverwrites'];
+  if (isJsonObject(overwrites)) attributes['setting-overwrites'] = inWireNames(overwrites);
+  return attributes;
+}
+
+/** Source: specs/workspaces.md, "Update a workspace"; RULES 13. */
+export function updateAttributes(changed: ChangedFields, desired: Spec): JsonObject {
+  const attributes: Record<string, Json> = {};
+  for (const name of ['name', ...plainAttributes]) {
+    const value = changed.get(name)?.after;
+    if (value !== undefined) attributes[kebabCase(name)] = value;
+  }
+  return {
+    ...attributes,
+    ...executionAttributes(changed, desired),
+    ...triggerAttributes(changed),
+    ...repositoryAttributes(changed),
+  };
+}
+
+/**
+ * Mode, pool and what is inherited are one decision. A literal mode makes both the workspace's own unless the same
+ * request says otherwise, so whatever is declared of `settingOverwrites` is said again with it.
+ */
+function executionAttributes(changed: ChangedFields, desired: Spec): JsonObject {
+  const touched = ['executionMode', 'agentPoolId', 'settingOverwrites'].some((name) => changed.has(name));
+  if (!touched) return {};
+  const mode = changed.get('executionMode')?.after;
+  const declared = desired['settingOverwrites'];
+  const overwrites = {
+    ...(mode === null ? { 'execution-mode': false, 'agent-pool': false } : {}),
+    ...(isJsonObject(declared) ? inWireNames(declared) : {}),
+  };
+  return {
+    ...(typeof mode === 'string' ? { 'execution-mode': mode } : {}),
+    ...poolAttribute(changed, desired),
+    ...(Object.keys(overwrites).length === 0 ? {} : { 'setting-overwrites': overwrites }),
+  };
+}
+
+/** A pool goes away with its mode; it must never be named beside another one (specs, "Create a workspace"). */
+function poolAttribute(changed: ChangedFields, desired: Spec): JsonObject {
+  const pool = desired['agentPoolId'];
+  const becomesAgent = changed.get('executionMode')?.after === 'agent';
+  const sent = typeof pool === 'string' && (becomesAgent || changed.has('agentPoolId'));
+  return sent ? { 'agent-pool-id': pool } : {};
+}
+
+/** Setting one list clears the other; old services refuse to see both, even empty (facts 2.1). */
+function triggerAttributes(changed: ChangedFields): JsonObject {
+  const lists = triggerLists.flatMap((name) => {
+    const after = changed.get(name)?.after;
+    return after === undefined ? [] : [{ name, after }];
+  });
+  const sent = lists.find(({ after }) => isFilled(after)) ?? lists[0];
+  return sent === undefined ? {} : { [kebabCase(sent.name)]: sent.after };
+}
+
+function repositoryAttributes(changed: ChangedFields): JsonObject {
+  const change = changed.get('vcsRepo');
+  if (change === undefined) return {};
+  if (change.after === null) return { 'vcs-repo': null };
+  if (isJsonObject(change.after)) return { 'vcs-repo': newRepository(change.after) };
+  const members = changedRepository(change.members);
+  return members === undefined ? {} : { 'vcs-repo': members };
+}
+
+function isFilled(value: Json | undefined): value is readonly Json[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+function inWireNames(members: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [kebabCase(name), value]));
+}

@@ -1,0 +1,90 @@
+/**
+ * Updating a workspace: one sparse PATCH of what changes, and the calls of what has endpoints of its own. The claim
+ * rides in the PATCH, beside all other direct tags, unless the service can add a tag without replacing the rest.
+ */
+import type { Address } from '../../model/address.ts';
+import type { Call } from '../../model/call.ts';
+import type { Change } from '../../model/change.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import {
+  projectRelationship,
+  repeatedAssessments,
+  tagBindingList,
+  workspaceBody,
+} from '../../targets/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { type ChangedFields, changedFields } from './changed-fields.ts';
+import { neighbourCalls } from './neighbour-calls.ts';
+import { updateAttributes } from './settings-body.ts';
+
+export function updateCalls({ address, fields }: Change, context: CallContext): PlannedCalls {
+  const changed = changedFields(fields);
+  const claim = writtenClaim(changed, context);
+  const relationships = {
+    ...projectRelationship(changed.get('projectId')?.after),
+    ...(claim.replaces ? { 'tag-bindings': claimedTags(context, claim.text) } : {}),
+  };
+  const calls = [
+    patchCall(address, context, { attributes: updateAttributes(changed, context.desired), relationships }),
+    claim.adds ? addClaimCall(address, context, claim.text) : undefined,
+    ...neighbourCalls(address, changed, context),
+  ];
+  return {
+    calls: calls.filter((call) => call !== undefined),
+    ...(claim.replaces ? { relies: ['direct'] } : {}),
+  };
+}
+
+interface WrittenClaim {
+  readonly text?: string;
+  readonly adds: boolean;
+  readonly replaces: boolean;
+}
+
+function writtenClaim(changed: ChangedFields, { dialect }: CallContext): WrittenClaim {
+  if (!changed.has('claim')) return { adds: false, replaces: false };
+  const text = changed.get('claim')?.after;
+  if (typeof text !== 'string') return { adds: false, replaces: true };
+  const adds = dialect.capabilities.has('additive-tag-bindings');
+  return { text, adds, replaces: !adds };
+}
+
+/**
+ * All direct tags of the live workspace, with the claim or without it: what a replacing write has to send.
+ * @throws Error when they were not read: `prepare` stops such a change, for it would wipe them
+ */
+export function claimedTags({ live }: CallContext, claim?: string): JsonObject {
+  const direct = live?.facts['direct'];
+  if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
+  return tagBindingList(asTags(direct), claim);
+}
+
+/** undefined when nothing of the document itself changes. */
+export function patchCall(
+  address: Address,
+  context: CallContext,
+  { attributes, relationships }: { readonly attributes: JsonObject; readonly relationships: JsonObject },
+): Call | undefined {
+  if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
+  const assessments = context.live?.spec['assessmentsEnabled'] ?? context.desired['assessmentsEnabled'];
+  return workspaceCall(address, context, {
+    suffix: 'update',
+    method: 'PATCH',
+    body: workspaceBody({ ...repeatedAssessments(assessments), ...attributes }, relationships),
+    order: callOrder.workspace,
+    success: [200],
+  });
+}
+
+function addClaimCall(address: Address, context: CallContext, claim: string | undefined): Call | undefined {
+  return workspaceCall(address, context, {
+    suffix: 'claim',
+    method: 'PATCH',
+    below: ['tag-bindings'],
+    body: tagBindingList({}, claim),
+    order: callOrder.workspace,
+    success: [200],
+  });
+}

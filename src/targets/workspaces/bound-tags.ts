@@ -1,0 +1,117 @@
+/**
+ * The key-value tags of one workspace: what is bound to it directly, and the claim among it. The claim is a tag binding
+ * like any other on the wire and never one here, so that no caller can lose it by writing "the tags".
+ */
+import { claimKey } from '../../model/claim.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { describeAnswer } from '../../model/wire.ts';
+import type { WorkspaceItem } from './workspace-item.ts';
+
+export type Tags = Readonly<Record<string, string>>;
+
+export interface BoundTags {
+  /** bound to the workspace itself, without the claim */
+  readonly direct: Tags;
+  /** the text of the claim as it stands in the target; `inherited` from the project it is nobody's */
+  readonly claim?: { readonly text: string; readonly inherited: boolean };
+}
+
+/** What was found out about the tags of one workspace; `problem` says why nothing was. */
+export type TagsAnswer = { readonly tags: BoundTags } | { readonly tags?: never; readonly problem: string };
+
+/** A value of the shape of tags, as it comes out of a spec or of facts; what has another shape is no tags. */
+export function asTags(value: Json | undefined): Tags {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, `${text ?? ''}`]));
+}
+
+interface Binding {
+  readonly key: string;
+  readonly value: string;
+  readonly inherited: boolean;
+}
+
+/** From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim beats an inherited one. */
+export function boundTags(items: readonly Json[]): BoundTags {
+  const bindings = items.flatMap((item) => asBinding(item) ?? []);
+  const own = bindings.filter(({ key, inherited }) => !inherited && key !== claimKey);
+  const claims = bindings.filter(({ key }) => key === claimKey);
+  const claim = claims.find(({ inherited }) => !inherited) ?? claims[0];
+  return {
+    direct: Object.fromEntries(own.map(({ key, value }) => [key, value])),
+    ...(claim === undefined ? {} : { claim: { text: claim.value, inherited: claim.inherited } }),
+  };
+}
+
+function asBinding(item: Json): Binding | undefined {
+  const attributes = isJsonObject(item) ? item['attributes'] : undefined;
+  if (!isJsonObject(item) || !isJsonObject(attributes)) return undefined;
+  const { key, value } = attributes;
+  if (typeof key !== 'string') return undefined;
+  return { key, value: typeof value === 'string' ? value : '', inherited: isInherited(item) };
+}
+
+/** The origin stands in `links` or in `relationships`, by the version of the client that asked (facts 1.5.5). */
+function isInherited(item: JsonObject): boolean {
+  return [item['links'], item['relationships']].some(
+    (part) => isJsonObject(part) && part['inherited-from'] !== undefined && part['inherited-from'] !== null,
+  );
+}
+
+/**
+ * The tags that came with a document through `include=effective_tag_bindings`; undefined when the document or the
+ * included items lack any of them: then the service does not have the feature (RULES 9).
+ */
+export function includedTags(
+  item: WorkspaceItem,
+  included: ReadonlyMap<string, Json>,
+): BoundTags | undefined {
+  const relationship = item.relationships['effective-tag-bindings'];
+  const data = isJsonObject(relationship) ? relationship['data'] : undefined;
+  if (!Array.isArray(data)) return undefined;
+  const items = (data as readonly Json[]).map((entry) =>
+    isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
+  );
+  return items.every((found) => found !== undefined) ? boundTags(items) : undefined;
+}
+
+/** Included tag bindings by id, for `includedTags`. */
+export function bindingsById(included: readonly Json[]): ReadonlyMap<string, Json> {
+  return new Map(
+    included.flatMap((item) => {
+      if (!isJsonObject(item) || item['type'] !== 'effective-tag-bindings') return [];
+      return typeof item['id'] === 'string' ? [[item['id'], item] as const] : [];
+    }),
+  );
+}
+
+/**
+ * Reads the tags of one workspace where no list brings them along. `mayInherit`: the effective bindings are read too
+ * when no direct claim is found, for an inherited one must be told from none.
+ */
+export async function readBoundTags(
+  session: Session,
+  item: Pick<WorkspaceItem, 'id' | 'name'>,
+  mayInherit: boolean,
+): Promise<TagsAnswer> {
+  const direct = await readBindings(session, item, 'tag-bindings');
+  if ('problem' in direct) return direct;
+  const tags = boundTags(direct.items);
+  if (!mayInherit || tags.claim !== undefined) return { tags };
+  const effective = await readBindings(session, item, 'effective-tag-bindings');
+  if ('problem' in effective) return effective;
+  const { claim } = boundTags(effective.items);
+  return { tags: claim === undefined ? tags : { ...tags, claim: { ...claim, inherited: true } } };
+}
+
+async function readBindings(
+  { reader }: Session,
+  { id, name }: Pick<WorkspaceItem, 'id' | 'name'>,
+  list: 'tag-bindings' | 'effective-tag-bindings',
+): Promise<{ readonly items: readonly Json[] } | { readonly problem: string }> {
+  const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
+  const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
+  if (answer.status === 200 && Array.isArray(data)) return { items: data };
+  return { problem: `the tag bindings of workspace "${name}" were not read: ${describeAnswer(answer)}` };
+}

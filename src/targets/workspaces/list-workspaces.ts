@@ -1,0 +1,115 @@
+/**
+ * The workspaces of an organization, read once for all kinds that need them, with their tag bindings where the service
+ * can include those (RULES 8, 9). A service that cannot is noticed by what it leaves out, not by its name.
+ */
+import { type Pages, readPages } from '../../http/read-pages.ts';
+import { claimKey } from '../../model/claim.ts';
+import type { Session } from '../../model/kind.ts';
+import { type Answer, describeAnswer } from '../../model/wire.ts';
+import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bound-tags.ts';
+import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
+
+export interface WorkspaceList {
+  readonly items: readonly WorkspaceItem[];
+  readonly byId: ReadonlyMap<string, WorkspaceItem>;
+  readonly byName: ReadonlyMap<string, WorkspaceItem>;
+  /** by the service's own count */
+  readonly total?: number;
+  /** why this is not all that there is */
+  readonly incomplete: readonly string[];
+  /** for a reader of the plan: that tag bindings had to be read one workspace at a time */
+  readonly notes: readonly string[];
+  /** true when the tags of every workspace came with the list */
+  readonly hasTags: boolean;
+  /** ids of the workspaces that bear a claim, as the service's own filter tells; empty when `hasTags` */
+  readonly claimed: ReadonlySet<string>;
+  /** The tags of one workspace. Asks the service, once a session, only where they did not come with the list. */
+  tagsOf(item: WorkspaceItem): Promise<TagsAnswer>;
+}
+
+type Tagging = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'notes'> & {
+  readonly incomplete?: string;
+};
+
+export function listWorkspaces(session: Session): Promise<WorkspaceList> {
+  return session.once('workspaces', async () => {
+    const pages = await readWithTags(session);
+    const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+    const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session));
+    const { incomplete, ...rest } = tagging;
+    return {
+      items,
+      byId: new Map(items.map((item) => [item.id, item])),
+      byName: new Map(items.map((item) => [item.name, item])),
+      ...(pages.total === undefined ? {} : { total: pages.total }),
+      ...rest,
+      incomplete: [...whyIncomplete(session, pages), ...(incomplete === undefined ? [] : [incomplete])],
+    };
+  });
+}
+
+/** `/organizations/acme/workspaces` */
+export function workspacesPath({ target }: Pick<Session, 'target'>): string {
+  return `/organizations/${encodeURIComponent(target.organization ?? '')}/workspaces`;
+}
+
+async function readWithTags(session: Session): Promise<Pages> {
+  const path = `${workspacesPath(session)}?sort=name`;
+  const pages = await readPages(session.reader, `${path}&include=effective_tag_bindings`);
+  return isIncludeRefused(pages.problem) ? readPages(session.reader, path) : pages;
+}
+
+/** The one text that clients of this API tell the refusal by (facts on workspaces, 1.3). */
+export function isIncludeRefused(answer: Answer | string | undefined): boolean {
+  return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
+}
+
+function whyIncomplete({ target }: Session, { problem }: Pages): string[] {
+  if (problem === undefined) return [];
+  const why = typeof problem === 'string' ? problem : describeAnswer(problem);
+  return [`not all workspaces of organization "${target.organization ?? ''}" were read: ${why}`];
+}
+
+/** undefined when any workspace lacks its tags: the service ignored the include, as some do silently. */
+function includedTagging(
+  session: Session,
+  items: readonly WorkspaceItem[],
+  pages: Pages,
+): Tagging | undefined {
+  const bindings = bindingsById(pages.included);
+  const tags = new Map<string, TagsAnswer>();
+  for (const item of items) {
+    const found = includedTags(item, bindings);
+    if (found === undefined) return undefined;
+    tags.set(item.id, { tags: found });
+  }
+  return {
+    hasTags: true,
+    claimed: new Set(),
+    notes: [],
+    tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
+  };
+}
+
+function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean): Promise<TagsAnswer> {
+  return session.once(`tag-bindings ${item.id}`, () => readBoundTags(session, item, mayInherit));
+}
+
+/** One more list, filtered by the claim's key; then the tags of single workspaces, as they are asked for. */
+async function separateTagging(session: Session): Promise<Tagging> {
+  const pages = await readPages(
+    session.reader,
+    `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${claimKey}`,
+  );
+  const claimed = new Set(pages.items.map(({ id }) => String(id)));
+  const incomplete = whyIncomplete(session, pages)[0];
+  return {
+    hasTags: false,
+    claimed,
+    notes: [
+      'the service does not include tag bindings in its list of workspaces: they were read one workspace at a time, for declared and claimed workspaces only',
+    ],
+    tagsOf: (item) => readTagsOnce(session, item, claimed.has(item.id)),
+    ...(incomplete === undefined ? {} : { incomplete }),
+  };
+}

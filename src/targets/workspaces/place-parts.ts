@@ -1,0 +1,37 @@
+/**
+ * Which workspace stands behind the documents that describe a part of one. By name; else the one that the ledger or
+ * `renamedFrom` knows under its old name, so that a rename never looks like a loss (RULES 8, 26). No workspace stands
+ * behind two addresses: the declared one has it, and a record of its former name finds nothing.
+ */
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import type { Wanted } from '../../model/kind.ts';
+import type { WorkspaceList } from './list-workspaces.ts';
+import { workspaceOf } from './workspace-address.ts';
+import type { WorkspaceItem } from './workspace-item.ts';
+
+export interface Placed {
+  readonly address: Address;
+  readonly item: WorkspaceItem;
+}
+
+export function placeParts(list: WorkspaceList, { declared, records, record }: Wanted): readonly Placed[] {
+  const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
+  const byRecord = (address: Address) =>
+    list.byId.get((records.get(formatAddress(address)) ?? record(workspaceOf(address)))?.id ?? '');
+  const placed = new Map<string, Placed>();
+  const place = (address: Address, item: WorkspaceItem | undefined) => {
+    if (item !== undefined && !placed.has(item.id)) placed.set(item.id, { address, item });
+  };
+  for (const { address } of declared) place(address, byName(address.name));
+  for (const { address, metadata } of declared) {
+    if (byName(address.name) !== undefined) continue;
+    place(address, byRecord(address) ?? byName(metadata.renamedFrom));
+  }
+  const isDeclared = new Set(declared.map(({ address }) => formatAddress(address)));
+  for (const text of records.keys()) {
+    if (isDeclared.has(text)) continue;
+    const address = parseAddress(text);
+    place(address, byName(address.name) ?? byRecord(address));
+  }
+  return [...placed.values()];
+}

@@ -1,0 +1,62 @@
+/** One workspace read by itself, past every cache: just before it is written, or after a lost answer (RULES 29). */
+import { isJsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
+import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
+import { type BoundTags, bindingsById, includedTags, readBoundTags } from './bound-tags.ts';
+import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';
+import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
+
+export interface WorkspaceWithTags {
+  readonly item: WorkspaceItem;
+  readonly tags: BoundTags;
+}
+
+/**
+ * By id where one is known, for a name can move. undefined: there is none, or the token may not see it.
+ * @throws WireError when the service answers neither: writing blindly is no option then
+ */
+export async function readWorkspace(
+  session: Session,
+  name: string,
+  id?: string,
+): Promise<WorkspaceItem | undefined> {
+  return documentOf(await session.reader.get(pathOf(session, name, id)))?.item;
+}
+
+/** The same with its tags: one request where the service can include them. @throws as `readWorkspace` does */
+export async function readWorkspaceWithTags(
+  session: Session,
+  name: string,
+  id?: string,
+): Promise<WorkspaceWithTags | undefined> {
+  const path = pathOf(session, name, id);
+  const answer = await session.reader.get(`${path}?include=effective_tag_bindings`);
+  const document = documentOf(isIncludeRefused(answer) ? await session.reader.get(path) : answer);
+  if (document === undefined) return undefined;
+  const { item, included } = document;
+  const tags = includedTags(item, included);
+  if (tags !== undefined) return { item, tags };
+  const read = await readBoundTags(session, item, true);
+  if (read.tags === undefined) throw unread(answer, read.problem);
+  return { item, tags: read.tags };
+}
+
+function pathOf(session: Session, name: string, id: string | undefined): string {
+  return id === undefined
+    ? `${workspacesPath(session)}/${encodeURIComponent(name)}`
+    : `/workspaces/${encodeURIComponent(id)}`;
+}
+
+/** For readers of single workspaces: what was not read, as the failure of a request. */
+export function unread({ method, url }: Pick<Answer, 'method' | 'url'>, why: string): WireError {
+  return new WireError(why, { method, url, sent: false });
+}
+
+function documentOf(answer: Answer) {
+  if (answer.status === 404) return undefined;
+  const body = isJsonObject(answer.body) ? answer.body : {};
+  const item = asWorkspaceItem(body['data']);
+  if (answer.status !== 200 || item === undefined) throw unread(answer, describeAnswer(answer));
+  const included = Array.isArray(body['included']) ? body['included'] : [];
+  return { item, included: bindingsById(included) };
+}

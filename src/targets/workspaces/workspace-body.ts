@@ -1,0 +1,40 @@
+/** Bodies of requests about workspaces, in the neutral names of specs/workspaces.md. */
+import { claimKey } from '../../model/claim.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
+import type { Tags } from './bound-tags.ts';
+
+/** A create or an update. Empty parts are left out. */
+export function workspaceBody(attributes: JsonObject, relationships: JsonObject = {}): JsonObject {
+  return {
+    data: {
+      type: 'workspaces',
+      ...(Object.keys(attributes).length === 0 ? {} : { attributes }),
+      ...(Object.keys(relationships).length === 0 ? {} : { relationships }),
+    },
+  };
+}
+
+/** The value of `relationships.tag-bindings`, and the body of an additive change of them; by key, the claim last. */
+export function tagBindingList(tags: Tags, claim?: string): JsonObject {
+  const bindings = Object.keys(tags)
+    .sort()
+    .map((key) => tagBinding(key, tags[key] ?? ''));
+  return { data: claim === undefined ? bindings : [...bindings, tagBinding(claimKey, claim)] };
+}
+
+function tagBinding(key: string, value: string): JsonObject {
+  return { type: 'tag-bindings', attributes: { key, value } };
+}
+
+/**
+ * The attribute that every update has to repeat, for the spec resets it to false when it is left out (RULES 13);
+ * nothing where the service does not answer it.
+ */
+export function repeatedAssessments(live: Json | undefined): JsonObject {
+  return typeof live === 'boolean' ? { 'assessments-enabled': live } : {};
+}
+
+/** Puts a workspace into a project. Nothing without one: the service has its default. */
+export function projectRelationship(project: Json | undefined): JsonObject {
+  return typeof project === 'string' ? { project: { data: { type: 'projects', id: project } } } : {};
+}
