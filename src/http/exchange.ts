@@ -1,0 +1,78 @@
+/**
+ * One request and its answer, through undici and without a second try. The body is always read to its end, for an
+ * unread one blocks its connection; whether the request may have reached the service is known exactly, for undici
+ * tells when it begins to write.
+ */
+import type { Dispatcher } from 'undici';
+
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** What came back, before anyone has tried to understand it. */
+export interface RawAnswer {
+  readonly kind: 'answered';
+  readonly status: number;
+  /** by lower-case name */
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+export interface BrokenExchange {
+  readonly kind: 'broken';
+  /** the request, or a part of it, may have reached the service */
+  readonly sent: boolean;
+  readonly cause: Error;
+}
+
+export type Exchange = RawAnswer | BrokenExchange;
+
+/** The first value of a header. */
+export function headerOf({ headers }: RawAnswer, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.[0];
+}
+
+/** @throws what the dispatcher itself throws: a request that it refuses to carry is a bug, not a broken exchange */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  signal?: AbortSignal,
+): Promise<Exchange> {
+  const { promise, resolve } = Promise.withResolvers<Exchange>();
+  const chunks: Buffer[] = [];
+  let started: Dispatcher.DispatchController | undefined;
+  let given: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+
+  const settle = (result: Exchange) => {
+    signal?.removeEventListener('abort', abort);
+    resolve(result);
+  };
+  const fail = (cause: Error) => settle({ kind: 'broken', sent: started !== undefined, cause });
+  const abort = () => {
+    if (started === undefined) fail(reasonOf(signal));
+    else started.abort(reasonOf(signal));
+  };
+
+  dispatcher.dispatch(request, {
+    onRequestStart(controller) {
+      if (signal?.aborted) return controller.abort(reasonOf(signal));
+      started = controller;
+    },
+    onResponseStart(_, status, headers) {
+      given = { status, headers };
+    },
+    onResponseData(_, chunk) {
+      chunks.push(chunk);
+    },
+    onResponseEnd() {
+      settle({ kind: 'answered', ...given, text: Buffer.concat(chunks).toString('utf8') });
+    },
+    onResponseError: (_, error) => fail(error),
+  });
+  if (signal?.aborted) abort();
+  else signal?.addEventListener('abort', abort, { once: true });
+  return promise;
+}
+
+function reasonOf(signal: AbortSignal | undefined): Error {
+  return signal?.reason instanceof Error ? signal.reason : new Error('stopped');
+}

@@ -1,0 +1,107 @@
+/**
+ * Why a request has no answer, in words with a way out. A failure that lasts is one that another try cannot mend: a
+ * name that does not exist, a certificate that is not trusted.
+ */
+export interface Surroundings {
+  /** host and port of the target */
+  readonly host: string;
+  /** the proxy that the environment asks for, without credentials */
+  readonly proxy?: string;
+  readonly seconds: { readonly connect: number; readonly headers: number; readonly body: number };
+}
+
+export interface Failure {
+  readonly says: string;
+  readonly lasts: boolean;
+}
+
+type Explanation = (about: Surroundings & { readonly detail: string }) => string;
+
+const unknownAuthority: Explanation = ({ host }) =>
+  `the certificate of "${host}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`;
+const unreachable: Explanation = ({ host, proxy, seconds }) =>
+  `no connection to "${host}" within ${seconds.connect} s; check the network, the firewall and ${
+    proxy === undefined ? 'whether a proxy is needed (HTTPS_PROXY)' : `the proxy "${proxy}"`
+  }`;
+const broke: Explanation = ({ host }) => `the connection to "${host}" broke before the answer was complete`;
+const noTls: Explanation = ({ host }) =>
+  `"${host}" does not speak TLS; check whether the target's "url" should begin with "http://"`;
+const badCaCert: Explanation = () =>
+  'the file given as "caCert" holds no PEM certificate; give one in PEM format';
+const proxyFailed: Explanation = ({ proxy, detail }) =>
+  `the proxy "${proxy ?? ''}" did not open a way to the service (${detail}); check HTTPS_PROXY and NO_PROXY`;
+
+/** Failures that may pass, by the code of the error. */
+const passing: Readonly<Record<string, Explanation>> = {
+  ECONNREFUSED: ({ host, proxy }) =>
+    proxy === undefined
+      ? `nothing listens at "${host}"; check the target's "url" and that the service is up`
+      : `nothing listens at "${host}", or the proxy "${proxy}" is down; check both, and NO_PROXY`,
+  EAI_AGAIN: ({ host }) => `the name of "${host}" cannot be resolved for now; check the DNS server`,
+  UND_ERR_CONNECT_TIMEOUT: unreachable,
+  ETIMEDOUT: unreachable,
+  EHOSTUNREACH: unreachable,
+  ENETUNREACH: unreachable,
+  UND_ERR_HEADERS_TIMEOUT: ({ host, seconds }) => `"${host}" gave no answer within ${seconds.headers} s`,
+  UND_ERR_BODY_TIMEOUT: ({ host, seconds }) =>
+    `the answer of "${host}" stopped half-way for ${seconds.body} s`,
+  UND_ERR_SOCKET: broke,
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: broke,
+  ECONNRESET: broke,
+  EPIPE: broke,
+};
+
+/** Failures that stay until a person does something, by the code of the error. */
+const lasting: Readonly<Record<string, Explanation>> = {
+  ENOTFOUND: ({ host }) => `there is no host of the name in "${host}"; check the target's "url"`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
+  SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT: unknownAuthority,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: unknownAuthority,
+  CERT_SIGNATURE_FAILURE: unknownAuthority,
+  CERT_HAS_EXPIRED: ({ host }) =>
+    `the certificate of "${host}" has expired; renew it, and check this machine's clock`,
+  CERT_NOT_YET_VALID: ({ host }) =>
+    `the certificate of "${host}" is not valid yet; check this machine's clock`,
+  ERR_TLS_CERT_ALTNAME_INVALID: ({ host }) =>
+    `the certificate of "${host}" is for other names; use one of them in the target's "url"`,
+  ERR_SSL_WRONG_VERSION_NUMBER: noTls,
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
+  EPROTO: noTls,
+  ERR_OSSL_PEM_NO_START_LINE: badCaCert,
+  ERR_OSSL_PEM_BAD_BASE64_DECODE: badCaCert,
+  UND_ERR_PRX_CONN: proxyFailed,
+  UND_ERR_PRX_TLS: proxyFailed,
+  UND_ERR_ABORTED: proxyFailed,
+  UND_ERR_DESTROYED: ({ host }) => `the connection to "${host}" had been closed before`,
+  UND_ERR_CLOSED: ({ host }) => `the connection to "${host}" had been closed before`,
+  UND_ERR_INVALID_ARG: ({ detail }) =>
+    `it cannot be put into HTTP (${detail}); check the token for stray characters`,
+};
+
+const otherProtocol: Explanation = ({ host }) =>
+  `what "${host}" answered is no HTTP; check whether the target's "url" should begin with "https://"`;
+
+/** Says what went wrong, by the first code that is known in the error or in what caused it. */
+export function explainFailure(error: Error, about: Surroundings): Failure {
+  const codes = codesOf(error);
+  const context = { ...about, detail: error.message };
+  if (error.name === 'HTTPParserError') return { says: otherProtocol(context), lasts: true };
+  for (const code of codes) {
+    const [stays, passes] = [lasting[code], passing[code]];
+    if (stays !== undefined) return { says: stays(context), lasts: true };
+    if (passes !== undefined) return { says: passes(context), lasts: false };
+  }
+  return {
+    says: `${error.message || error.name}${codes[0] === undefined ? '' : ` (${codes[0]})`}`,
+    lasts: false,
+  };
+}
+
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
+  const inner = error instanceof AggregateError ? error.errors.flatMap(codesOf) : [];
+  return [...own, ...inner, ...codesOf(error.cause)];
+}

@@ -1,0 +1,135 @@
+/**
+ * The line to one target: connections, throttle and clock, shared by reads, writes and the login, so that together they
+ * never ask faster than the target allows.
+ */
+import type { Dispatcher } from 'undici';
+import type { Dialect, Target } from '../model/target.ts';
+import { type Clock, systemClock } from './clock.ts';
+import type { Surroundings } from './failures.ts';
+import { type Environment, openDispatcher } from './open-dispatcher.ts';
+import { defaultPatience, type Patience } from './retry.ts';
+import { services } from './services.ts';
+import { defaultRate, Throttle } from './throttle.ts';
+
+/** One try of one request, for `--verbose` and tests. Holds no header and no body, so no secret. */
+export interface Trace {
+  readonly method: string;
+  readonly url: string;
+  /** from 1 */
+  readonly attempt: number;
+  /** from the first byte sent, or the connection begun, to the last byte received */
+  readonly milliseconds: number;
+  readonly status?: number;
+  readonly requestId?: string;
+  /** why there was no answer */
+  readonly failure?: string;
+}
+
+/** In milliseconds: until a connection stands, until the answer begins, and between its parts. */
+export interface Timeouts {
+  readonly connect: number;
+  readonly headers: number;
+  readonly body: number;
+}
+
+const defaultTimeouts: Timeouts = { connect: 10_000, headers: 60_000, body: 60_000 };
+
+/** Requests to one target in flight at most. */
+const slots = 10;
+
+export interface LineOptions {
+  readonly target: Target;
+  /** where the target is: never `embedded`, without a trailing slash and without the API root */
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** sent as `User-Agent`: `trueup/0.1.0` */
+  readonly userAgent: string;
+  /** PEM text of the authority that signed the service's certificate; trusted in place of the system's */
+  readonly caCert?: string;
+  /** where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up; without it no proxy is used */
+  readonly env?: Environment;
+  /** the end of the run: what waits is given up, what is in flight is broken off */
+  readonly signal?: AbortSignal;
+  readonly onTrace?: (trace: Trace) => void;
+  readonly clock?: Clock;
+  /** from 0 to 1, for jitter */
+  readonly random?: () => number;
+  readonly timeouts?: Partial<Timeouts>;
+  readonly patience?: Partial<Patience>;
+}
+
+export interface Line {
+  readonly target: Target;
+  readonly dialect: Dialect;
+  readonly origin: string;
+  /** before the path of every request: the URL's own path and the API root, `/api/v2` */
+  readonly prefix: string;
+  readonly userAgent: string;
+  readonly dispatcher: Dispatcher;
+  readonly throttle: Throttle;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly timeouts: Timeouts;
+  readonly patience: Patience;
+  readonly surroundings: Surroundings;
+  readonly signal: AbortSignal;
+  readonly onTrace: (trace: Trace) => void;
+  /** the target has answered something */
+  met: boolean;
+  /** Breaks off whatever is still in flight or waiting; what has a signal of its own goes on. */
+  stop(): void;
+  /** Closes the connections. */
+  close(): Promise<void>;
+}
+
+export function openLine(options: LineOptions): Line {
+  const { target, dialect, userAgent, caCert, clock = systemClock } = options;
+  const url = new URL(options.url);
+  const timeouts = { ...defaultTimeouts, ...options.timeouts };
+  const { dispatcher, proxy } = openDispatcher({
+    url,
+    connections: slots,
+    connectTimeout: timeouts.connect,
+    env: options.env ?? {},
+    ...(caCert === undefined ? {} : { caCert }),
+  });
+  const closing = new AbortController();
+  return {
+    target,
+    dialect,
+    origin: url.origin,
+    prefix: `${url.pathname.replace(/\/+$/, '')}${services[target.service].root}`,
+    userAgent,
+    dispatcher,
+    throttle: openThrottle(target, clock),
+    clock,
+    random: options.random ?? Math.random,
+    timeouts,
+    patience: { ...defaultPatience, ...options.patience },
+    surroundings: surroundingsOf(url.host, proxy, timeouts),
+    signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
+    onTrace: options.onTrace ?? (() => {}),
+    met: false,
+    stop: () => closing.abort(new Error('the target was closed')),
+    close: () => dispatcher.destroy(),
+  };
+}
+
+function openThrottle({ url, requestsPerSecond }: Target, clock: Clock): Throttle {
+  // The embedded service is ours alone; there is no one to be polite to.
+  const rate = url === 'embedded' ? Number.POSITIVE_INFINITY : defaultRate;
+  return new Throttle(
+    requestsPerSecond === undefined
+      ? { rate, slots, clock }
+      : { rate: requestsPerSecond, ceiling: requestsPerSecond, slots, clock },
+  );
+}
+
+function surroundingsOf(host: string, proxy: string | undefined, timeouts: Timeouts): Surroundings {
+  const seconds = {
+    connect: timeouts.connect / 1000,
+    headers: timeouts.headers / 1000,
+    body: timeouts.body / 1000,
+  };
+  return proxy === undefined ? { host, seconds } : { host, proxy, seconds };
+}

@@ -1,0 +1,67 @@
+/**
+ * An answer as the floors above see it: parsed, in `neutral` names, with the service's words if it failed. Success that
+ * is no JSON did not come from the service, and is an error: a captive page must never read as an empty list.
+ */
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Dialect } from '../model/target.ts';
+import { type Answer, WireError } from '../model/wire.ts';
+import { headerOf, type RawAnswer } from './exchange.ts';
+import { failureWords, foreignWords } from './failure-words.ts';
+import { redact, redactBody } from './redact.ts';
+import { translate } from './translate.ts';
+
+export interface Asked {
+  readonly method: string;
+  readonly url: string;
+  readonly dialect: Dialect;
+  /** what the request carried that no message may show */
+  readonly secrets: readonly string[];
+}
+
+/** @throws WireError when the answer claims success and is no JSON */
+export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: Asked): Answer {
+  const { status, text } = raw;
+  const parsed = parse(text);
+  const failed = status >= 300;
+  if (parsed === undefined && !failed) {
+    const found = foreignWords(redact(text, secrets));
+    throw new WireError(
+      `${method} ${url} answered ${status} with no JSON but ${found}; check that the target's "url" leads to the service itself`,
+      { method, url, sent: true },
+    );
+  }
+  const shown = failed && parsed !== undefined ? redactBody(parsed, secrets) : parsed;
+  const requestId = redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '', secrets);
+  return {
+    method,
+    url,
+    status,
+    body: translate(shown ?? null, dialect, 'to-neutral'),
+    words: failed ? wordsOf(raw, shown, secrets) : '',
+    ...(requestId === '' ? {} : { requestId }),
+  };
+}
+
+function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: readonly string[]): string {
+  const location = headerOf(raw, 'location');
+  if (raw.status < 400 && location !== undefined) {
+    return `it redirects to "${redact(location, secrets)}"; set the target's "url" to where the service answers`;
+  }
+  return body === undefined ? foreignWords(redact(raw.text, secrets)) : failureWords(body);
+}
+
+/** undefined when there is text and it is no JSON; null when there is none */
+function parse(text: string): Json | undefined {
+  if (text.trim() === '') return null;
+  try {
+    const body: Json = JSON.parse(text);
+    return body;
+  } catch {
+    return undefined;
+  }
+}
+
+function requestIdOf(body: Json | undefined): string | undefined {
+  const id = isJsonObject(body) ? body['request_id'] : undefined;
+  return typeof id === 'string' ? id : undefined;
+}

@@ -1,0 +1,103 @@
+/**
+ * A list that comes in pages, read whole: the first page tells the total, the rest is read side by side. Complete means
+ * that ids are unique and as many as a total that stayed the same; pages that shifted meanwhile are read once more
+ * (RULES 8).
+ */
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import type { Answer, Reader } from '../model/wire.ts';
+
+export interface Pages {
+  readonly items: readonly JsonObject[];
+  /** of all pages, in their order; an item that several pages include stands here several times */
+  readonly included: readonly JsonObject[];
+  /** by the service's own count; absent where it tells none */
+  readonly total?: number;
+  readonly complete: boolean;
+  /** why it is not complete: the answer that was no page, or a sentence */
+  readonly problem?: Answer | string;
+}
+
+/** One page, understood. */
+interface Page {
+  readonly items: readonly JsonObject[];
+  readonly included: readonly JsonObject[];
+  readonly total?: number;
+  readonly pages: number;
+  /** there is more, but no total that says how much */
+  readonly endless: boolean;
+}
+
+/**
+ * Reads every page of a JSON:API list.
+ * @param path below the API root, with the query that all pages share; brackets are encoded here
+ * @param options.size items a page, 100 at most (facts on workspaces, 1.2)
+ * @throws WireError when the service cannot be reached
+ */
+export async function readPages(reader: Reader, path: string, { size = 100 } = {}): Promise<Pages> {
+  const first = await readAll(reader, path, size);
+  if (first.complete || typeof first.problem !== 'string') return first;
+  return readAll(reader, path, size);
+}
+
+async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
+  const opening = await reader.get(pagePath(path, size, 1));
+  const first = understand(opening);
+  if (first === undefined) return { items: [], included: [], complete: false, problem: opening };
+  const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
+  const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
+  const rest = answers.map(understand);
+  const pages = [first, ...rest.filter((page) => page !== undefined)];
+  const problem = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  return {
+    items: pages.flatMap(({ items }) => items),
+    included: pages.flatMap(({ included }) => included),
+    ...(first.total === undefined ? {} : { total: first.total }),
+    complete: problem === undefined,
+    ...(problem === undefined ? {} : { problem }),
+  };
+}
+
+/** `path` with the page added to its query and brackets percent-encoded. */
+function pagePath(path: string, size: number, number: number): string {
+  const separator = path.includes('?') ? '&' : '?';
+  return `${path}${separator}page[size]=${size}&page[number]=${number}`
+    .replaceAll('[', '%5B')
+    .replaceAll(']', '%5D');
+}
+
+/** undefined when the answer is no page of a list */
+function understand({ status, body }: Answer): Page | undefined {
+  if (status !== 200 || !isJsonObject(body) || !Array.isArray(body['data'])) return undefined;
+  const items = objectsOf(body['data']);
+  const included = objectsOf(body['included']);
+  const pagination = memberOf(body['meta'], 'pagination');
+  const total = memberOf(pagination, 'total-count');
+  if (typeof total !== 'number') {
+    const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
+    return { items, included, pages: 1, endless: next !== null };
+  }
+  const told = memberOf(pagination, 'total-pages');
+  const pages = typeof told === 'number' ? told : Math.ceil(total / Math.max(1, items.length));
+  return { items, included, total, pages, endless: false };
+}
+
+function inconsistency(first: Page, pages: readonly Page[]): string | undefined {
+  if (first.endless) return 'the list has more pages and does not tell how many';
+  if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
+  const items = pages.flatMap((page) => page.items);
+  const ids = items.map(({ id }) => id).filter((id) => typeof id === 'string');
+  const repeated = ids.length - new Set(ids).size;
+  if (repeated > 0) return `the list gave ${repeated} of its ids more than once`;
+  if (first.total !== undefined && items.length !== first.total) {
+    return `the list tells a total of ${first.total} and gave ${items.length}`;
+  }
+  return undefined;
+}
+
+function objectsOf(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isJsonObject) : [];
+}
+
+function memberOf(value: Json | undefined, name: string): Json | undefined {
+  return isJsonObject(value) ? value[name] : undefined;
+}

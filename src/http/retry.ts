@@ -1,0 +1,111 @@
+/**
+ * When a request is sent again. What was not processed is repeated for every request; what may have been processed,
+ * only for those that are repeatable (RULES 34). Every wait has full jitter or was asked for by the service.
+ */
+import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
+
+export interface Patience {
+  /** tries of a request that meets faults, the first included */
+  readonly attempts: number;
+  /** the same while the target has never answered: a mistyped address should not take long */
+  readonly attemptsUnmet: number;
+  /** how often a request may be told 429 */
+  readonly throttled: number;
+  /** milliseconds spent on one request, its turn in the queue not counted, after which it is not sent again */
+  readonly total: number;
+  /** milliseconds before the second try, at most; doubled for each further one up to `longest` */
+  readonly base: number;
+  readonly longest: number;
+}
+
+export const defaultPatience: Patience = {
+  attempts: 6,
+  attemptsUnmet: 3,
+  throttled: 30,
+  total: 180_000,
+  base: 500,
+  longest: 30_000,
+};
+
+/** What has become of one request so far. */
+export interface History {
+  /** tries that ended in anything but 429 */
+  readonly faults: number;
+  /** tries that ended in 429 */
+  readonly throttled: number;
+  /** milliseconds */
+  readonly spent: number;
+}
+
+export interface Situation {
+  readonly exchange: Exchange;
+  readonly repeatable: boolean;
+  /** the target has answered something in this run */
+  readonly met: boolean;
+  /** another try cannot mend what went wrong */
+  readonly lasts: boolean;
+  /** this exchange included */
+  readonly history: History;
+}
+
+/** `pause` holds up the whole target, `wait` only this request; both in milliseconds. */
+export type Decision =
+  | { readonly repeat: false }
+  | { readonly repeat: true; readonly pause: number; readonly wait: number };
+
+const stop: Decision = { repeat: false };
+
+export function decideRetry(
+  situation: Situation,
+  patience: Patience,
+  { now, random }: { now: number; random: () => number },
+): Decision {
+  const { exchange, history } = situation;
+  if (exchange.kind === 'answered' && exchange.status === 429) {
+    const pause = askedWait(exchange, now) ?? backoff(history.throttled, patience, random);
+    if (history.throttled >= patience.throttled || history.spent + pause > patience.total) return stop;
+    return { repeat: true, pause, wait: 0 };
+  }
+  if (!mayRepeat(situation)) return stop;
+  if (history.faults >= (situation.met ? patience.attempts : patience.attemptsUnmet)) return stop;
+  const asked = exchange.kind === 'answered' ? (askedWait(exchange, now) ?? 0) : 0;
+  const wait = Math.max(asked, backoff(history.faults, patience, random));
+  return history.spent + wait > patience.total ? stop : { repeat: true, pause: 0, wait };
+}
+
+function mayRepeat({ exchange, repeatable, lasts }: Situation): boolean {
+  if (exchange.kind === 'broken') return !lasts && (repeatable || !exchange.sent);
+  const { status } = exchange;
+  return repeatable && (status === 408 || status === 425 || status >= 500);
+}
+
+/** Full jitter: anything from nothing to the doubled base. */
+function backoff(tries: number, { base, longest }: Patience, random: () => number): number {
+  return random() * Math.min(longest, base * 2 ** Math.max(0, tries - 1));
+}
+
+/** At least this long, in milliseconds: some services say 0 and mean "in a moment". */
+const shortest = 100;
+
+/**
+ * The wait that the service asks for, in milliseconds: `Retry-After` as seconds or a date, else `X-RateLimit-Reset` as
+ * seconds remaining, fractions allowed (facts on workspaces, 1.2). A moment since 1970 in place of seconds is understood.
+ */
+export function askedWait(answer: RawAnswer, now: number): number | undefined {
+  const wait =
+    retryAfter(headerOf(answer, 'retry-after'), now) ?? seconds(headerOf(answer, 'x-ratelimit-reset'), now);
+  return wait === undefined ? undefined : Math.max(shortest, wait);
+}
+
+function retryAfter(value: string | undefined, now: number): number | undefined {
+  const wait = seconds(value, now);
+  if (wait !== undefined || value === undefined) return wait;
+  const moment = Date.parse(value);
+  return Number.isNaN(moment) ? undefined : moment - now;
+}
+
+function seconds(value: string | undefined, now: number): number | undefined {
+  if (value === undefined || !/^\s*\d+(\.\d+)?\s*$/.test(value)) return undefined;
+  const amount = Number(value);
+  return amount > 1e9 ? amount * 1000 - now : amount * 1000;
+}

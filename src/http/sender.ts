@@ -1,0 +1,240 @@
+/**
+ * Sends requests over a line: waits for its turn, tries again where that is allowed, and turns what comes back into an
+ * answer. A request that is not repeatable is never sent again after it may have reached the service (RULES 34).
+ */
+import type { Dispatcher } from 'undici';
+import type { Json } from '../model/json.ts';
+import { type Answer, WireError } from '../model/wire.ts';
+import { type Exchange, exchange, headerOf } from './exchange.ts';
+import { explainFailure } from './failures.ts';
+import type { Line, Trace } from './line.ts';
+import { readAnswer } from './read-answer.ts';
+import { redact } from './redact.ts';
+import { requestHeaders } from './request-headers.ts';
+import { type Decision, decideRetry, type History } from './retry.ts';
+
+/**
+ * Gives the token to send. Called for each try; `refused` is a token that the service has just turned down: who can get
+ * another one gives it, and the request is sent once more; who cannot gives the same again.
+ */
+export type TokenProvider = (refused?: string) => Promise<string>;
+
+export interface Outgoing {
+  readonly method: string;
+  /** below the API root, encoded, with query */
+  readonly path: string;
+  /** in the dialect's own names */
+  readonly body?: Json;
+  readonly repeatable: boolean;
+  /** values inside the body that no message may show */
+  readonly secrets?: readonly string[];
+  /** in place of the line's signal */
+  readonly signal?: AbortSignal;
+}
+
+export interface SenderOptions {
+  readonly line: Line;
+  /** the line's dispatcher, restricted to this sender's purpose */
+  readonly dispatcher: Dispatcher;
+  /** absent for requests that need none */
+  readonly token?: TokenProvider;
+}
+
+/** One try that is about to be made. */
+interface Turn {
+  readonly request: Outgoing;
+  readonly token: string | undefined;
+  /** from 1 */
+  readonly attempt: number;
+  /** of the tries before */
+  readonly history: History;
+  /** one of them may have been carried out although it failed */
+  readonly arrived: boolean;
+}
+
+/** One try that was made, and what is to follow. */
+interface Tried {
+  readonly result: Exchange;
+  readonly history: History;
+  readonly decision: Decision;
+}
+
+export class Sender {
+  readonly #line: Line;
+  readonly #dispatcher: Dispatcher;
+  readonly #provider: TokenProvider | undefined;
+  #sent = 0;
+
+  constructor({ line, dispatcher, token }: SenderOptions) {
+    this.#line = line;
+    this.#dispatcher = dispatcher;
+    this.#provider = token;
+  }
+
+  /** Requests sent so far, each try counted. */
+  get sent(): number {
+    return this.#sent;
+  }
+
+  /**
+   * @returns the answer, whatever its status: the last one when several tries were made
+   * @throws WireError when there is none; `sent` says whether the service may have acted all the same
+   */
+  async send(request: Outgoing): Promise<Answer> {
+    const history = { faults: 0, throttled: 0, spent: 0 };
+    let turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false };
+    turn = { ...turn, token: await this.#token(turn) };
+    let doubted = false;
+    for (;;) {
+      const tried = await this.#try(turn);
+      const next = {
+        ...turn,
+        attempt: turn.attempt + 1,
+        history: tried.history,
+        arrived: turn.arrived || mayHaveActed(tried.result),
+      };
+      if (turnsTokenDown(tried.result) && !doubted) {
+        doubted = true;
+        const token = await this.#token(next, turn.token);
+        if (token !== turn.token) {
+          turn = { ...next, token };
+          continue;
+        }
+      }
+      if (!tried.decision.repeat) return this.#conclude(turn, tried.result);
+      await this.#wait(next, tried.decision.wait);
+      turn = { ...next, token: await this.#token(next) };
+    }
+  }
+
+  async #token(turn: Turn, refused?: string): Promise<string | undefined> {
+    try {
+      return (await this.#provider?.(refused))?.trim();
+    } catch (cause) {
+      // What became of a login says nothing about the request that it was for.
+      if (!(cause instanceof WireError)) throw cause;
+      const { message, method, url } = cause;
+      throw new WireError(message, { method, url, sent: turn.arrived, cause });
+    }
+  }
+
+  /** One try in its turn. A pause of the target is set before the slot is given back, so that no one slips through. */
+  async #try(turn: Turn): Promise<Tried> {
+    const { throttle, clock, onTrace } = this.#line;
+    const signal = this.#signalOf(turn);
+    const leave = await throttle.enter(signal).catch((cause: unknown) => {
+      throw this.#givenUp(turn, cause);
+    });
+    try {
+      const began = clock.now();
+      this.#sent += 1;
+      const result = await exchange(this.#dispatcher, this.#onTheWire(turn), signal);
+      const milliseconds = clock.now() - began;
+      this.#notice(result);
+      onTrace({ ...this.#traceOf(turn, result), milliseconds });
+      return { result, ...this.#judge(turn, result, milliseconds) };
+    } finally {
+      leave();
+    }
+  }
+
+  /** What every answer tells of the target itself. */
+  #notice(result: Exchange): void {
+    if (result.kind !== 'answered') return;
+    this.#line.met = true;
+    this.#line.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
+  }
+
+  #judge(turn: Turn, result: Exchange, milliseconds: number): Omit<Tried, 'result'> {
+    const { clock, random, patience, throttle, met, surroundings } = this.#line;
+    const history = withTry(turn.history, result, milliseconds);
+    if (this.#signalOf(turn).aborted) return { decision: { repeat: false }, history };
+    const lasts = result.kind === 'broken' && explainFailure(result.cause, surroundings).lasts;
+    const situation = { exchange: result, repeatable: turn.request.repeatable, met, lasts, history };
+    const decision = decideRetry(situation, patience, { now: clock.now(), random });
+    if (!decision.repeat) return { decision, history };
+    if (decision.pause > 0) throttle.pause(decision.pause);
+    return { decision, history: { ...history, spent: history.spent + decision.pause + decision.wait } };
+  }
+
+  async #wait(turn: Turn, milliseconds: number): Promise<void> {
+    if (milliseconds === 0) return;
+    await this.#line.clock.wait(milliseconds, this.#signalOf(turn)).catch((cause: unknown) => {
+      throw this.#givenUp(turn, cause);
+    });
+  }
+
+  #conclude(turn: Turn, result: Exchange): Answer {
+    const about = { method: turn.request.method, url: this.#urlOf(turn) };
+    const secrets = secretsOf(turn);
+    if (result.kind === 'answered')
+      return readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
+    const sent = turn.arrived || result.sent;
+    const { cause } = result;
+    if (this.#signalOf(turn).aborted) throw this.#givenUp({ ...turn, arrived: sent }, cause);
+    const { says } = explainFailure(cause, this.#line.surroundings);
+    const tries = turn.attempt > 1 ? ` (tried ${turn.attempt} times)` : '';
+    const message = redact(`${about.method} ${about.url} failed: ${says}${tries}`, secrets);
+    throw new WireError(message, { ...about, sent, cause });
+  }
+
+  #givenUp(turn: Turn, cause: unknown): WireError {
+    const about = { method: turn.request.method, url: this.#urlOf(turn), sent: turn.arrived, cause };
+    const why = cause instanceof Error ? cause.message : 'the run was stopped';
+    return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
+  }
+
+  #signalOf({ request }: Turn): AbortSignal {
+    return request.signal ?? this.#line.signal;
+  }
+
+  #urlOf({ request }: Turn): string {
+    return `${this.#line.origin}${this.#line.prefix}${request.path}`;
+  }
+
+  #onTheWire({ request, token }: Turn): Dispatcher.DispatchOptions {
+    const { origin, prefix, timeouts } = this.#line;
+    const { method, path, body } = request;
+    return {
+      origin,
+      method,
+      path: `${prefix}${path}`,
+      headers: requestHeaders(this.#line, { method, hasBody: body !== undefined, token }),
+      body: body === undefined ? null : JSON.stringify(body),
+      headersTimeout: timeouts.headers,
+      bodyTimeout: timeouts.body,
+    };
+  }
+
+  #traceOf(turn: Turn, result: Exchange): Omit<Trace, 'milliseconds'> {
+    const about = { method: turn.request.method, url: this.#urlOf(turn), attempt: turn.attempt };
+    if (result.kind === 'broken') {
+      const { says } = explainFailure(result.cause, this.#line.surroundings);
+      return { ...about, failure: redact(says, secretsOf(turn)) };
+    }
+    const requestId = headerOf(result, 'x-request-id');
+    return { ...about, status: result.status, ...(requestId === undefined ? {} : { requestId }) };
+  }
+}
+
+/** A refusal did nothing; a lost answer or a fault of the service may have. */
+function mayHaveActed(result: Exchange): boolean {
+  return result.kind === 'broken' ? result.sent : result.status >= 500 || result.status === 408;
+}
+
+function turnsTokenDown(result: Exchange): boolean {
+  return result.kind === 'answered' && (result.status === 401 || result.status === 403);
+}
+
+function secretsOf({ request, token }: Turn): string[] {
+  return [...(request.secrets ?? []), token ?? ''];
+}
+
+function withTry(history: History, result: Exchange, milliseconds: number): History {
+  const throttled = result.kind === 'answered' && result.status === 429;
+  return {
+    faults: history.faults + (throttled ? 0 : 1),
+    throttled: history.throttled + (throttled ? 1 : 0),
+    spent: history.spent + milliseconds,
+  };
+}

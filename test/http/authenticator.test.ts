@@ -1,0 +1,259 @@
+// A target that logs in: one login for many requests, a token that stays fresh, and none left behind. The server gives
+// out tokens and checks them, as the secrets service does.
+import { describe, expect, it } from 'vitest';
+import { findDialect } from '../../src/http/dialects.ts';
+import { openLine } from '../../src/http/line.ts';
+import { loginsOnly } from '../../src/http/restrict.ts';
+import { Sender } from '../../src/http/sender.ts';
+import { type Loopback, listen, type Recorded, type Reply } from './loopback.ts';
+import { open, rolesTarget } from './open-for-test.ts';
+
+interface Issued {
+  readonly lease?: number;
+  readonly renewable?: boolean;
+  readonly uses?: number;
+  /** what a renewal gives, in seconds */
+  readonly renewed?: number;
+}
+
+interface TokenService extends Loopback {
+  /** tokens that are good now */
+  readonly alive: Set<string>;
+}
+
+/** Tokens are `token-1`, `token-2` and so on; everything else is read with a good one. */
+async function listenForLogins(issued: Issued = {}, forbidden = new Set<string>()): Promise<TokenService> {
+  const { lease = 3600, renewable = true, uses = 0, renewed = lease } = issued;
+  const alive = new Set<string>();
+  let count = 0;
+  const reply = ({ path, headers }: Recorded): Reply => {
+    if (path.endsWith('/login')) {
+      count += 1;
+      alive.add(`token-${count}`);
+      return {
+        body: { auth: { client_token: `token-${count}`, lease_duration: lease, renewable, num_uses: uses } },
+      };
+    }
+    const token = headers['x-service-token'] ?? '';
+    if (!alive.has(token)) return { status: 403, body: { errors: ['permission denied'] } };
+    if (path.endsWith('/renew-self')) {
+      return { body: { auth: { client_token: token, lease_duration: renewed, renewable } } };
+    }
+    if (path.endsWith('/revoke-self')) {
+      alive.delete(token);
+      return { status: 204 };
+    }
+    return forbidden.has(path)
+      ? { status: 403, body: { errors: ['1 error occurred:\n\t* permission denied\n\n'] } }
+      : { body: { data: {} } };
+  };
+  return { ...(await listen(reply)), alive };
+}
+
+function login(url: string, jwt = async () => 'the-jwt', mount = 'cluster') {
+  return open({ url, target: rolesTarget, token: { login: { mount, role: 'ci', jwt } } });
+}
+
+describe('a login', () => {
+  it('is made once, however many requests begin together', async () => {
+    const service = await listenForLogins();
+    const { reader, requests } = login(service.url);
+    await Promise.all(Array.from({ length: 20 }, (_, n) => reader.get(`/auth/cluster/role/r${n}`)));
+    expect(service.lines.filter((line) => line.includes('login'))).toEqual(['POST /v1/auth/cluster/login']);
+    expect(service.requests[0]).toMatchObject({ body: { role: 'ci', jwt: 'the-jwt' } });
+    expect(service.requests[0]?.headers).not.toHaveProperty('x-service-token');
+    expect(service.requests[1]?.headers['x-service-token']).toBe('token-1');
+    expect(requests()).toBe(20);
+  });
+
+  it('is not made when nothing is asked', async () => {
+    const service = await listenForLogins();
+    await login(service.url).close();
+    expect(service.requests).toEqual([]);
+  });
+
+  it('may be at a mount with slashes, and in a namespace', async () => {
+    const service = await listenForLogins();
+    const target = { ...rolesTarget, namespace: 'team-a' };
+    const token = { login: { mount: 'team-a/cluster', role: 'ci', jwt: async () => 'the-jwt\n' } };
+    await open({ url: service.url, target, token }).reader.get('/auth/cluster/config');
+    expect(service.requests[0]).toMatchObject({
+      path: '/v1/auth/team-a/cluster/login',
+      headers: { 'x-service-namespace': 'team-a' },
+      body: { jwt: 'the-jwt' },
+    });
+  });
+
+  it('that is refused is told with the words of the service, and not tried again', async () => {
+    const service = await listen(() => ({ status: 403, body: { errors: ['namespace not authorized'] } }));
+    const { reader } = login(service.url);
+    const message = `the login as role "ci" at mount "cluster" was refused: POST ${service.url}/v1/auth/cluster/login answered 403: namespace not authorized; check role, mount and JWT of the target's "token"`;
+    await expect(reader.get('/auth/cluster/config')).rejects.toThrow(message);
+    await expect(reader.get('/auth/cluster/role/a')).rejects.toThrow(message);
+    expect(service.requests).toHaveLength(1);
+  });
+});
+
+describe('a login that fails', () => {
+  it.each<Reply>([{ status: 403, body: {} }, 'drop'])(
+    'leaves the write that it was for unsent (%j)',
+    async (reply) => {
+      const service = await listen(() => reply);
+      const writer = login(service.url).openWriter();
+      const sending = writer.send({
+        method: 'POST',
+        path: '/auth/cluster/role/a',
+        body: {},
+        repeatable: false,
+      });
+      await expect(sending).rejects.toMatchObject({ name: 'WireError', sent: false });
+      expect(new Set(service.lines)).toEqual(new Set(['POST /v1/auth/cluster/login']));
+    },
+  );
+});
+
+describe('the token', () => {
+  it('is renewed before it runs out', async () => {
+    const service = await listenForLogins({ lease: 600 });
+    const { reader, clock } = login(service.url);
+    await reader.get('/a');
+    clock.pass(399_000);
+    await reader.get('/b');
+    clock.pass(2_000);
+    await reader.get('/c');
+    await reader.get('/d');
+    expect(service.lines.slice(2)).toEqual([
+      'GET /v1/b',
+      'POST /v1/auth/token/renew-self',
+      'GET /v1/c',
+      'GET /v1/d',
+    ]);
+  });
+
+  it('is replaced by a new login when it cannot be renewed', async () => {
+    const service = await listenForLogins({ lease: 600, renewable: false });
+    let jwts = 0;
+    const { reader, clock } = login(service.url, async () => `jwt-${++jwts}`);
+    await reader.get('/a');
+    clock.pass(500_000);
+    await reader.get('/b');
+    expect(service.lines.slice(2)).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/b']);
+    expect(service.requests[2]?.body).toEqual({ role: 'ci', jwt: 'jwt-2' });
+  });
+
+  it('is replaced when renewing gives hardly more time', async () => {
+    const service = await listenForLogins({ lease: 600, renewed: 5 });
+    const { reader, clock } = login(service.url);
+    await reader.get('/a');
+    clock.pass(500_000);
+    await reader.get('/b');
+    expect(service.lines.slice(2)).toEqual([
+      'POST /v1/auth/token/renew-self',
+      'POST /v1/auth/cluster/login',
+      'GET /v1/b',
+    ]);
+  });
+
+  it('that never ends is left alone', async () => {
+    const service = await listenForLogins({ lease: 0 });
+    const { reader, clock } = login(service.url);
+    await reader.get('/a');
+    clock.pass(10 ** 10);
+    await reader.get('/b');
+    expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'GET /v1/a', 'GET /v1/b']);
+  });
+
+  it('that somebody revoked is replaced, and the request is sent again', async () => {
+    const service = await listenForLogins();
+    const { reader, openWriter } = login(service.url);
+    await reader.get('/a');
+    service.alive.clear();
+    const path = '/auth/cluster/role/payments-api';
+    expect(await openWriter().send({ method: 'POST', path, body: {}, repeatable: false })).toMatchObject({
+      status: 200,
+    });
+    expect(service.lines.slice(2)).toEqual([
+      `POST /v1${path}`,
+      'POST /v1/auth/token/renew-self',
+      'POST /v1/auth/cluster/login',
+      `POST /v1${path}`,
+    ]);
+  });
+
+  it('that is good, but not for this, is not traded for another', async () => {
+    const paths = Array.from({ length: 30 }, (_, n) => `/v1/auth/cluster/role/r${n}`);
+    const service = await listenForLogins({}, new Set(paths));
+    const { reader } = login(service.url);
+    const answers = await Promise.all(paths.map((path) => reader.get(path.slice(3))));
+    expect(answers.map(({ status, words }) => `${status} ${words}`)).toEqual(
+      Array(30).fill('403 permission denied'),
+    );
+    expect(service.lines.filter((line) => line.includes('/login'))).toHaveLength(1);
+    expect(service.lines.filter((line) => line.includes('/renew-self'))).toHaveLength(1);
+    expect(service.requests).toHaveLength(32);
+  });
+
+  it('that may be used three times is replaced before the fourth', async () => {
+    const service = await listenForLogins({ uses: 3 });
+    const { reader } = login(service.url);
+    for (const path of ['/a', '/b', '/c', '/d']) await reader.get(path);
+    expect(service.requests.map(({ headers }) => headers['x-service-token'] ?? 'login')).toEqual([
+      'login',
+      'token-1',
+      'token-1',
+      'token-1',
+      'login',
+      'token-2',
+    ]);
+  });
+});
+
+describe('the end', () => {
+  it('revokes the token, once', async () => {
+    const service = await listenForLogins();
+    const connection = login(service.url);
+    await connection.reader.get('/a');
+    await connection.close();
+    await connection.close();
+    expect(service.lines.slice(2)).toEqual(['POST /v1/auth/token/revoke-self']);
+    expect(service.alive.size).toBe(0);
+  });
+
+  it('revokes it also when the run was interrupted', async () => {
+    const service = await listenForLogins();
+    const stop = new AbortController();
+    const token = { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } };
+    const connection = open({ url: service.url, target: rolesTarget, token, signal: stop.signal });
+    await connection.reader.get('/a');
+    stop.abort(new Error('interrupted'));
+    await connection.close();
+    expect(service.alive.size).toBe(0);
+  });
+
+  it('does not fail when the service is gone', async () => {
+    const service = await listenForLogins();
+    const connection = login(service.url);
+    await connection.reader.get('/a');
+    await service.close();
+    await connection.close();
+  });
+});
+
+describe('the transport of a login', () => {
+  it.each([
+    ['POST', '/auth/token/create'],
+    ['POST', '/auth/token/renew-self?x=1'],
+    ['GET', '/auth/token/renew-self'],
+    ['DELETE', '/auth/cluster/role/payments-api'],
+  ])('does not carry %s %s, even when tried from inside', async (method, path) => {
+    const service = await listenForLogins();
+    const dialect = findDialect('cluster-auth', 'neutral') ?? expect.unreachable();
+    const line = openLine({ target: rolesTarget, url: service.url, dialect, userAgent: 'trueup/test' });
+    const dispatcher = loginsOnly(line.dispatcher, ['/v1/auth/token/renew-self']);
+    await expect(new Sender({ line, dispatcher }).send({ method, path, repeatable: true })).rejects.toThrow(
+      `a login may not send ${method} /v1${path}`,
+    );
+    expect(service.connections()).toBe(0);
+    await line.close();
+  });
+});

@@ -1,0 +1,160 @@
+// Services that cannot be reached: the message says what was tried, what happened and what to do, for each cause a user
+// can meet. Sockets, certificates and proxies are real.
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Server } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { TargetOptions } from '../../src/http/open-target.ts';
+import { WireError } from '../../src/model/wire.ts';
+import { localhost } from './certificates.ts';
+import { listen } from './loopback.ts';
+import { open } from './open-for-test.ts';
+
+async function messageOf(options: { url: string } & Partial<TargetOptions>): Promise<string> {
+  const error = await open(options)
+    .reader.get('/workspaces/ws-1')
+    .then(
+      (answer) => `answered ${answer.status}`,
+      (cause: unknown) => cause,
+    );
+  return error instanceof WireError ? error.message : String(error);
+}
+
+/** The port of a server that is no test server of ours; closed when the test has finished. */
+async function startOther(server: Server): Promise<number> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+describe('a connection that cannot be opened', () => {
+  it('because nothing listens', async () => {
+    const server = await listen(() => ({ body: {} }));
+    await server.close();
+    expect(await messageOf({ url: server.url })).toBe(
+      `GET ${server.url}/api/v2/workspaces/ws-1 failed: nothing listens at "127.0.0.1:${server.port}"; check the target's "url" and that the service is up (tried 3 times)`,
+    );
+  });
+
+  it('because there is no such host, which is not tried again', async () => {
+    expect(await messageOf({ url: 'http://no-such-host.invalid' })).toMatch(
+      /no-such-host\.invalid.*; check (the target's "url"|the DNS server)/,
+    );
+  });
+});
+
+describe('a certificate', () => {
+  it('of an authority that is not known leads to caCert', async () => {
+    const server = await listen(() => ({ body: {} }), localhost);
+    expect(await messageOf({ url: server.url })).toBe(
+      `GET ${server.url}/api/v2/workspaces/ws-1 failed: the certificate of "localhost:${server.port}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`,
+    );
+  });
+
+  it('is trusted when its authority is given', async () => {
+    const server = await listen(() => ({ body: { data: 'here' } }), localhost);
+    expect(await messageOf({ url: server.url, caCert: localhost.cert })).toBe('answered 200');
+  });
+
+  it('for another name is not', async () => {
+    const server = await listen(() => ({ body: {} }), localhost);
+    const url = `https://127.0.0.1:${server.port}`;
+    expect(await messageOf({ url, caCert: localhost.cert })).toContain(
+      `the certificate of "127.0.0.1:${server.port}" is for other names`,
+    );
+  });
+
+  it('given as something else than PEM is named', async () => {
+    const server = await listen(() => ({ body: {} }), localhost);
+    expect(await messageOf({ url: server.url, caCert: 'not a certificate' })).toMatch(/"caCert"/);
+  });
+});
+
+describe('the wrong protocol', () => {
+  it('https where http is spoken', async () => {
+    const port = await startOther(createHttpServer());
+    expect(await messageOf({ url: `https://127.0.0.1:${port}` })).toBe(
+      `GET https://127.0.0.1:${port}/api/v2/workspaces/ws-1 failed: "127.0.0.1:${port}" does not speak TLS; check whether the target's "url" should begin with "http://"`,
+    );
+  });
+
+  it('something that is no HTTP at all', async () => {
+    const port = await startOther(createServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.2\r\n')));
+    expect(await messageOf({ url: `http://127.0.0.1:${port}` })).toContain('answered is no HTTP');
+  });
+});
+
+describe('an answer that does not come', () => {
+  it('is waited for so long and no longer', async () => {
+    const server = await listen(() => 'silence');
+    expect(
+      await messageOf({
+        url: server.url,
+        timeouts: { headers: 50 },
+        patience: { attemptsUnmet: 1 },
+      }),
+    ).toBe(
+      `GET ${server.url}/api/v2/workspaces/ws-1 failed: "127.0.0.1:${server.port}" gave no answer within 0.05 s`,
+    );
+  });
+});
+
+describe('a proxy', () => {
+  const url = 'http://automation.invalid';
+
+  it('is used when the environment names one', async () => {
+    const proxy = await listen(() => ({ body: {} }));
+    const env = { HTTP_PROXY: `http://someone:proxy-password@127.0.0.1:${proxy.port}` };
+    expect(await messageOf({ url, env })).toBe('answered 200');
+    expect(proxy.lines).toEqual([`GET ${url}/api/v2/workspaces/ws-1`]);
+  });
+
+  it('may be written without a scheme, and in lower case', async () => {
+    const proxy = await listen(() => ({ body: {} }));
+    expect(
+      await messageOf({
+        url,
+        env: { http_proxy: `127.0.0.1:${proxy.port}`, HTTP_PROXY: 'http://127.0.0.1:1' },
+      }),
+    ).toBe('answered 200');
+  });
+
+  it('is left out for the hosts in NO_PROXY', async () => {
+    const proxy = await listen(() => ({ body: {} }));
+    await messageOf({ url, env: { HTTP_PROXY: proxy.url, NO_PROXY: 'other,.invalid' } });
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('is left out for this machine', async () => {
+    const [proxy, server] = [await listen(() => ({ body: {} })), await listen(() => ({ body: {} }))];
+    expect(await messageOf({ url: server.url, env: { HTTP_PROXY: proxy.url } })).toBe('answered 200');
+    expect(proxy.requests).toEqual([]);
+  });
+
+  it('that refuses is named, without its password', async () => {
+    const proxy = await listen(() => ({ status: 407 }));
+    const env = { HTTPS_PROXY: `http://someone:proxy-password@127.0.0.1:${proxy.port}` };
+    const message = await messageOf({ url: 'https://automation.invalid', env });
+    expect(message).toContain(`the proxy "http://127.0.0.1:${proxy.port}" did not open a way to the service`);
+    expect(message).toContain('407');
+    expect(message).not.toContain('proxy-password');
+    expect(proxy.lines[0]).toBe('CONNECT automation.invalid:443');
+  });
+
+  it('that is down is named, without its password', async () => {
+    const proxy = await listen(() => ({ body: {} }));
+    await proxy.close();
+    const env = { HTTPS_PROXY: `http://someone:proxy-password@127.0.0.1:${proxy.port}` };
+    const message = await messageOf({ url: 'https://automation.invalid', env });
+    expect(message).toContain(`the proxy "http://127.0.0.1:${proxy.port}" is down`);
+    expect(message).not.toContain('proxy-password');
+  });
+
+  it('of the process itself is not looked at: the environment comes as a value', async () => {
+    const proxy = await listen(() => ({ body: {} }));
+    process.env['HTTP_PROXY'] = proxy.url;
+    await messageOf({ url });
+    delete process.env['HTTP_PROXY'];
+    expect(proxy.requests).toEqual([]);
+  });
+});

@@ -1,0 +1,197 @@
+// A target as plan and apply see it: what it answers, how fast it is asked, how it ends, and what cannot be sent at all.
+// Every server is a real one on loopback; only the clock is not.
+import { describe, expect, it } from 'vitest';
+import { findDialect } from '../../src/http/dialects.ts';
+import { openLine } from '../../src/http/line.ts';
+import { openReader } from '../../src/http/open-target.ts';
+import { readsOnly } from '../../src/http/restrict.ts';
+import { Sender } from '../../src/http/sender.ts';
+import { inTurn, listen } from './loopback.ts';
+import { failureOf, open, rolesTarget, workspacesTarget } from './open-for-test.ts';
+
+const neutral = findDialect('workspaces', 'neutral') ?? expect.unreachable();
+const create = {
+  method: 'POST',
+  path: '/organizations/acme/workspaces',
+  body: {},
+  repeatable: false,
+} as const;
+const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
+
+describe('what a plan is made with', () => {
+  it('has two verbs and no other member', async () => {
+    const server = await listen(() => ({ body: { data: [] } }));
+    const connection = openReader({
+      target: workspacesTarget,
+      url: server.url,
+      dialect: neutral,
+      userAgent: 'trueup/test',
+      token: async () => 'the-token',
+    });
+    expect(Object.keys(connection).sort()).toEqual(['close', 'reader', 'requests']);
+    expect(Object.keys(connection.reader).sort()).toEqual(['get', 'list']);
+    await connection.reader.get('/workspaces/ws-1');
+    expect(connection.requests()).toBe(1);
+    await connection.close();
+  });
+
+  it.each(['POST', 'PATCH', 'PUT', 'DELETE', 'HEAD', 'OPTIONS'])(
+    'does not carry %s, even when tried from inside',
+    async (method) => {
+      const server = await listen(() => ({ status: 200, body: {} }));
+      const line = openLine({
+        target: workspacesTarget,
+        url: server.url,
+        dialect: neutral,
+        userAgent: 'trueup/test',
+      });
+      const sender = new Sender({ line, dispatcher: readsOnly(line.dispatcher) });
+      await expect(sender.send({ method, path: '/workspaces/ws-1', repeatable: true })).rejects.toThrow(
+        `a reader may not send ${method} /api/v2/workspaces/ws-1`,
+      );
+      expect(server.connections()).toBe(0);
+      await line.close();
+    },
+  );
+});
+
+describe('an answer', () => {
+  it('is a value whatever its status, with the words of the service and the request id', async () => {
+    const server = await listen(() => ({
+      status: 422,
+      headers: { 'x-request-id': '7f-1' },
+      body: {
+        errors: [{ status: '422', title: 'invalid attribute', detail: 'Name has already been taken' }],
+      },
+    }));
+    const answer = await open({ url: server.url }).openWriter().send(create);
+    expect(answer).toMatchObject({
+      method: 'POST',
+      url: `${server.url}/api/v2/organizations/acme/workspaces`,
+      status: 422,
+      words: 'invalid attribute: Name has already been taken',
+      requestId: '7f-1',
+    });
+  });
+
+  it('may be empty', async () => {
+    const server = await listen(() => ({ status: 204 }));
+    expect(await open({ url: server.url }).openWriter().send(update)).toMatchObject({
+      status: 204,
+      body: null,
+      words: '',
+    });
+  });
+
+  it('that claims success and is a web page is an error, not an empty list', async () => {
+    const page = '<!doctype html><html><head><title>Sign in</title></head></html>';
+    const server = await listen(() => ({ headers: { 'content-type': 'text/html' }, body: page }));
+    const error = await failureOf(open({ url: server.url }).reader.get('/workspaces/ws-1'));
+    expect(error.message).toBe(
+      `GET ${server.url}/api/v2/workspaces/ws-1 answered 200 with no JSON but a page "Sign in"; check that the target's "url" leads to the service itself`,
+    );
+  });
+
+  it('that redirects says where to', async () => {
+    const server = await listen(() => ({
+      status: 307,
+      headers: { location: 'https://active.internal/v1/sys' },
+    }));
+    const answer = await open({ url: server.url, target: rolesTarget }).reader.get('/sys/auth');
+    expect(answer.words).toContain('it redirects to "https://active.internal/v1/sys"');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('the pace', () => {
+  it('is thirty a second unless the user says otherwise', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const { requestsPerSecond: _, ...target } = workspacesTarget;
+    const { reader, clock } = open({ url: server.url, target });
+    const began = clock.now();
+    await Promise.all(Array.from({ length: 70 }, (_, n) => reader.get(`/workspaces/ws-${n}`)));
+    expect(clock.now() - began).toBeGreaterThanOrEqual(2000);
+    expect(server.requests).toHaveLength(70);
+  });
+
+  it('follows the limit that the service tells', async () => {
+    const server = await listen(() => ({ headers: { 'x-ratelimit-limit': '5' }, body: {} }));
+    const { requestsPerSecond: _, ...target } = workspacesTarget;
+    const { reader, clock } = open({ url: server.url, target });
+    const began = clock.now();
+    for (let n = 0; n < 20; n += 1) await reader.get(`/workspaces/ws-${n}`);
+    expect(clock.now() - began).toBeGreaterThanOrEqual(3000);
+  });
+
+  it('is as fast as it goes for the embedded service', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const { requestsPerSecond: _, ...target } = { ...workspacesTarget, url: 'embedded' };
+    const { reader, clock } = open({ url: server.url, target });
+    await Promise.all(Array.from({ length: 200 }, () => reader.get('/workspaces/ws-1')));
+    expect(clock.waits).toEqual([]);
+  });
+
+  it('has ten connections at most', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const { reader } = open({ url: server.url });
+    await Promise.all(Array.from({ length: 100 }, () => reader.get('/workspaces/ws-1')));
+    expect(server.connections()).toBeLessThanOrEqual(10);
+  });
+});
+
+describe('the end of a run', () => {
+  it('gives up what waits, and breaks off what is in flight', async () => {
+    const stop = new AbortController();
+    const server = await listen(() => 'silence');
+    const { reader, openWriter } = open({ url: server.url, signal: stop.signal });
+    const failures = [
+      ...Array.from({ length: 30 }, () => failureOf(reader.get('/workspaces/ws-1'))),
+      failureOf(openWriter().send(create)),
+    ];
+    await expect.poll(() => server.requests.length).toBe(10);
+    stop.abort(new Error('interrupted'));
+    const errors = await Promise.all(failures);
+    expect(errors.filter(({ sent }) => sent)).toHaveLength(10);
+    expect(errors.at(-1)).toMatchObject({
+      message: `POST ${server.url}/api/v2/organizations/acme/workspaces was given up: interrupted`,
+      sent: false,
+    });
+    expect(server.requests).toHaveLength(10);
+  });
+
+  it('is told to a request that comes after closing', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const connection = open({ url: server.url });
+    await connection.close();
+    const error = await failureOf(connection.reader.get('/workspaces/ws-1'));
+    expect(error.message).toContain('was given up: the target was closed');
+  });
+
+  it('makes no noise, however many wait', async () => {
+    const warnings: string[] = [];
+    const listener = (warning: Error) => warnings.push(warning.message);
+    process.on('warning', listener);
+    const server = await listen(() => ({ body: {} }));
+    const { reader } = open({ url: server.url });
+    await Promise.all(Array.from({ length: 300 }, () => reader.get('/workspaces/ws-1')));
+    await new Promise(setImmediate);
+    process.off('warning', listener);
+    expect(warnings).toEqual([]);
+  });
+});
+
+describe('a trace', () => {
+  it('tells each try', async () => {
+    const traces: unknown[] = [];
+    const server = await listen(
+      inTurn('drop', { status: 200, headers: { 'x-request-id': 'r-2' }, body: {} }),
+    );
+    const { reader } = open({ url: server.url, onTrace: (trace) => traces.push(trace) });
+    await reader.get('/workspaces/ws-1');
+    const url = `${server.url}/api/v2/workspaces/ws-1`;
+    expect(traces).toEqual([
+      expect.objectContaining({ method: 'GET', url, attempt: 1, failure: expect.stringContaining('broke') }),
+      expect.objectContaining({ method: 'GET', url, attempt: 2, status: 200, requestId: 'r-2' }),
+    ]);
+  });
+});

@@ -1,0 +1,175 @@
+// Lists in pages against a server that pages for real, and that can be told to shift, repeat, lie and fail.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { readPages } from '../../src/http/read-pages.ts';
+import type { Answer, Reader } from '../../src/model/wire.ts';
+import { listen, type Reply } from './loopback.ts';
+import { open } from './open-for-test.ts';
+
+const path = '/organizations/acme/workspaces?sort=name&filter[project]=prj-1';
+
+function resources(count: number) {
+  return Array.from({ length: count }, (_, n) => ({ type: 'workspaces', id: `ws-${n}` }));
+}
+
+/** Serves a list as the specification pages it; `served` may say something else for one request. */
+function pager(
+  all: readonly object[],
+  served: (page: number, request: number) => Reply | undefined = () => undefined,
+) {
+  return listen(({ path: asked }, count) => {
+    const query = new URL(asked, 'http://x').searchParams;
+    const [size, page] = [Number(query.get('page[size]')), Number(query.get('page[number]'))];
+    return served(page, count) ?? { body: pageOf(all, size, page) };
+  });
+}
+
+function pageOf(all: readonly object[], size: number, page: number) {
+  return {
+    data: all.slice((page - 1) * size, page * size),
+    included: [{ type: 'tags', id: `t-${page}` }],
+    meta: {
+      pagination: {
+        'current-page': page,
+        'page-size': size,
+        'total-pages': Math.max(1, Math.ceil(all.length / size)),
+        'total-count': all.length,
+      },
+    },
+  };
+}
+
+describe('a list in pages', () => {
+  it('is read whole, in order, with what it includes', async () => {
+    const server = await pager(resources(250));
+    const pages = await readPages(open({ url: server.url }).reader, path);
+    expect(pages.items.map(({ id }) => id)).toEqual(resources(250).map(({ id }) => id));
+    expect(pages.included.map(({ id }) => id)).toEqual(['t-1', 't-2', 't-3']);
+    expect(pages).toMatchObject({ total: 250, complete: true });
+    expect(pages).not.toHaveProperty('problem');
+  });
+
+  it('is asked for with encoded brackets, after the query that is there', async () => {
+    const server = await pager(resources(1));
+    const { reader } = open({ url: server.url });
+    await readPages(reader, path, { size: 50 });
+    await readPages(reader, '/ssh-keys');
+    expect(server.lines).toEqual([
+      'GET /api/v2/organizations/acme/workspaces?sort=name&filter%5Bproject%5D=prj-1&page%5Bsize%5D=50&page%5Bnumber%5D=1',
+      'GET /api/v2/ssh-keys?page%5Bsize%5D=100&page%5Bnumber%5D=1',
+    ]);
+  });
+
+  it('may be empty', async () => {
+    const server = await pager([]);
+    expect(await readPages(open({ url: server.url }).reader, path)).toMatchObject({
+      items: [],
+      total: 0,
+      complete: true,
+    });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('costs one request a page', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(40), fc.integer({ min: 1, max: 10 }), async (count, size) => {
+        const all = resources(count);
+        let asked = 0;
+        const reader = readerOf((page) => {
+          asked += 1;
+          return pageOf(all, size, page);
+        });
+        const pages = await readPages(reader, '/x', { size });
+        expect(pages).toMatchObject({ items: all, complete: true });
+        expect(asked).toBe(Math.max(1, Math.ceil(count / size)));
+      }),
+    );
+  });
+
+  it('has smaller pages than asked for where the service wants it so', async () => {
+    const all = resources(45);
+    const reader = readerOf((page) => pageOf(all, 20, page));
+    expect(await readPages(reader, '/x')).toMatchObject({ items: all, complete: true });
+  });
+
+  it('that is not paged at all is read as it is', async () => {
+    const server = await listen(() => ({ body: { data: resources(3) } }));
+    const pages = await readPages(open({ url: server.url }).reader, '/workspaces/ws-1/tag-bindings');
+    expect(pages).toMatchObject({ items: resources(3), complete: true });
+    expect(pages).not.toHaveProperty('total');
+  });
+});
+
+describe('a list that shifts while it is read', () => {
+  it('is read once more, and is then complete', async () => {
+    const all = resources(150);
+    const server = await pager(all, (page, request) =>
+      page === 2 && request === 2 ? { body: pageOf(all.slice(1), 100, 2) } : undefined,
+    );
+    const pages = await readPages(open({ url: server.url }).reader, path);
+    expect(pages).toMatchObject({ complete: true, total: 150 });
+    expect(server.requests).toHaveLength(4);
+  });
+
+  it.each([
+    ['ids twice', () => ({ data: resources(50) }), 'the list gave 50 of its ids more than once'],
+    ['too few', () => ({ data: [] }), 'the list tells a total of 150 and gave 100'],
+    [
+      'another total',
+      () => ({ meta: { pagination: { 'total-count': 151, 'total-pages': 2 } } }),
+      'the list changed its total while it was read',
+    ],
+  ])('and goes on giving %s is incomplete, and says so', async (_, changed, problem) => {
+    const all = resources(150);
+    const server = await pager(all, (page) =>
+      page === 2 ? { body: { ...pageOf(all, 100, 2), ...changed() } } : undefined,
+    );
+    const pages = await readPages(open({ url: server.url }).reader, path);
+    expect(pages).toMatchObject({ complete: false, problem });
+    expect(server.requests).toHaveLength(4);
+  });
+});
+
+describe('a list that cannot be read', () => {
+  it('gives the answer that was no page', async () => {
+    const server = await listen(() => ({
+      status: 404,
+      body: { errors: [{ status: '404', title: 'not found' }] },
+    }));
+    const pages = await readPages(open({ url: server.url }).reader, path);
+    expect(pages).toMatchObject({ items: [], complete: false, problem: { status: 404, words: 'not found' } });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('gives what it has when a later page is refused, and is incomplete', async () => {
+    const server = await pager(resources(250), (page) =>
+      page === 2 ? { status: 403, body: {} } : undefined,
+    );
+    const pages = await readPages(open({ url: server.url }).reader, path);
+    expect(pages).toMatchObject({ complete: false, problem: { status: 403 } });
+    expect(pages.items).toHaveLength(150);
+  });
+
+  it('is incomplete when there is more and no one says how much', async () => {
+    const reader = readerOf(() => ({ data: resources(2), links: { next: '/x?page=2' } }));
+    expect(await readPages(reader, '/x')).toMatchObject({
+      complete: false,
+      problem: 'the list has more pages and does not tell how many',
+    });
+  });
+});
+
+/** A reader without a wire, for laws that need many lists. */
+function readerOf(page: (number: number) => object): Reader {
+  const get = async (asked: string): Promise<Answer> => {
+    const number = Number(new URL(asked, 'http://x').searchParams.get('page[number]'));
+    return {
+      method: 'GET',
+      url: asked,
+      status: 200,
+      body: JSON.parse(JSON.stringify(page(number))),
+      words: '',
+    };
+  };
+  return { get, list: get };
+}

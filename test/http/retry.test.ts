@@ -1,0 +1,107 @@
+// The laws of sending again, over every situation there can be.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../src/http/exchange.ts';
+import { askedWait, decideRetry, defaultPatience, type Situation } from '../../src/http/retry.ts';
+
+const now = Date.parse('2030-01-01T00:00:00Z');
+
+const headers = fc.option(
+  fc.oneof(
+    fc.record({ 'retry-after': fc.oneof(fc.nat(10_000).map(String), fc.string()) }),
+    fc.record({ 'x-ratelimit-reset': fc.oneof(fc.double({ min: 0, max: 10 }).map(String), fc.string()) }),
+  ),
+  { nil: {} },
+);
+const exchanges: fc.Arbitrary<Exchange> = fc.oneof(
+  fc.record({
+    kind: fc.constant('answered' as const),
+    status: fc.oneof(
+      fc.constantFrom(200, 403, 404, 408, 425, 429, 500, 503),
+      fc.integer({ min: 200, max: 599 }),
+    ),
+    headers,
+    text: fc.constant(''),
+  }),
+  fc.record({
+    kind: fc.constant('broken' as const),
+    sent: fc.boolean(),
+    cause: fc.constant(new Error('broken')),
+  }),
+);
+const situations: fc.Arbitrary<Situation> = fc.record({
+  exchange: exchanges,
+  repeatable: fc.boolean(),
+  met: fc.boolean(),
+  lasts: fc.boolean(),
+  history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
+});
+const luck = fc.double({ min: 0, max: 1, noNaN: true });
+
+function decide(situation: Situation, random: number) {
+  return decideRetry(situation, defaultPatience, { now, random: () => random });
+}
+
+describe('decideRetry', () => {
+  it('never repeats what is not repeatable, but for 429 and for what was not sent', () => {
+    fc.assert(
+      fc.property(situations, luck, (situation, random) => {
+        const { exchange } = situation;
+        fc.pre(!situation.repeatable && decide(situation, random).repeat);
+        expect(exchange.kind === 'answered' ? exchange.status === 429 : !exchange.sent).toBe(true);
+      }),
+    );
+  });
+
+  it('never repeats a success, a refusal, or what another try cannot mend', () => {
+    fc.assert(
+      fc.property(situations, luck, (situation, random) => {
+        const { exchange, lasts } = situation;
+        fc.pre(decide(situation, random).repeat);
+        if (exchange.kind === 'broken') expect(lasts).toBe(false);
+        else expect([408, 425, 429].includes(exchange.status) || exchange.status >= 500).toBe(true);
+      }),
+    );
+  });
+
+  it('comes to an end, in tries and in time', () => {
+    fc.assert(
+      fc.property(situations, luck, (situation, random) => {
+        const decision = decide(situation, random);
+        fc.pre(decision.repeat);
+        const { exchange, history } = situation;
+        const throttled = exchange.kind === 'answered' && exchange.status === 429;
+        expect(throttled ? history.throttled : history.faults).toBeLessThan(throttled ? 30 : 6);
+        const { spent } = history;
+        if (decision.repeat) expect(spent + decision.wait + decision.pause).toBeLessThanOrEqual(180_000);
+      }),
+    );
+  });
+
+  it('pauses the whole target for 429 and for nothing else', () => {
+    fc.assert(
+      fc.property(situations, luck, (situation, random) => {
+        const decision = decide(situation, random);
+        fc.pre(decision.repeat && random > 0);
+        const throttled = situation.exchange.kind === 'answered' && situation.exchange.status === 429;
+        if (decision.repeat) expect(decision.pause > 0).toBe(throttled);
+      }),
+    );
+  });
+});
+
+describe('askedWait', () => {
+  it.each([
+    [{ 'retry-after': '3' }, 3000],
+    [{ 'retry-after': '0' }, 100],
+    [{ 'retry-after': 'Tue, 01 Jan 2030 00:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Tue, 01 Jan 2019 00:00:30 GMT' }, 100],
+    [{ 'retry-after': 'soon' }, undefined],
+    [{ 'retry-after': 'soon', 'x-ratelimit-reset': '1.5' }, 1500],
+    [{ 'x-ratelimit-reset': `${now / 1000 + 4}` }, 4000],
+    [{ 'x-ratelimit-reset': '-5' }, undefined],
+    [{}, undefined],
+  ])('reads %j', (given, wait) => {
+    expect(askedWait({ kind: 'answered', status: 429, headers: given, text: '' }, now)).toBe(wait);
+  });
+});

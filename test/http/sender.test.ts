@@ -1,0 +1,207 @@
+// What is sent again and what never is, seen from the server. Every server is a real one on loopback; only the clock is
+// not.
+import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/http/clock.ts';
+import { inTurn, listen, type Reply } from './loopback.ts';
+import { failureOf, open, rolesTarget } from './open-for-test.ts';
+
+const create = {
+  method: 'POST',
+  path: '/organizations/acme/workspaces',
+  body: {},
+  repeatable: false,
+} as const;
+const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
+
+describe('a read', () => {
+  it.each([408, 425, 500, 502, 503, 504])('is repeated after a %d, ever more slowly', async (status) => {
+    const server = await listen(inTurn({ status }, { status }, { status }, { body: { data: 'here' } }));
+    const { reader, clock, requests } = open({ url: server.url });
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200, body: { data: 'here' } });
+    expect(clock.waits).toEqual([500, 1000, 2000]);
+    expect(requests()).toBe(4);
+  });
+
+  it.each<Reply>(['drop', 'cut'])('is repeated when its connection breaks (%s)', async (fault) => {
+    const server = await listen(inTurn(fault, fault, { body: { data: 'here' } }));
+    expect(await open({ url: server.url }).reader.get('/workspaces/ws-1')).toMatchObject({ status: 200 });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is repeated over LIST too', async () => {
+    const server = await listen(inTurn('drop', { status: 503 }, { body: { data: { keys: [] } } }));
+    const { reader } = open({ url: server.url, target: rolesTarget });
+    expect(await reader.list('/auth/cluster/role')).toMatchObject({ status: 200 });
+    expect(server.lines).toEqual(Array(3).fill('LIST /v1/auth/cluster/role'));
+  });
+
+  it('gives the last answer when the service does not recover', async () => {
+    const server = await listen(() => ({ status: 503, body: { errors: ['Vault is sealed'] } }));
+    const { reader, requests } = open({ url: server.url, target: rolesTarget });
+    expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'Vault is sealed' });
+    expect(requests()).toBe(6);
+  });
+
+  it('waits as long as a service in maintenance asks for', async () => {
+    const server = await listen(inTurn({ status: 503, headers: { 'retry-after': '20' } }, { body: {} }));
+    const { reader, clock } = open({ url: server.url });
+    await reader.get('/workspaces/ws-1');
+    expect(clock.waits).toEqual([20_000]);
+  });
+
+  it('does not wait for hours', async () => {
+    const server = await listen(() => ({ status: 503, headers: { 'retry-after': '7200' } }));
+    const { reader, clock } = open({ url: server.url });
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 503 });
+    expect(clock.waits).toEqual([]);
+  });
+
+  it.each([400, 404, 409, 422])('is not repeated after a %d', async (status) => {
+    const server = await listen(() => ({ status, body: { errors: [] } }));
+    await open({ url: server.url }).reader.get('/workspaces/ws-1');
+    expect(server.requests).toHaveLength(1);
+  });
+});
+
+describe('a write that is not repeatable', () => {
+  it.each<Reply>(['drop', 'cut'])('is never sent again once it may have arrived (%s)', async (fault) => {
+    const server = await listen(() => fault);
+    const error = await failureOf(open({ url: server.url }).openWriter().send(create));
+    expect(error).toMatchObject({ sent: true, method: 'POST' });
+    expect(error.message).toContain('broke before the answer was complete');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([408, 425, 500, 502, 503])('gives a %d back as it is', async (status) => {
+    const server = await listen(() => ({ status }));
+    expect(await open({ url: server.url }).openWriter().send(create)).toMatchObject({ status });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is never sent again when the answer does not come in time', async () => {
+    const server = await listen(() => 'silence');
+    const connection = open({ url: server.url, timeouts: { headers: 50 } });
+    const error = await failureOf(connection.openWriter().send(create));
+    expect(error).toMatchObject({ sent: true });
+    expect(error.message).toContain('gave no answer within 0.05 s');
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('is sent again after 429, for nothing was processed', async () => {
+    const server = await listen(inTurn({ status: 429 }, { status: 429 }, { status: 201, body: {} }));
+    expect(await open({ url: server.url }).openWriter().send(create)).toMatchObject({ status: 201 });
+    expect(server.requests).toHaveLength(3);
+  });
+
+  it('is tried again when no connection could be opened, and then says that nothing was sent', async () => {
+    const server = await listen(() => ({ status: 201 }));
+    await server.close();
+    const connection = open({ url: server.url });
+    const error = await failureOf(connection.openWriter().send(create));
+    expect(error).toMatchObject({ sent: false });
+    expect(connection.requests()).toBe(3);
+  });
+});
+
+describe('a write that is repeatable', () => {
+  it('is sent again after faults and lost answers', async () => {
+    const server = await listen(inTurn('drop', { status: 500 }, 'cut', { status: 200, body: {} }));
+    expect(await open({ url: server.url }).openWriter().send(update)).toMatchObject({ status: 200 });
+    expect(server.lines).toEqual(Array(4).fill('PATCH /api/v2/workspaces/ws-1'));
+  });
+});
+
+describe('a write whose answer was lost', () => {
+  it('may have been carried out, even when every later try could not be sent', async () => {
+    const server = await listen(() => {
+      void server.close();
+      return 'drop';
+    });
+    const error = await failureOf(open({ url: server.url }).openWriter().send(update));
+    expect(error.message).toContain('nothing listens');
+    expect(error).toMatchObject({ sent: true });
+  });
+});
+
+describe('429', () => {
+  it.each([
+    ['Retry-After in seconds', { 'retry-after': '7' }, 7000],
+    ['Retry-After as a date', { 'retry-after': 'Tue, 01 Jan 2030 00:00:12 GMT' }, 12_000],
+    ['X-RateLimit-Reset in seconds, with a fraction', { 'x-ratelimit-reset': '0.25' }, 250],
+    [
+      'X-RateLimit-Reset as a moment',
+      { 'x-ratelimit-reset': `${Date.parse('2030-01-01T00:00:09Z') / 1000}` },
+      9000,
+    ],
+    ['nothing', {}, 500],
+  ])('pauses as long as the service says by %s', async (_, headers, pause) => {
+    const server = await listen(inTurn({ status: 429, headers }, { body: {} }));
+    const { reader, clock } = open({ url: server.url });
+    const began = clock.now();
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200 });
+    expect(clock.now() - began).toBeGreaterThanOrEqual(pause);
+    expect(clock.now() - began).toBeLessThan(pause + 50);
+  });
+
+  it('holds up every other request to the target, writes included', async () => {
+    const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
+    const server = await listen(inTurn({ status: 429, headers: { 'retry-after': '60' } }, { body: {} }));
+    const { reader, openWriter } = open({ url: server.url, clock });
+    void reader.get('/workspaces/ws-1').catch(() => undefined);
+    await expect.poll(() => server.requests.length).toBe(1);
+    void reader.get('/workspaces/ws-2').catch(() => undefined);
+    void openWriter()
+      .send(update)
+      .catch(() => undefined);
+    // A round trip on another line proves that the two above had their chance.
+    await open({ url: server.url }).reader.get('/ping');
+    expect(server.lines).toEqual(['GET /api/v2/workspaces/ws-1', 'GET /api/v2/ping']);
+  });
+
+  it('lets no one slip through who was waiting for a connection', async () => {
+    const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
+    const server = await listen(() => ({ status: 429, headers: { 'retry-after': '60' } }));
+    const { reader } = open({ url: server.url, clock });
+    for (let n = 0; n < 40; n += 1) void reader.get('/workspaces/ws-1').catch(() => undefined);
+    await expect.poll(() => server.requests.length).toBe(10);
+    await open({ url: server.url, patience: { throttled: 1 } }).reader.get('/ping');
+    expect(server.requests).toHaveLength(11);
+  });
+
+  it('that never ends is given back as the answer', async () => {
+    const server = await listen(() => ({ status: 429, headers: { 'retry-after': '50' } }));
+    const { reader } = open({ url: server.url });
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 429 });
+    expect(server.requests).toHaveLength(4);
+  });
+});
+
+describe('a token', () => {
+  it('that was replaced meanwhile is asked for again after 403, once', async () => {
+    const tokens = ['old', 'new'];
+    const server = await listen(({ headers }) =>
+      headers['authorization'] === 'Bearer new'
+        ? { status: 201, body: {} }
+        : { status: 403, body: { errors: [] } },
+    );
+    const connection = open({
+      url: server.url,
+      token: async (refused) => (refused === undefined ? (tokens[0] ?? '') : (tokens[1] ?? '')),
+    });
+    expect(await connection.openWriter().send(create)).toMatchObject({ status: 201 });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('that stays the same makes 403 the answer', async () => {
+    const server = await listen(() => ({ status: 403, body: { errors: ['permission denied'] } }));
+    const answer = await open({ url: server.url }).reader.get('/workspaces/ws-1');
+    expect(answer).toMatchObject({ status: 403, words: 'permission denied' });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('loses the line end of the file that it was read from', async () => {
+    const server = await listen(() => ({ body: {} }));
+    await open({ url: server.url, token: async () => 'from-a-file\n' }).reader.get('/workspaces/ws-1');
+    expect(server.requests[0]?.headers['authorization']).toBe('Bearer from-a-file');
+  });
+});

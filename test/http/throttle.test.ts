@@ -1,0 +1,176 @@
+// The pace at which one target is asked, against a clock that only moves when someone waits.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Throttle } from '../../src/http/throttle.ts';
+import { FakeClock } from './fake-clock.ts';
+
+/** Starts so many requests that end at once, and tells when each began, in milliseconds from the first. */
+async function startsOf(throttle: Throttle, clock: FakeClock, count: number): Promise<number[]> {
+  const began = clock.now();
+  const starts: number[] = [];
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      const leave = await throttle.enter();
+      starts.push(clock.now() - began);
+      leave();
+    }),
+  );
+  return starts;
+}
+
+function busiestSecond(starts: readonly number[]): number {
+  return Math.max(...starts.map((start) => starts.filter((at) => at >= start && at < start + 1000).length));
+}
+
+describe('the rate', () => {
+  it('lets a third of a second through at once and is then kept', async () => {
+    const clock = new FakeClock();
+    const starts = await startsOf(new Throttle({ rate: 30, slots: 10, clock }), clock, 120);
+    expect(starts.filter((start) => start === 0)).toHaveLength(10);
+    expect(starts.at(-1)).toBeGreaterThan(2900);
+    expect(starts.at(-1)).toBeLessThan(4200);
+  });
+
+  it('is never exceeded in any second, the first one included', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 60 }),
+        fc.integer({ min: 1, max: 200 }),
+        async (rate, count) => {
+          const clock = new FakeClock();
+          const starts = await startsOf(new Throttle({ rate, slots: 10, clock }), clock, count);
+          expect(starts).toHaveLength(count);
+          expect(busiestSecond(starts)).toBeLessThanOrEqual(rate);
+        },
+      ),
+    );
+  });
+
+  it('may be less than one a second', async () => {
+    const clock = new FakeClock();
+    const starts = await startsOf(new Throttle({ rate: 0.5, slots: 10, clock }), clock, 3);
+    expect(starts).toEqual([0, 2000, 4000]);
+  });
+
+  it('may be none at all', async () => {
+    const clock = new FakeClock();
+    await startsOf(new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 10, clock }), clock, 5000);
+    expect(clock.waits).toEqual([]);
+  });
+
+  it('follows what the service says', async () => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 30, slots: 10, clock });
+    throttle.limit(3);
+    const starts = await startsOf(throttle, clock, 31);
+    expect(starts.at(-1)).toBeGreaterThan(9000);
+  });
+
+  it('stays under what the user set, whatever the service says', async () => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 5, ceiling: 5, slots: 10, clock });
+    throttle.limit(60);
+    const starts = await startsOf(throttle, clock, 26);
+    expect(starts.at(-1)).toBeGreaterThan(4500);
+  });
+
+  it('does not believe a limit that can only be meant by the minute', async () => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 30, slots: 10, clock });
+    throttle.limit(6000);
+    expect(busiestSecond(await startsOf(throttle, clock, 500))).toBeLessThanOrEqual(100);
+  });
+
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY])('ignores a limit of %d', async (limit) => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 10, slots: 10, clock });
+    throttle.limit(limit);
+    expect(busiestSecond(await startsOf(throttle, clock, 50))).toBe(10);
+  });
+});
+
+describe('a pause', () => {
+  it('holds up everyone, and what follows begins slowly', async () => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 10, slots: 10, clock });
+    throttle.pause(5000);
+    const starts = await startsOf(throttle, clock, 4);
+    expect(starts[0]).toBeGreaterThanOrEqual(5000);
+    expect(new Set(starts).size).toBe(4);
+  });
+
+  it('is not shortened by a shorter one', async () => {
+    const clock = new FakeClock();
+    const throttle = new Throttle({ rate: 10, slots: 10, clock });
+    throttle.pause(5000);
+    throttle.pause(100);
+    expect((await startsOf(throttle, clock, 1))[0]).toBeGreaterThanOrEqual(5000);
+  });
+});
+
+describe('the slots', () => {
+  it('bound what is in flight, first come, first served', async () => {
+    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 2 });
+    const order: number[] = [];
+    const leaves = [1, 2, 3, 4].map(async (name) => {
+      const leave = await throttle.enter();
+      order.push(name);
+      return leave;
+    });
+    const [first] = await Promise.all(leaves.slice(0, 2));
+    expect(order).toEqual([1, 2]);
+    first?.();
+    await leaves[2];
+    expect(order).toEqual([1, 2, 3]);
+  });
+
+  it('are given back once, however often it is said', async () => {
+    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 1 });
+    const leave = await throttle.enter();
+    const order: string[] = [];
+    const second = throttle.enter().then((free) => {
+      order.push('second');
+      return free;
+    });
+    const third = throttle.enter().then(() => order.push('third'));
+    leave();
+    leave();
+    const free = await second;
+    expect(order).toEqual(['second']);
+    free();
+    await third;
+  });
+});
+
+describe('who is told to stop', () => {
+  it('leaves the queue at once, and the others stay', async () => {
+    const throttle = new Throttle({ rate: Number.POSITIVE_INFINITY, slots: 1 });
+    const leave = await throttle.enter();
+    const stop = new AbortController();
+    const stopped = throttle.enter(stop.signal);
+    const stays = throttle.enter();
+    stop.abort(new Error('enough'));
+    await expect(stopped).rejects.toThrow('enough');
+    leave();
+    expect(await stays).toBeTypeOf('function');
+  });
+
+  it('does not wait for a pause, and leaves no timer behind', async () => {
+    const timers: AbortSignal[] = [];
+    const clock = {
+      now: () => 0,
+      wait: (_: number, signal?: AbortSignal) => {
+        if (signal !== undefined) timers.push(signal);
+        return new Promise<void>(() => undefined);
+      },
+    };
+    const throttle = new Throttle({ rate: 10, slots: 1, clock });
+    throttle.pause(3_600_000);
+    const stop = new AbortController();
+    const waiting = throttle.enter(stop.signal);
+    stop.abort(new Error('enough'));
+    await expect(waiting).rejects.toThrow('enough');
+    await expect(throttle.enter(stop.signal)).rejects.toThrow('enough');
+    expect(timers.map(({ aborted }) => aborted)).toEqual([true]);
+  });
+});

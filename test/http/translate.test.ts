@@ -1,0 +1,45 @@
+// Translation there and back is no change, whatever the body; user's own keys and values are never touched by accident.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { dialects } from '../../src/http/dialects.ts';
+import { translate } from '../../src/http/translate.ts';
+import type { Json } from '../../src/model/json.ts';
+
+const spoken = [...dialects.values()];
+const neutralNames = [...new Set(spoken.flatMap(({ rename }) => Object.keys(rename)))];
+
+const bodies = fc.letrec<{ body: Json }>((tie) => ({
+  body: fc.oneof(
+    { maxDepth: 4 },
+    fc.constantFrom<Json>(null, true, 7, 'engine-version', 'kubernetes_host'),
+    fc.array(tie('body'), { maxLength: 3 }),
+    fc.dictionary(
+      fc.oneof(
+        fc.constantFrom(...neutralNames, 'name', 'constructor', 'toString'),
+        fc.string({ maxLength: 4 }),
+      ),
+      tie('body'),
+      { maxKeys: 4 },
+    ),
+  ),
+})).body;
+
+describe('translate', () => {
+  it.each(spoken)('gives back what it was given, from $service/$name and to it', (dialect) => {
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const wire = translate(body, dialect, 'to-wire');
+        expect(translate(wire, dialect, 'to-neutral')).toEqual(body);
+      }),
+    );
+  });
+
+  it.each(spoken)('leaves a body alone that is in the names of $service/$name already', (dialect) => {
+    fc.assert(
+      fc.property(bodies, (body) => {
+        const wire = translate(body, dialect, 'to-wire');
+        expect(translate(wire, dialect, 'to-wire')).toEqual(wire);
+      }),
+    );
+  });
+});
