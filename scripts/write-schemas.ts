@@ -1,0 +1,55 @@
+/**
+ * Writes `schemas/*.schema.json` from the kinds, so that editors complete and check what trueup itself would accept.
+ * `--check` writes nothing and exits 1 when a file is not what would be written.
+ */
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { allSchemas } from '../src/cli/all-schemas.ts';
+import { kinds } from '../src/kinds/index.ts';
+import { kebabCase } from '../src/model/field-names.ts';
+import type { JsonObject } from '../src/model/json.ts';
+
+const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
+
+/** What each file of `schemas/` must hold. No `$id`: the files refer to nothing and work from any path. */
+export function schemaFiles(): ReadonlyMap<string, string> {
+  return new Map([...allSchemas(kinds)].map(([name, schema]) => [fileName(name), asText(schema)]));
+}
+
+function fileName(name: string): string {
+  return `${kebabCase(name).replace(/^-/, '')}.schema.json`;
+}
+
+function asText(schema: JsonObject): string {
+  return `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`;
+}
+
+async function staleFiles(wanted: ReadonlyMap<string, string>): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
+  const present = await readdir(folder);
+  const superfluous = present.filter((file) => !wanted.has(file));
+  const changed = await Promise.all(
+    [...wanted].map(async ([file, text]) =>
+      present.includes(file) && (await readFile(`${folder}${file}`, 'utf8')) === text ? [] : [file],
+    ),
+  );
+  return [...superfluous, ...changed.flat()].sort();
+}
+
+async function main(): Promise<void> {
+  const wanted = schemaFiles();
+  const stale = await staleFiles(wanted);
+  if (process.argv.includes('--check')) {
+    for (const file of stale) console.error(`schemas/${file} is not fresh: run "npm run schemas"`);
+    process.exitCode = stale.length === 0 ? 0 : 1;
+    return;
+  }
+  for (const file of stale) {
+    const text = wanted.get(file);
+    if (text === undefined) await rm(`${folder}${file}`);
+    else await writeFile(`${folder}${file}`, text);
+    console.log(`${text === undefined ? 'removed' : 'wrote'} schemas/${file}`);
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main();

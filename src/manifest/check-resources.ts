@@ -1,0 +1,154 @@
+/**
+ * What is wrong between valid manifests, or in one by its kind's own rules. Everything here is certain without a look at
+ * any service (RULES 5); what depends on live resources is for the plan.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Diagnostic, Place } from '../model/diagnostic.ts';
+import type { Finding, Kind, Others, Registry } from '../model/kind.ts';
+import { matchesPattern } from '../model/name-pattern.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Target } from '../model/target.ts';
+import { leadsToSecret, maskFrom } from './mask-secrets.ts';
+import { fromDefaultsNote, orList, quoted } from './problem.ts';
+import type { Entry } from './resolve.ts';
+
+export interface CheckContext {
+  readonly kinds: Registry;
+  readonly secrets: ReadonlySet<string>;
+}
+
+/** @param entries of all manifests; only those with a resource are checked */
+export function checkResources(entries: readonly Entry[], { kinds, secrets }: CheckContext): Diagnostic[] {
+  const declared = new Map<AddressText, DesiredResource>();
+  const renamed = new Map<AddressText, DesiredResource>();
+  for (const { resource } of entries) {
+    if (resource === undefined) continue;
+    const { address, metadata } = resource;
+    declared.set(formatAddress(address), resource);
+    if (metadata.renamedFrom !== undefined)
+      renamed.set(
+        formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
+        resource,
+      );
+  }
+  const find = (address: DesiredResource['address']) =>
+    formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
+  return entries.flatMap(({ resource, target }) => {
+    const kind = kinds.get(resource?.address.kind ?? '');
+    if (resource === undefined || kind === undefined) return [];
+    const others: Others = { target, declared: (address) => declared.get(find(address)) };
+    return [
+      ...(kind.check?.(resource, others) ?? []).map((finding) => diagnoseFinding(finding, resource, secrets)),
+      ...checkOwns(kind, resource, target),
+      ...checkRename(resource, declared, renamed),
+      ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
+        checkReference(() => resource.placeOf(path), declared.get(find(to)), renamed.get(find(to))),
+      ),
+    ];
+  });
+}
+
+function diagnoseFinding(
+  finding: Finding,
+  resource: DesiredResource,
+  secrets: ReadonlySet<string>,
+): Diagnostic {
+  const { path, message, related, ...rest } = finding;
+  const placed = (at: Finding['path']): Place => {
+    const place = at.length === 0 ? resource.place : resource.placeOf(at);
+    return leadsToSecret(at, secrets)
+      ? { ...place, text: maskFrom(place.text, place.column, 'value') }
+      : place;
+  };
+  const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
+  const second = [
+    ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
+    ...(inherited ? [{ message: 'merged under this manifest', place: resource.place }] : []),
+  ];
+  return {
+    ...rest,
+    class: 'invalid',
+    message: inherited ? `${message}${fromDefaultsNote}` : message,
+    place: placed(path),
+    ...(second.length === 0 ? {} : { related: second }),
+  };
+}
+
+/** A role's name must be one of those that are this stack's (RULES 24). */
+function checkOwns(kind: Kind, resource: DesiredResource, { name, owns }: Target): Diagnostic[] {
+  const { address } = resource;
+  const { ownership, names } = kind;
+  if (ownership.by !== 'ledger' || !ownership.named || owns === undefined) return [];
+  const fold = (text: string) => names.fold?.(text) ?? text;
+  if (owns.some((pattern) => matchesPattern(address.name, fold(pattern)))) return [];
+  return [
+    {
+      code: 'outside-owns',
+      severity: 'error',
+      class: 'invalid',
+      message: `"${address.name}" is none of the names that target "${name}" owns`,
+      place: resource.place,
+      allowed: owns.length === 0 ? 'none' : orList(owns.map(quoted)),
+      fix: 'rename it, or add a pattern to "owns" of the target',
+    },
+  ];
+}
+
+function checkRename(
+  resource: DesiredResource,
+  declared: ReadonlyMap<AddressText, DesiredResource>,
+  renamed: ReadonlyMap<AddressText, DesiredResource>,
+): Diagnostic[] {
+  const { address, metadata } = resource;
+  const heir = renamed.get(formatAddress(address));
+  if (heir === undefined || metadata.remove !== undefined || !declared.has(formatAddress(heir.address)))
+    return [];
+  const self = heir.address.name === address.name;
+  return [
+    {
+      code: 'renamed-and-declared',
+      severity: 'error',
+      class: 'invalid',
+      message: self
+        ? `"metadata.renamedFrom" of "${address.name}" is its own name`
+        : `${address.kind} "${address.name}" is declared, and "${heir.address.name}" is to be renamed from it`,
+      place: resource.place,
+      fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
+      ...(self ? {} : { related: [{ message: 'renamed here', place: heir.place }] }),
+    },
+  ];
+}
+
+function checkReference(
+  place: () => Place,
+  to: DesiredResource | undefined,
+  heir: DesiredResource | undefined,
+): Diagnostic[] {
+  const about = { severity: 'error', class: 'invalid' } as const;
+  if (to?.metadata.remove !== undefined)
+    return [
+      {
+        ...about,
+        place: place(),
+        code: 'reference-to-removed',
+        message: `this refers to ${to.address.kind} "${to.address.name}", whose removal is asked for`,
+        fix: 'remove the reference, or keep what it refers to',
+        related: [{ message: 'removed here', place: to.place }],
+      },
+    ];
+  if (to !== undefined || heir === undefined) return [];
+  return [
+    {
+      ...about,
+      place: place(),
+      code: 'reference-to-renamed',
+      message: `this refers to a ${heir.address.kind} by the name that it had before`,
+      fix: `write "${heir.address.name}"`,
+      related: [{ message: 'renamed here', place: heir.place }],
+    },
+  ];
+}
+
+function foldName(kinds: Registry, kind: string, name: string): string {
+  return kinds.get(kind)?.names.fold?.(name) ?? name;
+}

@@ -1,0 +1,237 @@
+/**
+ * The YAML parser's errors in words for people, with what to do about the usual slips: tabs, colons, quotes, templates
+ * that were never rendered, merge conflicts. The place is always in the user's file.
+ */
+import { type Event, EVENT_ID, type YAMLException } from 'js-yaml';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
+import type { SourceText } from './source-text.ts';
+
+interface Slip {
+  /** offset in the source; the parser's own when absent */
+  readonly at?: number;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** What is known about an error when a slip is looked for. */
+interface Trouble {
+  readonly reason: string;
+  readonly text: string;
+  readonly at: number;
+  /** the line of the error, where it starts, and the line before it */
+  readonly line: string;
+  readonly lineStart: number;
+  readonly before: string;
+  readonly beforeStart: number;
+}
+
+/** @param base offset in the source at which the parsed text begins */
+export function explainSyntax(source: SourceText, base: number, error: YAMLException): Diagnostic {
+  const at = base + (error.mark?.position ?? 0);
+  const slip = explain(lookAround(source.text, at, error.reason));
+  const start = slip.at ?? at;
+  return {
+    code: 'yaml-syntax',
+    severity: 'error',
+    class: 'invalid',
+    message: slip.message,
+    place: source.place(start, start + 1),
+    ...(slip.fix === undefined ? {} : { fix: slip.fix }),
+  };
+}
+
+/** A key that a map has twice, at each repetition, with the place of the first. */
+export function explainDuplicateKeys(
+  source: SourceText,
+  parsed: { readonly text: string; readonly base: number; readonly events: readonly Event[] },
+): Diagnostic[] {
+  const range: EventRange = { ...parsed, first: 0 };
+  const place = ({ start, end }: Span) => source.place(parsed.base + start, parsed.base + end);
+  const diagnostics: Diagnostic[] = [];
+  for (const [index, event] of parsed.events.entries()) {
+    if (event.type !== EVENT_ID.MAPPING) continue;
+    const seen = new Map<string, Span>();
+    for (const { key } of pairsOf(range, index)) {
+      const [name, span] = [keyText(range, key), spanOf(range, key)];
+      if (name === undefined || span === undefined || name === '<<') continue;
+      const first = seen.get(name);
+      if (first === undefined) seen.set(name, span);
+      else
+        diagnostics.push({
+          code: 'duplicate-field',
+          severity: 'error',
+          class: 'invalid',
+          message: `"${name}" stands twice in one map`,
+          place: place(span),
+          fix: 'keep one of them',
+          related: [{ message: 'first here', place: place(first) }],
+        });
+    }
+  }
+  return diagnostics;
+}
+
+function lookAround(text: string, at: number, reason: string): Trouble {
+  const lineStart = Math.max(text.lastIndexOf('\n', at - 1), -1) + 1;
+  const beforeStart = lineStart === 0 ? 0 : text.lastIndexOf('\n', lineStart - 2) + 1;
+  return {
+    reason,
+    text,
+    at,
+    line: text.slice(lineStart).split(/[\r\n]/, 1)[0] ?? '',
+    lineStart,
+    before: text.slice(beforeStart, Math.max(beforeStart, lineStart - 1)).replace(/\r$/, ''),
+    beforeStart,
+  };
+}
+
+function explain(trouble: Trouble): Slip {
+  for (const look of [...looks, ...translations]) {
+    const slip = look(trouble);
+    if (slip !== undefined) return slip;
+  }
+  return { message: `this is no valid YAML: ${trouble.reason}` };
+}
+
+type Look = (trouble: Trouble) => Slip | undefined;
+
+/** Slips that the parser cannot know of, by how the text looks. */
+const looks: readonly Look[] = [
+  ({ text }) => {
+    const found = /^(<{7} |={7}$|>{7} )/m.exec(text);
+    return found === null
+      ? undefined
+      : {
+          at: found.index,
+          message: 'a merge conflict is not resolved',
+          fix: 'resolve it, and remove its marks',
+        };
+  },
+  ({ line, lineStart, before, beforeStart }) => {
+    const inLine = line.indexOf('{{');
+    const inBefore = before.indexOf('{{');
+    if (inLine === -1 && inBefore === -1) return undefined;
+    return {
+      at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine,
+      message: 'a template is not rendered: "{{" means nothing here',
+      fix: 'render the manifests first and pipe them in, with "-" as the path',
+    };
+  },
+];
+
+/** The parser's reasons, each with what it usually means. */
+const translations: readonly Look[] = [
+  says(/^tab characters/, () => ({
+    message: 'a tab indents this line',
+    fix: 'indent with spaces',
+  })),
+  says(/^bad indentation of a mapping entry/, explainEntry),
+  says(/^deficient indentation/, (trouble) => (atDocumentEnd(trouble) ? openQuote(trouble) : misaligned)),
+  says(/^bad indentation of a sequence entry/, () => misaligned),
+  says(/^unexpected end of the stream within a flow collection/, openBracket),
+  says(/^missed comma/, () => ({
+    message: 'a comma is missing between two members of a "[…]" or "{…}"',
+    fix: 'put a comma between them, or close the bracket before',
+  })),
+  says(/^unexpected end of the (?:stream|document) within a (?:single|double) quoted/, openQuote),
+  says(/^unknown escape sequence|^expected hexadecimal/, () => ({
+    message: 'a backslash in double quotes starts an escape, and this is none',
+    fix: 'use single quotes, or write the backslash twice',
+  })),
+  says(/^unidentified alias "(.*)"/, (_, name) => ({
+    message: `no anchor "&${name}" stands before this alias`,
+    fix: 'anchors reach no further than their own document: define it there, or write the value out',
+  })),
+  says(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
+    message: `the tag "${unknown ?? unresolved}" is not supported`,
+    fix: 'leave the tag out',
+  })),
+  says(/complex keys/, () => ({
+    message: 'a key must be one word, not a list or a map',
+    fix: 'quote a value that begins with "{" or "["',
+  })),
+  says(/^null byte|non-printable/, () => ({
+    message: 'the text holds a character that YAML does not allow',
+    fix: 'save the file as UTF-8 text, and remove control characters',
+  })),
+  says(/^end of the stream|^expected ':' after|multiline key may not be/, explainLine),
+];
+
+/** A translation that applies when the parser's reason looks so; groups of the pattern are handed on. */
+function says(
+  pattern: RegExp,
+  slip: (trouble: Trouble, ...groups: readonly (string | undefined)[]) => Slip,
+): Look {
+  return (trouble) => {
+    const found = pattern.exec(trouble.reason);
+    return found === null ? undefined : slip(trouble, ...found.slice(1));
+  };
+}
+
+const misaligned: Slip = {
+  message: 'this line is not indented like its neighbours',
+  fix: 'line it up with them',
+};
+
+function explainEntry({ text, at, line, lineStart }: Trouble): Slip {
+  const character = text[at] ?? '';
+  const ahead = line.slice(0, at - lineStart);
+  if (character !== '' && '@`%&*!|>'.includes(character))
+    return { message: `a value cannot begin with "${character}"`, fix: 'put the value in quotes' };
+  if (character === ':' && !/:\s/.test(ahead)) return { ...misaligned, at: lineStart + ahead.search(/\S/) };
+  if (character === ':')
+    return {
+      message: 'a second ": " stands in one line',
+      fix: 'put a value that holds ": " in quotes, or start a new line',
+    };
+  if (/["']\s*$/.test(ahead))
+    return { message: 'text follows the closing quote', fix: 'put all of the value inside the quotes' };
+  if (/:\s+$/.test(ahead) && character === '-')
+    return { message: 'a list cannot begin on the line of its field', fix: 'start it on a line of its own' };
+  return misaligned;
+}
+
+/** A line that is no `field: value`; most often the colon lacks its space. */
+function explainLine({ line, lineStart, before, beforeStart }: Trouble): Slip {
+  const tight = /^(\s*(?:- )?[\w-]+:)[^\s/:]/;
+  const [here, above] = [tight.exec(line)?.[1], tight.exec(before)?.[1]];
+  if (here !== undefined || above !== undefined) {
+    const at = here === undefined ? beforeStart + (above ?? '').length : lineStart + here.length;
+    return { at: at - 1, message: 'a colon needs a space behind it', fix: 'write "field: value"' };
+  }
+  const blamed = /:(\s|$)/.test(line) && /^\s*[^\s#:-][^:]*$/.test(before);
+  const start = blamed ? beforeStart + before.search(/\S/) : lineStart + Math.max(0, line.search(/\S/));
+  return {
+    at: start,
+    message: 'this line is no "field: value"',
+    fix: 'write a field and a colon, or indent a continued text',
+  };
+}
+
+function atDocumentEnd({ text, at }: Trouble): boolean {
+  return text.slice(at).trim() === '' || text.startsWith('---', at);
+}
+
+/** The parser notices at the end; the reader wants the beginning: the last line with an odd number of that quote. */
+function openQuote({ text, at }: Trouble): Slip {
+  const slip = { message: 'a quote is opened and never closed', fix: 'close it' };
+  for (let end = at; end > 0; end = text.lastIndexOf('\n', end - 1)) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const opened = /(?:^|[:,[{-])\s+(?:"[^"]*|'[^']*)$/.exec(text.slice(start, end));
+    if (opened !== null) return { ...slip, at: start + opened.index + opened[0].search(/["']/) };
+  }
+  return slip;
+}
+
+/** The last bracket before the end that nothing closes. */
+function openBracket({ text, at }: Trouble): Slip {
+  const slip = { message: 'a "[" or "{" is not closed', fix: 'close it' };
+  let closed = 0;
+  for (let index = at - 1; index >= 0; index--) {
+    const character = text[index] ?? '';
+    if (']}'.includes(character)) closed++;
+    else if ('[{'.includes(character) && closed-- === 0) return { ...slip, at: index };
+  }
+  return slip;
+}

@@ -1,0 +1,18 @@
+/** What a value was judged by, and what is known of it besides: all that explaining an error needs. */
+import type { Field } from '../model/field.ts';
+import type { JsonObject, Path } from '../model/json.ts';
+import type { Kind } from '../model/kind.ts';
+
+export interface Judgement {
+  /** where in the document the judged value stands; `[]` for the document itself */
+  readonly base: Path;
+  /** of the judged value; fields in the wrong section are found with it */
+  readonly schema: JsonObject;
+  /** a scalar as it stands in the file */
+  typed(path: Path): string | undefined;
+  /** how the kind compares the field; undefined where it has none */
+  field(path: Path): Field | undefined;
+  isSecret(path: Path): boolean;
+  /** what leaving a field out means */
+  readonly absent: Kind['absent'];
+}

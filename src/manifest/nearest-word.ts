@@ -1,0 +1,53 @@
+/**
+ * "Did you mean": the word of a list that a misspelt one most likely stands for. Letter case, `-` and `_` never count,
+ * so that an API's spelling of a name is always nearest to ours; a guess further off than a third of the word is none.
+ */
+
+/**
+ * @param candidates in order of preference: the first of equally near ones wins
+ * @returns the nearest candidate; undefined when none is near or when the word itself is one
+ */
+export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = plain(word);
+  let best: { readonly word: string; readonly distance: number } | undefined;
+  for (const candidate of candidates) {
+    if (candidate === word) return undefined;
+    const distance = editDistance(wanted, plain(candidate));
+    const limit = Math.floor((Math.max(wanted.length, candidate.length) + 1) / 3);
+    if (distance <= limit && (best === undefined || distance < best.distance))
+      best = { word: candidate, distance };
+  }
+  return best?.word;
+}
+
+function plain(word: string): string {
+  return word.toLowerCase().replace(/[-_]/g, '');
+}
+
+/** Damerau-Levenshtein (optimal string alignment): insert, remove, replace, or swap two neighbours, each counts 1. */
+export function editDistance(one: string, other: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= one.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= other.length; column++) {
+      const same = one[row - 1] === other[column - 1];
+      let least = Math.min(
+        at(last, column) + 1,
+        at(current, column - 1) + 1,
+        at(last, column - 1) + (same ? 0 : 1),
+      );
+      const swapped =
+        row > 1 && column > 1 && one[row - 1] === other[column - 2] && one[row - 2] === other[column - 1];
+      if (swapped) least = Math.min(least, at(beforeLast, column - 2) + 1);
+      current.push(least);
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return at(last, other.length);
+}
+
+function at(row: readonly number[], column: number): number {
+  return row[column] ?? Number.POSITIVE_INFINITY;
+}

@@ -1,0 +1,161 @@
+/**
+ * Text in, desired resources out: find the stack, read and parse its manifests, validate each, choose targets, merge
+ * defaults, expand short forms, and check what they say together. All problems of all files come back in one run,
+ * sorted; nothing here is thrown that a user can cause.
+ */
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
+import { isJsonObject } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { DesiredResource } from '../model/resource.ts';
+import type { Dialect, Stack } from '../model/target.ts';
+import { checkDuplicates } from './check-duplicates.ts';
+import { checkResources } from './check-resources.ts';
+import { chooseTargets } from './choose-targets.ts';
+import { type Declaration, type Defaults, declare } from './declaration.ts';
+import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
+import { secretFields } from './mask-secrets.ts';
+import { diagnose } from './problem.ts';
+import type { StackReading } from './read-stack.ts';
+import { type Entry, resolve } from './resolve.ts';
+import { validate, validateHeader } from './validate.ts';
+import { placeIn, type YamlDocument } from './yaml-document.ts';
+
+export interface ManifestInput {
+  /** a directory that holds `trueup.yaml`, a stack file, or `-`; by default `trueup.yaml` in `cwd` or a parent */
+  readonly path?: string;
+  /** absolute */
+  readonly cwd: string;
+  /** asked only when manifests are to come from there */
+  readonly stdin?: () => Promise<string>;
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+}
+
+export interface Manifests {
+  /** only when it is valid */
+  readonly stack?: Stack;
+  /** of the valid manifests, in reading order, tombstones included */
+  readonly resources: readonly DesiredResource[];
+  /** files that manifests were looked for in; standard input counts as one */
+  readonly files: number;
+  readonly documents: number;
+  /** sorted */
+  readonly diagnostics: readonly Diagnostic[];
+  /** false when something could not be read, stands for nothing, or is wrong: then nothing may be pruned */
+  readonly complete: boolean;
+}
+
+/** Reads a stack and all its manifests. Only files are read, and nothing is written. */
+export async function readManifests(input: ManifestInput): Promise<Manifests> {
+  const secrets = secretFields(input.kinds);
+  const loaded = await loadDocuments({ ...input, secrets });
+  const judged = judgeDocuments(loaded, input.kinds, secrets);
+  const diagnostics = withoutRepetition([
+    ...loaded.diagnostics,
+    ...judged.diagnostics,
+    ...checkDuplicates(judged.entries),
+    ...checkResources(judged.entries, { kinds: input.kinds, secrets }),
+  ]);
+  const stack = loaded.stack?.stack;
+  return {
+    ...(stack === undefined ? {} : { stack }),
+    resources: judged.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
+    files: loaded.files,
+    documents: loaded.documents.length,
+    diagnostics: sortDiagnostics(diagnostics),
+    complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
+  };
+}
+
+interface Judged {
+  readonly entries: readonly Entry[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** Each document by itself: is it a manifest, is it valid, and what does it declare in which target. */
+function judgeDocuments({ stack, documents }: Loaded, kinds: Registry, secrets: ReadonlySet<string>): Judged {
+  const entries: Entry[] = [];
+  const diagnostics: Diagnostic[] = [];
+  const told = new Set((stack?.diagnostics ?? []).map(whereAndWhat));
+  const defaultsOf = (kind: string) => defaultsIn(stack, kind);
+  for (const document of documents) {
+    const kind = kindOf(document, kinds);
+    if (kind === undefined) {
+      diagnostics.push(...judgeStranger(document, stack, kinds));
+      continue;
+    }
+    const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets });
+    const problems = validate(declaration);
+    const choice = stack === undefined ? { targets: [], problems: [] } : chooseTargets(declaration, stack);
+    diagnostics.push(...tell(declaration, [...problems, ...choice.problems], told));
+    const valid = problems.length === 0;
+    for (const target of choice.targets)
+      entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
+  }
+  return { entries, diagnostics };
+}
+
+function kindOf({ value }: YamlDocument, kinds: Registry) {
+  const name = isJsonObject(value) ? value['kind'] : undefined;
+  return typeof name === 'string' ? kinds.get(name) : undefined;
+}
+
+/** Defaults that are wrong by themselves are told once, where the stack is read. */
+function tell(
+  { where }: Declaration,
+  problems: readonly Parameters<typeof diagnose>[0][],
+  told: ReadonlySet<string>,
+): Diagnostic[] {
+  return problems.flatMap((problem) => {
+    const diagnostic = diagnose(problem, where);
+    return where.fromDefaults(problem.path) && told.has(whereAndWhat(diagnostic)) ? [] : [diagnostic];
+  });
+}
+
+function judgeStranger(
+  document: YamlDocument,
+  stack: StackReading | undefined,
+  kinds: Registry,
+): Diagnostic[] {
+  if (isStack(document)) return [secondStack(document, stack)];
+  const where = {
+    place: (path: readonly string[], side?: 'key' | 'value') => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: () => false,
+  };
+  return validateHeader(document, kinds).map((problem) => diagnose(problem, where));
+}
+
+function secondStack(document: YamlDocument, stack: StackReading | undefined): Diagnostic {
+  return {
+    code: 'second-stack',
+    severity: 'error',
+    class: 'invalid',
+    message: 'a Stack stands among the manifests of another one',
+    place: placeIn(document, ['kind']),
+    fix: 'let "spec.manifests" leave this file out, with a pattern such as "!other/**"',
+    ...(stack === undefined
+      ? {}
+      : { related: [{ message: 'the stack that is read', place: placeIn(stack.document, ['kind']) }] }),
+  };
+}
+
+function defaultsIn(stack: StackReading | undefined, kind: string): Defaults | undefined {
+  if (stack === undefined || !Object.hasOwn(stack.defaults, kind)) return undefined;
+  const spec = stack.defaults[kind];
+  return spec === undefined ? undefined : { document: stack.document, spec };
+}
+
+function whereAndWhat({ code, place }: Diagnostic): string {
+  return JSON.stringify([code, place?.file, place?.line, place?.column]);
+}
+
+/** What a default causes in a thousand manifests is one problem. */
+function withoutRepetition(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+  const unique = new Map<string, Diagnostic>();
+  for (const diagnostic of diagnostics) {
+    const key = `${whereAndWhat(diagnostic)}${diagnostic.message}`;
+    if (!unique.has(key)) unique.set(key, diagnostic);
+  }
+  return [...unique.values()];
+}

@@ -1,0 +1,185 @@
+/**
+ * A Stack document to a stack. What of it is legible is handed on even when the rest is wrong, so that one mistake in
+ * `trueup.yaml` does not silence those in the manifests.
+ */
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
+import { jsonSchema } from '../model/json-schema.ts';
+import type { Registry } from '../model/kind.ts';
+import type { Dialect, Guards, Stack, Target } from '../model/target.ts';
+import { readTarget } from './read-target.ts';
+import { compileSchema } from './compile-schema.ts';
+import { explainErrors } from './explain-errors.ts';
+import type { Judgement } from './judgement.ts';
+import { partialSpecSchema } from './manifest-schema.ts';
+import { leadsToSecret } from './mask-secrets.ts';
+import { nearestWord } from './nearest-word.ts';
+import { diagnose, orList, type Problem, quoted, type Whereabouts } from './problem.ts';
+import { type StackDocument, stackSchema } from './stack-schema.ts';
+import { placeIn, typedText, type YamlDocument } from './yaml-document.ts';
+
+/** A Stack as far as it could be understood. */
+export interface StackReading {
+  readonly document: YamlDocument;
+  /** only when there is nothing wrong with it */
+  readonly stack?: Stack;
+  /** the targets without a mistake */
+  readonly targets: readonly Target[];
+  /** whether `targets` are all that the stack means to have */
+  readonly allTargets: boolean;
+  readonly manifests: readonly string[];
+  /** by kind */
+  readonly defaults: Readonly<Record<string, JsonObject>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What reading a stack needs to know. */
+export interface StackContext {
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly secrets: ReadonlySet<string>;
+  /** absolute path of the directory that the stack's paths are relative to */
+  readonly directory: string;
+}
+
+export function readStack(document: YamlDocument, context: StackContext): StackReading {
+  const schema = jsonSchema(stackSchema);
+  const judgement = judgementOf(document, context, schema);
+  const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), judgement);
+  const spec = memberOf(document.value, 'spec');
+  const listed = Array.isArray(spec?.['targets']) ? spec['targets'] : [];
+  const targets = listed.map((target, index) => {
+    const base = ['spec', 'targets', `${index}`];
+    const amiss = broken.filter(({ path }) => isBelow(path, base)).map(({ path }) => path[base.length] ?? '');
+    return readTarget(target, { base, amiss, dialects: context.dialects });
+  });
+  const defaults = legibleDefaults(spec?.['defaults']);
+  const problems = [
+    ...broken,
+    ...targets.flatMap((target) => target.problems),
+    ...repeatedNames(listed),
+    ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
+  ];
+  const where = whereabouts(document, context);
+  const diagnostics = problems.map((problem) => diagnose(problem, where));
+  const good = targets.flatMap(({ target }) => (target === undefined ? [] : [target]));
+  const reading = {
+    document,
+    targets: good,
+    allTargets: good.length === listed.length,
+    manifests: texts(spec?.['manifests']),
+    defaults,
+    diagnostics,
+  };
+  if (hasErrors(diagnostics)) return reading;
+  // no error is left that the schema could have found
+  return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
+}
+
+function toStack(
+  { metadata, spec }: StackDocument,
+  reading: Pick<StackReading, 'document' | 'targets' | 'defaults'>,
+  { directory }: StackContext,
+): Stack {
+  const { name, renamedFrom } = metadata;
+  return {
+    name,
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    file: reading.document.source.file,
+    directory,
+    manifests: spec.manifests,
+    targets: reading.targets,
+    defaults: reading.defaults,
+    guards: (spec.guards ?? {}) as Guards,
+    ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
+  };
+}
+
+function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): Judgement {
+  return {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: (path) => leadsToSecret(path, context.secrets),
+    absent: 'unmanaged',
+  };
+}
+
+function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereabouts {
+  return {
+    place: (path, side) => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: (path) => leadsToSecret(path, secrets),
+  };
+}
+
+/** Defaults are parts of a spec: their fields are judged by the kind's schema, their completeness is not. */
+function checkDefaults(
+  name: string,
+  value: JsonObject,
+  { document, context }: { readonly document: YamlDocument; readonly context: StackContext },
+): Problem[] {
+  const base = ['spec', 'defaults', name];
+  const kind = context.kinds.get(name);
+  if (kind === undefined) return [unknownKind(base, name, context.kinds)];
+  const schema = partialSpecSchema(kind);
+  const errors = compileSchema(kind.specSchema, () => schema)(value);
+  const judgement = judgementOf(document, context, schema);
+  return explainErrors(errors, {
+    ...judgement,
+    base,
+    absent: kind.absent,
+    field: (path) => (path.length === base.length + 1 ? kind.fields[path[base.length] ?? ''] : undefined),
+  });
+}
+
+function unknownKind(path: Path, name: string, kinds: Registry): Problem {
+  const meant = nearestWord(name, kinds.keys());
+  return {
+    code: 'unknown-kind',
+    path,
+    side: 'key',
+    message: `"spec.defaults" are by kind, and "${name}" is none`,
+    allowed: orList([...kinds.keys()].map(quoted)),
+    ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+  };
+}
+
+function repeatedNames(targets: readonly Json[]): Problem[] {
+  const names = targets.map((target) => (isJsonObject(target) ? target['name'] : undefined));
+  const path = (index: number) => ['spec', 'targets', `${index}`, 'name'];
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    if (typeof name !== 'string' || first === index) return [];
+    return [
+      {
+        code: 'duplicate',
+        path: path(index),
+        message: `two targets are called "${name}"`,
+        fix: 'give one of them another name',
+        related: [{ message: 'first here', path: path(first) }],
+      },
+    ];
+  });
+}
+
+function legibleDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([kind, spec]) => (isJsonObject(spec) ? [[kind, spec] as const] : [])),
+  );
+}
+
+function memberOf(value: Json, name: string): JsonObject | undefined {
+  const member = isJsonObject(value) ? value[name] : undefined;
+  return isJsonObject(member) ? member : undefined;
+}
+
+function texts(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+}
+
+function isBelow(path: Path, parent: Path): boolean {
+  return parent.every((name, index) => path[index] === name);
+}

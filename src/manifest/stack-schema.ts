@@ -1,0 +1,163 @@
+/**
+ * What `trueup.yaml` may say: the schema of the Stack document, and its TypeScript type from the same source. What one
+ * target may say depends on its service; those rules are in `check-target.ts`.
+ */
+import { type Static, Type } from 'typebox';
+import { isJsonObject, type JsonObject } from '../model/json.ts';
+import { jsonSchema } from '../model/json-schema.ts';
+import type { Registry } from '../model/kind.ts';
+import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
+
+const closed = { additionalProperties: false };
+const text = (description: string) => Type.String({ minLength: 1, description });
+
+/** One of several members: said by counting, not by a union, so that messages stay readable. */
+const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
+
+const env = Type.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
+  description: 'Name of the environment variable that holds it',
+});
+const file = text('Path of the file that holds it');
+
+const SecretSource = Type.Object(
+  { env: Type.Optional(env), file: Type.Optional(file) },
+  { ...oneMember, description: 'Where a secret is read from when it is needed; never the secret itself' },
+);
+
+const Login = Type.Object(
+  {
+    mount: text('Mount of the authentication method to log in at'),
+    role: text('Role to log in as'),
+    jwt: SecretSource,
+  },
+  { ...closed, description: "Log in with a service account's JWT" },
+);
+
+const Token = Type.Object(
+  { env: Type.Optional(env), file: Type.Optional(file), login: Type.Optional(Login) },
+  { ...oneMember, description: 'Where the token comes from; never the token itself' },
+);
+
+export const TargetSchema = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9-]+$',
+      patternErrorMessage: 'lower-case letters, digits and "-"',
+      description: 'Name of the target in manifests and reports',
+    }),
+    service: Type.Unsafe<'workspaces' | 'cluster-auth'>({
+      type: 'string',
+      enum: ['workspaces', 'cluster-auth'],
+      description: 'Which API it speaks',
+    }),
+    url: text('"embedded", or the http(s) address of the service without the path of its API'),
+    organization: Type.Optional(text('The organization whose workspaces these are')),
+    mount: Type.Optional(text('Where the authentication method is mounted, below "auth/"')),
+    token: Type.Optional(Token),
+    auditToken: Type.Optional(SecretSource),
+    caCert: Type.Optional(
+      Type.Object({ file: text('Path of the PEM file') }, { ...closed, description: 'CA of the service' }),
+    ),
+    namespace: Type.Optional(text('Namespace of the secrets service')),
+    dialect: Type.Optional(
+      text('Names and habits of the real service; required unless the url is "embedded"'),
+    ),
+    requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+    owns: Type.Optional(
+      Type.Array(text('A name, or a pattern with "*"'), {
+        description: 'The role names that are this stack\'s; only "*" is special',
+      }),
+    ),
+    exclusive: Type.Optional(
+      Type.Boolean({ description: 'Delete every undeclared role inside "owns", also unknown ones' }),
+    ),
+  },
+  closed,
+);
+
+const percent = Type.Number({ minimum: 0, maximum: 100 });
+const stackName = {
+  pattern: '^[a-z0-9-]{1,63}$',
+  patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
+};
+
+export const stackSchema = Type.Object(
+  {
+    apiVersion: Type.Unsafe<typeof apiVersion>({ const: apiVersion }),
+    kind: Type.Unsafe<'Stack'>({ const: 'Stack' }),
+    metadata: Type.Object(
+      {
+        name: Type.String({
+          ...stackName,
+          description: 'Name of the stack; it stands in the claims of what it owns',
+        }),
+        renamedFrom: Type.Optional(
+          Type.String({ ...stackName, description: 'Former name of the stack, whose claims are taken over' }),
+        ),
+      },
+      closed,
+    ),
+    spec: Type.Object(
+      {
+        manifests: Type.Array(text('A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"'), {
+          description: 'Where the manifests are, relative to this file; "!" in front leaves out',
+        }),
+        targets: Type.Array(TargetSchema, { minItems: 1, description: 'The live places of the stack' }),
+        defaults: Type.Optional(
+          Type.Unsafe<Record<string, JsonObject>>({
+            type: 'object',
+            additionalProperties: { type: 'object' },
+            description: 'By kind: merged under the spec of each manifest of that kind',
+          }),
+        ),
+        embedded: Type.Optional(
+          Type.Object(
+            { seed: text('YAML file with the organizations, pools, keys, tokens and mounts to start with') },
+            {
+              ...closed,
+              description: 'What the embedded service starts with; for targets with the url "embedded"',
+            },
+          ),
+        ),
+        guards: Type.Optional(
+          Type.Object(
+            {
+              maxDeletes: Type.Optional(
+                Type.Integer({
+                  minimum: 0,
+                  description: 'Deletes of one kind in one target before a plan is blocked',
+                }),
+              ),
+              maxDeletePercent: Type.Optional(percent),
+              maxUpdatePercent: Type.Optional(percent),
+            },
+            { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  { ...closed, title: 'Stack', description: 'The unit of plan and apply: a name, its targets, its guards' },
+);
+
+export type StackDocument = Static<typeof stackSchema>;
+export type TargetDocument = Static<typeof TargetSchema>;
+
+/** The stack's schema for editors, which also knows the fields that `defaults` may hold. */
+export function stackDocumentSchema(kinds: Registry): JsonObject {
+  const schema = jsonSchema(stackSchema);
+  const defaults = {
+    type: 'object',
+    description: 'By kind: merged under the spec of each manifest of that kind',
+    properties: Object.fromEntries([...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)])),
+    additionalProperties: false,
+  };
+  const { properties, ...rest } = schema;
+  if (!isJsonObject(properties) || !isJsonObject(properties['spec'])) throw new Error('the stack has a spec');
+  const spec = properties['spec'];
+  const members = { ...(isJsonObject(spec['properties']) ? spec['properties'] : {}), defaults };
+  return { ...rest, properties: { ...properties, spec: { ...spec, properties: members } } };
+}
