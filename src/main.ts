@@ -1,12 +1,16 @@
 #!/usr/bin/env node
 /** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
-import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
+import about from '../package.json' with { type: 'json' };
 import { run } from './cli/run.ts';
 import type { Output, World } from './cli/world.ts';
 import { kinds } from './kinds/index.ts';
 
 function output(stream: NodeJS.WriteStream): Output {
+  // A reader that has seen enough, such as `head`, closes the pipe: that is no error of ours.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
   return {
     write: (chunk) => {
       stream.write(chunk);
@@ -20,7 +24,7 @@ const world: World = {
   cwd: process.cwd(),
   env: process.env,
   kinds,
-  version: JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version,
+  version: about.version,
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,

@@ -6,7 +6,7 @@ export interface Address {
   readonly name: string;
 }
 
-/** `Workspace/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. */
+/** `Kind/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. */
 export type AddressText = string;
 
 export function formatAddress({ kind, target, name }: Address): AddressText {

@@ -7,10 +7,10 @@ import type { Json, JsonObject } from './json.ts';
 import type { SecretSource } from './target.ts';
 import type { WriteMethod } from './wire.ts';
 
-/** `Workspace/acme/app#create`: unique in a plan. */
+/** `Kind/acme/app#create`: unique in a plan. */
 export type CallId = string;
 
-/** The id of a resource that the same plan creates. In JSON: `{ "$id": "Workspace/acme/app" }`. */
+/** The id of a resource that the same plan creates. In JSON: `{ "$id": "Kind/acme/app" }`. */
 export interface IdReference {
   readonly $id: AddressText;
 }

@@ -3,7 +3,7 @@
  * the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (RULES 19).
  */
 import type { FieldChange } from './field.ts';
-import { canonicalText, isJsonObject, type Json, type JsonObject, type Path } from './json.ts';
+import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
 
 export type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
@@ -53,7 +53,7 @@ function mapOperations(path: Path, before: JsonObject, after: JsonObject): Patch
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
   return keys.flatMap((key): PatchOperation[] => {
     const pointer = jsonPointer([...path, key]);
-    const [was, becomes] = [before[key], after[key]];
+    const [was, becomes] = [ownMember(before, key), ownMember(after, key)];
     if (canonicalText(was) === canonicalText(becomes)) return [];
     if (becomes === undefined) return [{ op: 'remove', path: pointer }];
     return [{ op: was === undefined ? 'add' : 'replace', path: pointer, value: becomes }];

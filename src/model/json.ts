@@ -12,6 +12,11 @@ export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A member that the object itself has: users choose keys, and `constructor` is one that every object answers to. */
+export function ownMember(object: JsonObject, key: string): Json | undefined {
+  return Object.hasOwn(object, key) ? object[key] : undefined;
+}
+
 /** One text for one value: keys sorted at every depth. Equal texts mean equal values. */
 export function canonicalText(value: Json | undefined): string {
   if (value === undefined) return 'undefined';

@@ -46,7 +46,7 @@ export interface TargetCoverage {
   /** resources read, by kind, with the service's own count where it tells one */
   readonly read: readonly { readonly kind: string; readonly count: number; readonly total?: number }[];
   readonly incomplete: readonly string[];
-  /** fields whose drift cannot be seen: `Workspace.sourceUrl` */
+  /** fields whose drift cannot be seen: `Kind.sourceUrl` */
   readonly invisible: readonly string[];
   readonly notes: readonly string[];
 }

@@ -5,6 +5,9 @@ export function renameMembers(value: Json, names: Readonly<Record<string, string
   if (Array.isArray(value)) return value.map((item) => renameMembers(item, names));
   if (!isJsonObject(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [Object.hasOwn(names, key) ? (names[key] ?? key) : key, renameMembers(member, names)]),
+    Object.entries(value).map(([key, member]) => [
+      Object.hasOwn(names, key) ? (names[key] ?? key) : key,
+      renameMembers(member, names),
+    ]),
   );
 }

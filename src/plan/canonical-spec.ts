@@ -1,5 +1,5 @@
 /** Brings a whole spec to its canonical form, field by field. Fields that are absent stay absent. */
-import type { Field, FieldTable } from '../model/field.ts';
+import type { Field, FieldChange, FieldTable } from '../model/field.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import type { Spec } from '../model/resource.ts';
 
@@ -28,15 +28,27 @@ export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
 }
 
 /**
- * The whole content that a write leaves behind: what was declared, else what was live, else the default. It is what
- * the ledger keeps for kinds whose deletion needs the proof that nobody changed them since.
+ * The whole content that is left when these changes are made to what is live: every field, those that nobody mentions
+ * at their defaults. The ledger keeps it for kinds whose deletion needs the proof that nobody changed them since.
  */
-export function contentAfter(table: FieldTable, desired: Spec, live: Spec | undefined): Spec {
+export function contentAfter(
+  table: FieldTable,
+  live: Spec | undefined,
+  changes: readonly FieldChange[],
+): Spec {
   const content: Record<string, Json> = {};
   for (const [name, field] of Object.entries(table)) {
     if (field.local || field.writeOnly) continue;
-    const value = desired[name] === undefined ? live?.[name] : desired[name];
-    content[name] = value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
+    const value = live?.[name];
+    const before = value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
+    content[name] = changes.filter(({ path }) => path[0] === name).reduce(withChange, before);
   }
   return content;
+}
+
+function withChange(value: Json, { path, after }: FieldChange): Json {
+  const [, member] = path;
+  if (member === undefined) return after ?? null;
+  const { [member]: _, ...rest } = isJsonObject(value) ? value : {};
+  return after === undefined ? rest : { ...rest, [member]: after };
 }

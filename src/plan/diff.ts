@@ -3,7 +3,7 @@
  * it knows is a table of fields. Equal canonical forms are no difference; a field that is not managed is not looked at.
  */
 import type { Field, FieldChange, FieldTable } from '../model/field.ts';
-import { isJsonObject, type Json, type JsonObject, type Path, sameJson } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject, ownMember, type Path, sameJson } from '../model/json.ts';
 import type { Spec } from '../model/resource.ts';
 import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 
@@ -27,53 +27,69 @@ export interface Difference {
 
 /** What would have to change for `live` to be `desired`. Empty when nothing would. */
 export function diff(input: DiffInput): Difference {
-  const changes: FieldChange[] = [];
-  const notes: string[] = [];
-  for (const [name, field] of Object.entries(input.fields)) {
-    if (field.local) continue;
-    const wanted = wantedValue(input, name, field);
-    if (wanted.note !== undefined) notes.push(wanted.note);
-    if (wanted.value === undefined) continue;
-    const found = compareField({
-      path: [name],
-      field,
-      wanted: wanted.value,
-      live: input.live?.[name],
-      exists: input.live !== undefined,
-      recorded: input.recorded?.[name],
-      unknown: input.unknown?.[name],
-      origin: wanted.origin,
-    });
-    const differs = found.length > 0 && input.live !== undefined;
-    if (field.createOnly && differs) notes.push(createOnlyNote(name, found[0]));
-    else changes.push(...found);
-  }
-  return { fields: changes, notes };
+  return joined(Object.entries(input.fields).map(([name, field]) => diffField(input, name, field)));
+}
+
+function joined(parts: readonly Difference[]): Difference {
+  return {
+    fields: parts.flatMap(({ fields }) => fields),
+    notes: parts.flatMap(({ notes }) => notes),
+  };
+}
+
+function diffField(input: DiffInput, name: string, field: Field): Difference {
+  if (field.local) return nothing;
+  const { live, desired, absent } = input;
+  // Only what exists can have been managed before: a resource that is to be created has nothing to be reset.
+  const recorded = live === undefined ? undefined : input.recorded?.[name];
+  const wanted = wantedValue({ name, field, declared: desired[name], recorded, absent });
+  if (wanted.value === undefined) return { fields: [], notes: wanted.notes };
+  const found = compareField({
+    path: [name],
+    field,
+    wanted: wanted.value,
+    live: live?.[name],
+    exists: live !== undefined,
+    recorded,
+    unknown: input.unknown?.[name],
+    origin: wanted.origin,
+  });
+  if (live === undefined || !field.createOnly) return found;
+  return { fields: [], notes: found.fields.flatMap((change) => createOnlyNote(name, change)) };
+}
+
+const nothing: Difference = { fields: [], notes: [] };
+
+interface Asked {
+  readonly name: string;
+  readonly field: Field;
+  readonly declared: Json | undefined;
+  readonly recorded: Json | undefined;
+  readonly absent: DiffInput['absent'];
 }
 
 interface Wanted {
+  /** canonical; undefined: the field is not managed */
   readonly value?: Json;
+  /** where the value comes from when the manifest does not say it */
   readonly origin?: string | undefined;
-  readonly note?: string;
+  readonly notes: readonly string[];
 }
 
-/** The value to compare with, and where it comes from when the manifest does not say it (RULES 6, 16). */
-function wantedValue(
-  input: Pick<DiffInput, 'desired' | 'absent' | 'recorded'>,
-  name: string,
-  field: Field,
-): Wanted {
-  const declared = input.desired[name];
+/** The value to compare with (RULES 6, 16). */
+function wantedValue({ name, field, declared, recorded, absent }: Asked): Wanted {
   if (declared !== undefined) {
-    return { value: canonicalValue(field, declared), origin: declared === null ? 'default' : undefined };
+    const origin = declared === null ? 'default' : undefined;
+    return { value: canonicalValue(field, declared), origin, notes: [] };
   }
-  if (input.absent === 'default' && !field.writeOnly)
-    return { value: canonicalDefault(field), origin: 'default' };
-  if (input.recorded?.[name] === undefined || field.writeOnly || field.createOnly) return {};
+  if (absent === 'default' && !field.writeOnly) {
+    return { value: canonicalDefault(field), origin: 'default', notes: [] };
+  }
+  if (recorded === undefined || field.writeOnly || field.createOnly) return nothing;
   if (field.default === undefined) {
-    return { note: `${name} is no longer declared and has no default: it is left as it is` };
+    return { notes: [`${name} is no longer declared and has no default: it is left as it is`] };
   }
-  return { value: canonicalDefault(field), origin: 'no longer declared' };
+  return { value: canonicalDefault(field), origin: 'no longer declared', notes: [] };
 }
 
 interface FieldInput {
@@ -87,22 +103,28 @@ interface FieldInput {
   readonly origin: string | undefined;
 }
 
-function compareField(input: FieldInput): FieldChange[] {
-  const { field, wanted, live, exists, recorded } = input;
-  if (!exists) return [change(input, {})];
-  if (input.unknown !== undefined) return [change(input, { unknown: input.unknown })];
+function compareField(input: FieldInput): Difference {
+  const { field, wanted, live, recorded } = input;
+  if (!input.exists) return only(change(input, {}));
+  if (input.unknown !== undefined) return only(change(input, { unknown: input.unknown }));
   if (live === undefined) {
-    if (recorded !== undefined && sameJson(recorded, wanted)) return [];
-    return [change(input, { unknown: 'not answered by the service' })];
+    const isRecorded = recorded !== undefined && sameJson(recorded, wanted);
+    return isRecorded ? nothing : only(change(input, { unknown: notAnswered }));
   }
   const before = canonicalValue(field, live);
   if (field.members !== undefined && isJsonObject(wanted) && isJsonObject(before)) {
     return compareMembers(input, field.members, wanted, before);
   }
   if (field.compare.shape === 'map' && isJsonObject(wanted) && isJsonObject(before)) {
-    return compareKeys(input, wanted, before);
+    return { fields: compareKeys(input, wanted, before), notes: [] };
   }
-  return sameJson(before, wanted) ? [] : [change(input, { before })];
+  return sameJson(before, wanted) ? nothing : only(change(input, { before }));
+}
+
+const notAnswered = 'not answered by the service';
+
+function only(change: FieldChange): Difference {
+  return { fields: [change], notes: [] };
 }
 
 function change(input: FieldInput, known: { before?: Json; unknown?: string }): FieldChange {
@@ -116,13 +138,20 @@ function change(input: FieldInput, known: { before?: Json; unknown?: string }): 
 }
 
 /** An object whose members are fields of their own: those that are absent are not managed, or reset when they were. */
-function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldChange[] {
+function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): Difference {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
-  return Object.entries(members).flatMap(([name, field]) => {
-    const member = wantedValue({ desired: wanted, absent: 'unmanaged', recorded }, name, field);
-    if (member.value === undefined) return [];
+  const found = Object.entries(members).map(([name, field]) => {
+    const path = [...input.path, name];
+    const member = wantedValue({
+      name: path.join('.'),
+      field,
+      declared: wanted[name],
+      recorded: recorded?.[name],
+      absent: 'unmanaged',
+    });
+    if (member.value === undefined) return { fields: [], notes: member.notes };
     return compareField({
-      path: [...input.path, name],
+      path,
       field,
       wanted: member.value,
       live: live[name],
@@ -132,13 +161,14 @@ function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, li
       origin: member.origin ?? input.origin,
     });
   });
+  return joined(found);
 }
 
 /** A map whose keys users choose: every key is compared by itself. */
 function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): FieldChange[] {
   const keys = [...new Set([...Object.keys(live), ...Object.keys(wanted)])].sort();
   return keys.flatMap((key) => {
-    const [before, after] = [live[key], wanted[key]];
+    const [before, after] = [ownMember(live, key), ownMember(wanted, key)];
     if (sameJson(before, after)) return [];
     return {
       path: [...input.path, key],
@@ -150,6 +180,9 @@ function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): F
   });
 }
 
-function createOnlyNote(name: string, change: FieldChange | undefined): string {
-  return `${name} is set when the resource is created and never again: live ${JSON.stringify(change?.before ?? null)}, declared ${JSON.stringify(change?.after ?? null)}`;
+/** Of a value that the service does not tell there is nothing to say. */
+function createOnlyNote(name: string, { before, after, unknown }: FieldChange): string[] {
+  if (unknown !== undefined) return [];
+  const [live, declared] = [before, after].map((value) => JSON.stringify(value ?? null));
+  return [`${name} is set when the resource is created and never again: live ${live}, declared ${declared}`];
 }

@@ -20,7 +20,10 @@ export interface Draft {
   readonly change: Change;
   /** canonical, as declared; for a withdrawn part what shall be left; empty for a removal */
   readonly desired: Spec;
+  /** the same after the kind's `prepare`: what calls are made from */
+  readonly prepared: Spec;
   readonly live: LiveResource | undefined;
+  /** the claim that the resource shall bear, or that the whole shall bear that it is a part of */
   readonly claim?: Claim;
   readonly remove?: 'safe' | 'force';
   /** absent for what is not declared */
@@ -28,6 +31,7 @@ export interface Draft {
 }
 
 interface Drafted {
+  /** absent when there is a problem, here or with the whole that this is a part of */
   readonly draft?: Draft;
   readonly problems: readonly Diagnostic[];
 }
@@ -40,27 +44,32 @@ export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted 
   if (verdict.is === 'blocked') return { problems: [] };
   const live = scene.live.get(formatAddress(resource.address));
   const desired = canonicalSpec(scene.kind(resource.address.kind).fields, resource.spec);
-  const compared = compare(scene, { resource, desired, live });
+  const compared = compare(scene, { address: resource.address, resource, desired, live });
   const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(resource, compared.fields.length > 0);
-  if (settled.is !== 'ours') return { problems: settled.is === 'problem' ? [settled.problem] : [] };
+  if (settled.is === 'problem') return { problems: [settled.problem] };
   if (hasErrors(compared.problems)) return { problems: compared.problems };
   const draft = assemble(scene, { resource, desired, live, verdict: settled, compared });
   return { draft, problems: compared.problems };
 }
 
 export interface Compared {
+  /** canonical, after the kind's `prepare` */
+  readonly prepared: Spec;
   readonly fields: readonly FieldChange[];
   readonly notes: readonly string[];
   readonly problems: readonly Diagnostic[];
 }
 
-/** The comparison of one declared resource with a live one; used for the plan and again just before the write. */
-export function compare(
-  scene: Scene,
-  { resource, desired, live }: { resource?: DesiredResource; desired: Spec; live: LiveResource | undefined },
-): Compared {
-  const address = resource?.address ?? live?.address;
-  if (address === undefined) return { fields: [], notes: [], problems: [] };
+export interface Side {
+  readonly address: Address;
+  /** absent for what is withdrawn: then `desired` says all that there is to say, and nothing is reset besides */
+  readonly resource?: DesiredResource | undefined;
+  readonly desired: Spec;
+  readonly live: LiveResource | undefined;
+}
+
+/** The comparison of one resource with a live one; used for the plan and again just before the write. */
+export function compare(scene: Scene, { address, resource, desired, live }: Side): Compared {
   const kind = scene.kind(address.kind);
   const record = scene.record(address);
   const meeting: Meeting = {
@@ -69,32 +78,33 @@ export function compare(
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
     ...(resource === undefined ? {} : { place: resource.place }),
-    peer: (other) => peerOf(scene, formatAddress(other)),
+    peer: (other) => peerOf(scene, other),
   };
   const prepared: Prepared = kind.prepare?.(meeting) ?? { desired };
   const difference = diff({
     fields: kind.fields,
     desired: prepared.desired,
-    live: prepared.live ?? live?.spec,
-    recorded: record?.fields,
+    live: live === undefined ? undefined : (prepared.live ?? live.spec),
+    recorded: resource === undefined ? undefined : record?.fields,
     absent: kind.absent,
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
   });
   return {
+    prepared: canonicalSpec(kind.fields, prepared.desired),
     fields: difference.fields,
     notes: [...(prepared.notes ?? []), ...difference.notes],
     problems: prepared.problems ?? [],
   };
 }
 
-function peerOf(scene: Scene, text: AddressText) {
-  const resource = scene.desired.get(text);
-  const live = scene.live.get(text);
-  const record = scene.ledger.records.get(text);
+function peerOf(scene: Scene, address: Address) {
+  const resource = scene.desired.get(formatAddress(address));
+  const live = scene.live.get(formatAddress(address));
+  const record = scene.record(address);
   return {
     ...(resource === undefined
       ? {}
-      : { desired: canonicalSpec(scene.kind(resource.address.kind).fields, resource.spec) }),
+      : { desired: canonicalSpec(scene.kind(address.kind).fields, resource.spec) }),
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
   };

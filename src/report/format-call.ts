@@ -3,7 +3,7 @@ import { type Call, type IdReference, isIdReference } from '../model/call.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
 import { printable } from './printable.ts';
 
-/** `/workspaces/{Workspace/acme/app}/actions/lock`: segments encoded as on the wire, so that braces are references. */
+/** `/workspaces/{Kind/acme/app}/actions/lock`: segments encoded as on the wire, so that braces are references. */
 export function pathTemplate(path: Call['path'], reference = (address: string) => `{${address}}`): string {
   return path
     .map((segment) =>
@@ -13,12 +13,12 @@ export function pathTemplate(path: Call['path'], reference = (address: string) =
     .join('');
 }
 
-/** `/workspaces/{id of Workspace/acme/app}/actions/lock` */
+/** `/workspaces/{id of Kind/acme/app}/actions/lock` */
 export function formatCallPath(path: Call['path']): string {
   return pathTemplate(path, (address) => `{id of ${address}}`);
 }
 
-/** Indented JSON, but for `{id of Workspace/acme/app}` and `{secret from env REVIEWER_JWT}` in place of references. */
+/** Indented JSON, but for `{id of Kind/acme/app}` and `{secret from env REVIEWER_JWT}` in place of references. */
 export function bodyLines(body: Json): string[] {
   return bodyText(body).split('\n').map(printable);
 }

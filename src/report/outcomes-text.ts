@@ -15,7 +15,7 @@ const outcomeKinds: readonly OutcomeKind[] = [
   'failed',
 ];
 
-/** `applied   ~ Workspace/acme/network-prod  (3/12)`; undefined for what is not worth a line (the start of a change). */
+/** `applied   ~ Kind/acme/network-prod  (3/12)`; undefined for what is not worth a line (the start of a change). */
 export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): string | undefined {
   switch (event.type) {
     case 'begin':
