@@ -16,13 +16,23 @@ export async function resolveCall(call: Call, resolver: Resolver): Promise<WireR
   const path = call.path.map((part) =>
     encodeURIComponent(typeof part === 'string' ? part : idOf(part.$id, resolver)),
   );
-  const body = call.body === undefined ? undefined : await resolveValue(call.body, resolver);
+  const secrets: string[] = [];
+  const collecting: Resolver = {
+    ...resolver,
+    readSecret: async (source) => {
+      const secret = await resolver.readSecret(source);
+      secrets.push(secret);
+      return secret;
+    },
+  };
+  const body = call.body === undefined ? undefined : await resolveValue(call.body, collecting);
   return {
     method: call.method,
-    // Mounts hold slashes of their own, as one segment of the plan.
-    path: `/${path.join('/').replaceAll('%2F', '/')}`,
+    path: `/${path.join('/')}`,
     ...(isJsonObject(body) ? { body } : {}),
     repeatable: call.repeatable,
+    // A service that echoes its request in an error must not make the wire tell them.
+    ...(secrets.length === 0 ? {} : { secrets }),
   };
 }
 
