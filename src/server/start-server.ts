@@ -10,6 +10,7 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { registerClusterAuth } from './cluster-auth/routes.ts';
 import { Database } from './database.ts';
 import { sendError, serveApi } from './json-api/api-scope.ts';
+import { ApiError } from './json-api/errors.ts';
 import { acceptListVerb } from './list-verb.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
@@ -35,6 +36,8 @@ export interface ServerOptions {
   readonly dialect?: 'neutral';
   /** The clock; tests replace it. */
   readonly now?: () => Date;
+  /** Called with what should never happen: the client is answered 500 and learns no more. */
+  readonly onFailure?: (error: Error) => void;
   /** Called when an answer is about to leave, so that a client that has its answer finds it counted. */
   readonly onRequest?: (request: ServedRequest) => void;
 }
@@ -56,7 +59,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const services = createServices(database, options.now ?? (() => new Date()));
   try {
     applySeed(database, seed, services.now());
-    const app = await buildApp(services, options.onRequest);
+    const app = await buildApp(services, options);
     app.addHook('onClose', async () => database.close());
     await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
     const { port } = app.server.address() as AddressInfo;
@@ -67,13 +70,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** Seeds send many ids in one body: ten thousand consumers with a client's padding stay below this. */
+/** Ten thousand consumers in one body, each with the padding that some clients send, stay below this. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
 /** Long enough for any name; Fastify's own limit of 100 characters would answer 404 for longer ones. */
 const PATH_PARAMETER_LIMIT = 1024;
 
-async function buildApp(services: Services, onRequest: ServerOptions['onRequest']): Promise<FastifyInstance> {
+async function buildApp(services: Services, options: ServerOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -88,12 +91,16 @@ async function buildApp(services: Services, onRequest: ServerOptions['onRequest'
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    onRequest?.({
+    options.onRequest?.({
       method: request.method,
       route: request.routeOptions.url ?? request.url,
       url: request.originalUrl,
       status: reply.statusCode,
     });
+  });
+  app.addHook('onError', async (_request, _reply, error) => {
+    const refused = error instanceof ApiError || (error.statusCode ?? 500) < 500;
+    if (!refused) options.onFailure?.(error);
   });
   await app.register(async (scope) => serveApi(scope, services, WORKSPACE_ENDPOINTS), { prefix: '/api/v2' });
   await app.register(async (scope) => registerClusterAuth(scope, services));

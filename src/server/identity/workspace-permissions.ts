@@ -37,8 +37,11 @@ const ALL = [...ADMIN, 'can-force-delete'] as const;
 export type Permission = (typeof ALL)[number];
 export type WorkspacePermissions = Readonly<Record<Permission, boolean>>;
 
-/** The permissions that custom access of a team may list. Reading runs comes with every access. */
-export const WORKSPACE_PERMISSIONS: readonly Permission[] = ALL;
+/**
+ * The permissions that custom access of a team may list. Reading runs comes with every access; force delete with none:
+ * it follows from owning the organization, or from its settings.
+ */
+export const GRANTABLE_PERMISSIONS: readonly Permission[] = ADMIN;
 
 const LEVELS: Readonly<Record<string, readonly Permission[]>> = {
   read: READ,
@@ -75,7 +78,6 @@ export function workspacePermissions(
       const granted = new Set(grants.get(workspace.id));
       if (rights?.readWorkspaces) for (const permission of READ) granted.add(permission);
       if (rights?.manageWorkspaces) for (const permission of ADMIN) granted.add(permission);
-      granted.delete('can-force-delete');
       const administers = granted.has('can-update') && workspace.allow_force_delete_workspaces === 1;
       if (rights?.owner || administers) granted.add('can-force-delete');
       return [workspace.id, asObject(granted)];

@@ -18,8 +18,8 @@ export interface ApiRequest {
   readonly body: unknown;
   /** `http://host:port`, for absolute links. */
   readonly origin: string;
-  /** The whole URL of this request, absolute. */
-  readonly url: string;
+  /** The path and the query of this request. */
+  readonly path: string;
   /** The id that the audit trail and the `X-Request-Id` header carry. */
   readonly requestId: string;
 }
@@ -68,14 +68,13 @@ export function serveEndpoint(
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {
-  const origin = `${request.protocol}://${request.host}`;
   return {
     caller,
     params: request.params as Record<string, string>,
     query: request.query as Query,
     body: request.body,
-    origin,
-    url: `${origin}${request.originalUrl}`,
+    origin: `${request.protocol}://${request.host}`,
+    path: request.originalUrl,
     requestId: request.id,
   };
 }

@@ -48,16 +48,22 @@ export interface PageNumbers {
   readonly 'total-count': number;
 }
 
-/** The `links` and `meta` of a page. `url` is the request's own, absolute; its other parameters stay in every link. */
+/** The request that a page answers: `http://host:port`, and its path with its query. */
+export interface PagedRequest {
+  readonly origin: string;
+  readonly path: string;
+}
+
+/** The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. */
 export function describePage(
-  url: string,
+  request: PagedRequest,
   page: Page,
   totalCount: number,
 ): { links: PageLinks; meta: { pagination: PageNumbers } } {
   const totalPages = Math.max(1, Math.ceil(totalCount / page.size));
   const previous = page.number > 1 ? Math.min(page.number - 1, totalPages) : null;
   const next = page.number < totalPages ? page.number + 1 : null;
-  const link = (number: number): string => pageUrl(url, { ...page, number });
+  const link = (number: number): string => pageUrl(request, { ...page, number });
   return {
     links: {
       self: link(page.number),
@@ -79,9 +85,10 @@ export function describePage(
   };
 }
 
-function pageUrl(base: string, page: Page): string {
-  const url = new URL(base);
+function pageUrl(request: PagedRequest, page: Page): string {
+  // Only path and query are parsed: the origin comes from a header, and a strange one must not fail the request.
+  const url = new URL(request.path, 'http://localhost');
   url.searchParams.set('page[number]', String(page.number));
   url.searchParams.set('page[size]', String(page.size));
-  return url.toString();
+  return `${request.origin}${url.pathname}${url.search}`;
 }

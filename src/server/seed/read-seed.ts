@@ -2,7 +2,7 @@
 // Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
 
 import { CAPABILITIES } from '../identity/service-policies.ts';
-import { WORKSPACE_PERMISSIONS } from '../identity/workspace-permissions.ts';
+import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
 import { keyProblems, valueProblems } from '../workspaces/tag-bindings.ts';
 import { normalTagName, TAG_NAME_RULE } from '../workspaces/tag-names.ts';
 import { EXECUTION_MODES } from '../workspaces/workspace-record.ts';
@@ -31,7 +31,7 @@ const workspaceName: Check = (value, path, problems) => {
 };
 
 const workspaceAccess: Check = (value, path, problems) => {
-  if (Array.isArray(value)) listOf(oneOf(...WORKSPACE_PERMISSIONS))(value, path, problems);
+  if (Array.isArray(value)) listOf(oneOf(...GRANTABLE_PERMISSIONS))(value, path, problems);
   else oneOf('read', 'plan', 'write', 'admin')(value, path, problems);
 };
 
@@ -165,6 +165,8 @@ function danglingNames(each: OrganizationSeed, at: string): string[] {
     ...(each.workspaces ?? []).flatMap((one) => one.project ?? []),
     ...(each.teams ?? []).flatMap((one) => Object.keys(one['project-access'] ?? {})),
   ];
+  const workspaces = new Set((each.workspaces ?? []).map((one) => one.name));
+  const wantedWorkspaces = (each.teams ?? []).flatMap((one) => Object.keys(one['workspace-access'] ?? {}));
   return [
     ...wantedPools
       .filter((name) => !pools.has(name))
@@ -172,6 +174,9 @@ function danglingNames(each: OrganizationSeed, at: string): string[] {
     ...wantedProjects
       .filter((name) => !projects.has(name))
       .map((name) => `${at} names the project "${name}", which is not among its projects`),
+    ...wantedWorkspaces
+      .filter((name) => !workspaces.has(name))
+      .map((name) => `${at} names the workspace "${name}", which is not among its workspaces`),
   ];
 }
 

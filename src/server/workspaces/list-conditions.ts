@@ -9,10 +9,10 @@ export interface Condition {
   readonly parameters: SqlParameters;
 }
 
-export function listConditions(query: Query): Condition[] {
+export function listConditions(query: Query, organizationId: string): Condition[] {
   return [
     ...nameConditions(query),
-    ...tagConditions(query),
+    ...tagConditions(query, organizationId),
     ...relatedConditions(query),
     ...tagBindingConditions(query),
   ];
@@ -44,23 +44,34 @@ function likeText(text: string): string {
 }
 
 const TAGGED = `SELECT wt.workspace_id FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
-  WHERE t.organization_id = w.organization_id AND t.name`;
+  WHERE t.organization_id = :tag_organization AND t.name`;
 
-function tagConditions(query: Query): Condition[] {
-  const wanted = queryList(query, 'search[tags]').map((name) => name.toLowerCase());
-  const excluded = queryList(query, 'search[exclude-tags]').map((name) => name.toLowerCase());
-  const conditions = wanted.map((name, index) => ({
-    sql: `w.id IN (${TAGGED} = :tag_${index})`,
-    parameters: { [`tag_${index}`]: name },
-  }));
-  if (excluded.length === 0) return conditions;
-  return [
-    ...conditions,
-    {
-      sql: `w.id NOT IN (${TAGGED} IN (SELECT value FROM json_each(:excluded_tags)))`,
-      parameters: { excluded_tags: JSON.stringify(excluded) },
-    },
+/** The inner query names the organization itself: tied to the outer row it would run once for every workspace. */
+function tagConditions(query: Query, organizationId: string): Condition[] {
+  const tagNames = (parameter: string): string[] => [
+    ...new Set(queryList(query, parameter).map((name) => name.toLowerCase())),
   ];
+  const wanted = tagNames('search[tags]');
+  const excluded = tagNames('search[exclude-tags]');
+  const conditions: Condition[] = [];
+  if (wanted.length > 0) {
+    conditions.push({
+      sql: `w.id IN (${TAGGED} IN (SELECT value FROM json_each(:wanted_tags))
+        GROUP BY wt.workspace_id HAVING COUNT(*) = :wanted_count)`,
+      parameters: {
+        wanted_tags: JSON.stringify(wanted),
+        wanted_count: wanted.length,
+        tag_organization: organizationId,
+      },
+    });
+  }
+  if (excluded.length > 0) {
+    conditions.push({
+      sql: `w.id NOT IN (${TAGGED} IN (SELECT value FROM json_each(:excluded_tags)))`,
+      parameters: { excluded_tags: JSON.stringify(excluded), tag_organization: organizationId },
+    });
+  }
+  return conditions;
 }
 
 function relatedConditions(query: Query): Condition[] {

@@ -26,7 +26,7 @@ export function listWorkspaces(services: Services, request: ApiRequest): ApiAnsw
       sql: readableCondition(request.caller, organization.id),
       parameters: { teams: JSON.stringify(request.caller.teamIds) },
     },
-    ...listConditions(request.query),
+    ...listConditions(request.query, organization.id),
   ];
   const page = requestedPage(request.query);
   const { records, totalCount } = selectPage(database, conditions, order, page);
@@ -35,7 +35,7 @@ export function listWorkspaces(services: Services, request: ApiRequest): ApiAnsw
   return ok({
     data: withLinkage(resources, included),
     ...(includes.size > 0 ? { included: included.resources } : {}),
-    ...describePage(request.url, page, totalCount),
+    ...describePage(request, page, totalCount),
   });
 }
 

@@ -23,7 +23,7 @@ export function listRemoteStateConsumers(services: Services, request: ApiRequest
   const { records, totalCount } = selectPage(services.database, conditions, 'w.name, w.id', page);
   return ok({
     data: workspaceResources(services, request, records),
-    ...describePage(request.url, page, totalCount),
+    ...describePage(request, page, totalCount),
   });
 }
 

@@ -42,7 +42,7 @@ export function listTags(services: Services, request: ApiRequest): ApiAnswer {
       attributes: { name: row.name, 'created-at': row.created_at, 'instance-count': row.instance_count },
       relationships: { organization: { data: { id: workspace.organization_name, type: 'organizations' } } },
     })),
-    ...describePage(request.url, page, count?.total ?? 0),
+    ...describePage(request, page, count?.total ?? 0),
   });
 }
 

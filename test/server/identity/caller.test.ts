@@ -1,0 +1,69 @@
+import { expect, it, onTestFinished } from 'vitest';
+
+import { Database } from '../../../src/server/database.ts';
+import { authenticateBearer } from '../../../src/server/identity/caller.ts';
+import { applySeed } from '../../../src/server/seed/apply-seed.ts';
+import { SEED, seedWith } from '../serve-for-test.ts';
+
+const NOON = new Date('2026-01-01T12:00:00Z');
+
+function open(seed = SEED): Database {
+  const database = Database.open(':memory:');
+  onTestFinished(() => database.close());
+  applySeed(database, seed, NOON);
+  return database;
+}
+
+it('knows nobody without a token that the database knows', () => {
+  const database = open();
+  for (const header of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer ',
+    'Bearer unknown',
+    'ann',
+    'Basic ann',
+    'Bearer ann x',
+  ]) {
+    expect(authenticateBearer(database, header, NOON), header).toBeUndefined();
+  }
+});
+
+it('takes a token until it expires', () => {
+  const database = open();
+  database.run('UPDATE api_tokens SET expires_at = :later', { later: '2026-01-01T13:00:00.000Z' });
+  expect(authenticateBearer(database, 'Bearer ann', NOON)?.username).toBe('ann');
+  expect(authenticateBearer(database, 'Bearer ann', new Date('2026-01-01T13:00:00Z'))).toBeUndefined();
+});
+
+it('gives a user the sum of all teams, and shows organizations it belongs to without any', () => {
+  const teams = [
+    { name: 'one', members: ['bob'], 'read-workspaces': true },
+    { name: 'two', members: ['bob'], 'manage-projects': true },
+  ];
+  const database = open(seedWith({ teams, members: ['eve'] }));
+  const rightsOf = (token: string) => {
+    const caller = authenticateBearer(database, `Bearer ${token}`, NOON);
+    const acme = database.get<{ id: string }>("SELECT id FROM organizations WHERE name = 'acme'")?.id ?? '';
+    return caller?.organizations.get(acme);
+  };
+  expect(rightsOf('bob')).toEqual({
+    owner: false,
+    manageWorkspaces: false,
+    readWorkspaces: true,
+    manageProjects: true,
+  });
+  expect(rightsOf('eve')).toEqual({
+    owner: false,
+    manageWorkspaces: false,
+    readWorkspaces: false,
+    manageProjects: false,
+  });
+});
+
+it('lets a team`s token act as the team, and other tokens as users', () => {
+  const database = open();
+  const actsAs = (token: string) => authenticateBearer(database, `Bearer ${token}`, NOON)?.actsAs.type;
+  expect(['ann', 'managers', 'acme-organization'].map(actsAs)).toEqual(['users', 'teams', 'users']);
+});

@@ -1,0 +1,60 @@
+import { expect, it, onTestFinished } from 'vitest';
+
+import { Database } from '../../../src/server/database.ts';
+import { registerServiceToken } from '../../../src/server/identity/tokens.ts';
+import { applySeed } from '../../../src/server/seed/apply-seed.ts';
+import { createServices, type Services } from '../../../src/server/services.ts';
+
+const NOON = new Date('2026-01-01T12:00:00Z');
+
+function services(now = () => NOON): Services {
+  const database = Database.open(':memory:');
+  onTestFinished(() => database.close());
+  const rules = [{ path: 'auth/k8s/*', capabilities: ['read' as const] }];
+  applySeed(
+    database,
+    {
+      policies: [{ name: 'reader', rules }],
+      'service-tokens': [
+        { name: 'root', token: 'root-token', policies: ['root'] },
+        { name: 'reader', token: 'reader-token', policies: ['reader', 'no-such-policy'] },
+      ],
+    },
+    NOON,
+  );
+  return createServices(database, now);
+}
+
+it('knows a service token by its value, and gives it what its policies give', () => {
+  const identity = services().authenticateServiceToken('reader-token');
+  expect(identity).toMatchObject({ displayName: 'reader', policies: ['reader', 'no-such-policy'] });
+  expect(identity?.can('read', 'auth/k8s/config')).toBe(true);
+  expect(identity?.can('update', 'auth/k8s/config')).toBe(false);
+});
+
+it('lets the policy root do everything', () => {
+  const identity = services().authenticateServiceToken('root-token');
+  expect(identity?.can('sudo', 'anything')).toBe(true);
+});
+
+it.each([undefined, '', 'unknown', ['root-token']])('takes the header %j for nobody', (header) => {
+  expect(services().authenticateServiceToken(header)).toBeUndefined();
+});
+
+it('forgets a token when it expires', () => {
+  let now = NOON;
+  const live = services(() => now);
+  const expiresAt = new Date('2026-01-01T13:00:00Z');
+  registerServiceToken(live.database, 'short', { displayName: 'short', policies: ['root'], expiresAt }, NOON);
+  expect(live.authenticateServiceToken('short')?.displayName).toBe('short');
+  now = expiresAt;
+  expect(live.authenticateServiceToken('short')).toBeUndefined();
+});
+
+it('gives a token the same accessor when it is registered again', () => {
+  const { database } = services();
+  const register = () => registerServiceToken(database, 'again', { displayName: 'x', policies: [] }, NOON);
+  const accessor = register();
+  expect(accessor).toMatch(/^accessor-/);
+  expect(register()).toBe(accessor);
+});

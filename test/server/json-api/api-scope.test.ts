@@ -1,0 +1,97 @@
+import { request as httpRequest } from 'node:http';
+
+import { expect, it } from 'vitest';
+
+import { serveForTest, workspaceBody } from '../serve-for-test.ts';
+
+const LIST = '/organizations/acme/workspaces';
+
+it.each([
+  ['no token', undefined],
+  ['an unknown token', 'nobody'],
+  ['an empty token', ''],
+])('answers 401 to %s, whatever is asked', async (_case, token) => {
+  const api = (await serveForTest()).as(token);
+  for (const answer of [await api.get(LIST), await api.get('/nowhere'), await api.post(LIST, 'not json')]) {
+    expect(answer.status).toBe(401);
+    expect(answer.errors[0]).toMatchObject({ status: '401', title: 'unauthorized' });
+  }
+});
+
+it('takes the scheme Bearer in any case, and no other scheme', async () => {
+  const api = (await serveForTest()).as(undefined);
+  expect((await api.send('GET', LIST, undefined, { authorization: 'bearer ann' })).status).toBe(200);
+  expect((await api.send('GET', LIST, undefined, { authorization: 'Basic ann' })).status).toBe(401);
+  expect((await api.send('GET', LIST, undefined, { authorization: 'ann' })).status).toBe(401);
+});
+
+it('keeps the error form of JSON:API for routes that do not exist', async () => {
+  const api = await serveForTest();
+  const answer = await api.get('/moon');
+  expect(answer.status).toBe(404);
+  expect(answer.headers.get('content-type')).toContain('application/vnd.api+json');
+  expect(answer.errors).toEqual([{ status: '404', title: 'not found', detail: expect.any(String) }]);
+});
+
+it.each(['application/vnd.api+json', 'application/json', 'application/json; charset=utf-8'])(
+  'reads bodies of the type %s',
+  async (type) => {
+    const api = await serveForTest();
+    const answer = await api.send('POST', LIST, workspaceBody({ name: 'a' }), { 'content-type': type });
+    expect(answer.status).toBe(201);
+  },
+);
+
+it.each(['POST', 'PATCH', 'DELETE'])('answers 415 to a %s with a body of another type', async (method) => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  const path = `/workspaces/${id}/relationships/remote-state-consumers`;
+  const answer = await api.send(method, path, '{}', { 'content-type': 'text/plain' });
+  expect(answer.status).toBe(415);
+  expect(answer.errors[0]).toMatchObject({ status: '415', title: 'unsupported media type' });
+});
+
+it.each(['{', '{"data":', 'null null', "{'data': 1}"])('answers 400 to the broken JSON %s', async (body) => {
+  const api = await serveForTest();
+  const answer = await api.post(LIST, body);
+  expect(answer.status).toBe(400);
+  expect(answer.errors[0]).toMatchObject({ status: '400', title: 'bad request' });
+});
+
+it('needs no body and no content type where the API wants none', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  expect((await api.post(`/workspaces/${id}/actions/lock`)).status).toBe(200);
+  const typed = await api.send('POST', `/workspaces/${id}/actions/unlock`, undefined, {
+    'content-type': 'application/vnd.api+json',
+  });
+  expect(typed.status).toBe(200);
+});
+
+it('answers 400 to a path that cannot be decoded', async () => {
+  const api = await serveForTest();
+  const status = await new Promise((resolve, reject) => {
+    const request = httpRequest(`${api.url}/api/v2/workspaces/%E0%A4%A`, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    request.on('error', reject);
+    request.end();
+  });
+  expect(status).toBe(400);
+});
+
+it('marks every answer with a request id', async () => {
+  const api = await serveForTest();
+  const ids = [await api.get(LIST), await api.get('/moon'), await api.as('nobody').get(LIST)].map((answer) =>
+    answer.headers.get('x-request-id'),
+  );
+  for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
+  expect(new Set(ids).size).toBe(3);
+});
+
+it('accepts names far longer than usual, and answers 404 for them', async () => {
+  const api = await serveForTest();
+  const answer = await api.get(`${LIST}/${'n'.repeat(500)}`);
+  expect(answer.errors[0]?.detail).toContain('Workspace');
+});

@@ -1,0 +1,113 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
+import { SEED, serveForTest, TestClient } from './serve-for-test.ts';
+
+function temporaryFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-server-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return join(directory, 'embedded.db');
+}
+
+it('listens on loopback, on a port of the system`s choice', async () => {
+  const server = await startServer({ data: ':memory:' });
+  onTestFinished(() => server.close());
+  expect(server.url).toBe(`http://127.0.0.1:${server.port}`);
+  expect(server.port).toBeGreaterThan(0);
+});
+
+it('listens on the port it is given, and frees it on close', async () => {
+  const first = await startServer({ data: ':memory:' });
+  await first.close();
+  const second = await startServer({ data: ':memory:', port: first.port });
+  onTestFinished(() => second.close());
+  expect(second.port).toBe(first.port);
+});
+
+it('fails with the system`s words when the port is taken', async () => {
+  const first = await startServer({ data: ':memory:' });
+  onTestFinished(() => first.close());
+  await expect(startServer({ data: ':memory:', port: first.port })).rejects.toThrow(/EADDRINUSE/);
+});
+
+it('closes although a client keeps its connection alive', async () => {
+  const server = await startServer({ data: ':memory:', seed: SEED });
+  await new TestClient(server.url, 'ann').get('/organizations/acme/workspaces');
+  const closed = server.close();
+  await expect(closed).resolves.toBeUndefined();
+});
+
+it('keeps what was written in its file', async () => {
+  const data = temporaryFile();
+  const first = await startServer({ data, seed: SEED });
+  const id = await new TestClient(first.url, 'ann').created({ name: 'kept' });
+  await first.close();
+  const api = await serveForTest({ data, seed: {} });
+  expect((await api.get(`/workspaces/${id}`)).resource.attributes['name']).toBe('kept');
+});
+
+it('keeps two servers in one process apart', async () => {
+  const [one, two] = [await serveForTest(), await serveForTest()];
+  await one.created({ name: 'mine' });
+  expect((await two.get('/organizations/acme/workspaces')).resources).toEqual([]);
+});
+
+it('serves one file from two servers at once, each seeing what the other writes', async () => {
+  const data = temporaryFile();
+  const [one, two] = [await serveForTest({ data }), await serveForTest({ data })];
+  const id = await one.created({ name: 'shared' });
+  expect((await two.update(id, { description: 'x' })).status).toBe(200);
+  expect((await one.attributes(id))['description']).toBe('x');
+  const creations = [one, two].flatMap((api) =>
+    Array.from({ length: 20 }, () => api.create({ name: 'race' })),
+  );
+  const statuses = (await Promise.all(creations)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+  expect(statuses.filter((status) => status === 422)).toHaveLength(39);
+});
+
+it('tells a failure to whoever runs it, and the client only that there was one', async () => {
+  const failures: Error[] = [];
+  let broken = false;
+  const now = () => {
+    if (broken) throw new Error('the clock stopped');
+    return new Date();
+  };
+  const api = await serveForTest({ now, onFailure: (error) => failures.push(error) });
+  broken = true;
+  const answer = await api.get('/organizations/acme/workspaces');
+  expect(answer.status).toBe(500);
+  expect(answer.errors).toEqual([
+    { status: '500', title: 'internal error', detail: 'The service failed to handle the request' },
+  ]);
+  broken = false;
+  await api.get('/organizations/acme/workspaces/none');
+  expect(failures.map(({ message }) => message)).toEqual(['the clock stopped']);
+});
+
+it('tells each request with its route before its answer arrives', async () => {
+  const served: ServedRequest[] = [];
+  const api = await serveForTest({ onRequest: (request) => served.push(request) });
+  const id = await api.created({ name: 'a' });
+  await api.get(`/workspaces/${id}?include=project`);
+  await api.get('/nowhere');
+  expect(served).toEqual([
+    {
+      method: 'POST',
+      route: '/api/v2/organizations/:organization_name/workspaces',
+      url: '/api/v2/organizations/acme/workspaces',
+      status: 201,
+    },
+    {
+      method: 'GET',
+      route: '/api/v2/workspaces/:workspace_id',
+      url: `/api/v2/workspaces/${id}?include=project`,
+      status: 200,
+    },
+    { method: 'GET', route: '/api/v2/nowhere', url: '/api/v2/nowhere', status: 404 },
+  ]);
+});

@@ -1,0 +1,151 @@
+import { expect, it } from 'vitest';
+
+import { seedWith, serveForTest } from '../serve-for-test.ts';
+
+const A = { workspaces: [{ name: 'a', id: 'ws-a' }] };
+const LOCK = '/workspaces/ws-a/actions/lock';
+const UNLOCK = '/workspaces/ws-a/actions/unlock';
+const FORCE_UNLOCK = '/workspaces/ws-a/actions/force-unlock';
+
+it.each([
+  ['the plain form', { reason: 'deploy' }, 'deploy'],
+  ['the wrapped form', { data: { type: '', attributes: { reason: 'deploy' } } }, 'deploy'],
+  ['no body', undefined, ''],
+  ['an empty object', {}, ''],
+])('locks with a reason in %s', async (_form, body, reason) => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  const answer = await api.post(LOCK, body);
+  expect(answer.status).toBe(200);
+  expect(answer.resource.attributes).toMatchObject({ locked: true, 'locked-reason': reason });
+  expect(answer.resource.relationships['locked-by']?.data).toMatchObject({ type: 'users' });
+  expect((await api.get('/workspaces/ws-a')).resource).toEqual(answer.resource);
+});
+
+it('answers 409 to a second lock, whoever asks', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  await api.post(LOCK);
+  expect((await api.post(LOCK)).status).toBe(409);
+  expect((await api.as('managers').post(LOCK)).status).toBe(409);
+});
+
+it('unlocks for its holder, and shows an unlocked workspace', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  await api.post(LOCK, { reason: 'deploy' });
+  const answer = await api.post(UNLOCK);
+  expect(answer.status).toBe(200);
+  expect(answer.resource.attributes).toMatchObject({ locked: false, 'locked-reason': '' });
+  expect(answer.resource.relationships['locked-by']).toEqual({ data: null });
+});
+
+it('answers 409 to an unlock and a force-unlock of an unlocked workspace', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  for (const path of [UNLOCK, FORCE_UNLOCK]) {
+    const answer = await api.post(path);
+    expect(answer.status).toBe(409);
+    expect(answer.errors[0]?.detail).not.toContain('is locked by');
+  }
+});
+
+it.each([
+  ['User', 'ann', 'managers', 'is locked by User ann'],
+  ['Team', 'managers', 'ann', 'is locked by Team managers'],
+])('names the %s that holds the lock to anyone else who unlocks', async (_kind, holder, other, text) => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  await api.as(holder).post(LOCK);
+  const answer = await api.as(other).post(UNLOCK);
+  expect(answer.status).toBe(409);
+  expect(answer.errors[0]?.detail).toContain(text);
+  expect((await api.get('/workspaces/ws-a')).resource.attributes['locked']).toBe(true);
+});
+
+it('does not let one user unlock what another has locked', async () => {
+  const seed = seedWith({
+    ...A,
+    teams: [{ name: 'devs', members: ['bob'], 'workspace-access': { a: 'write' } }],
+  });
+  const api = await serveForTest({ seed });
+  await api.as('bob').post(LOCK);
+  const answer = await api.post(UNLOCK);
+  expect(answer.status).toBe(409);
+  expect(answer.errors[0]?.detail).toContain('is locked by User bob');
+  expect((await api.as('bob').post(UNLOCK)).status).toBe(200);
+});
+
+it('names a run that holds the lock', async () => {
+  const seed = seedWith({ workspaces: [{ name: 'a', id: 'ws-a', 'locked-by-run': 'run-7' }] });
+  const api = await serveForTest({ seed });
+  expect((await api.post(UNLOCK)).errors[0]?.detail).toContain('is locked by Run run-7');
+  const { relationships } = (await api.get('/workspaces/ws-a')).resource;
+  expect(relationships['locked-by']?.data).toEqual({ id: 'run-7', type: 'runs' });
+});
+
+it('locks as a team through a team`s token, whichever of its members uses it', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  const locked = await api.as('managers').post(LOCK);
+  expect(locked.resource.relationships['locked-by']?.data).toMatchObject({ type: 'teams' });
+  expect((await api.as('managers').post(UNLOCK)).status).toBe(200);
+});
+
+it('force-unlocks someone else`s lock for an admin', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  await api.post(LOCK);
+  const answer = await api.as('managers').post(FORCE_UNLOCK);
+  expect(answer.status).toBe(200);
+  expect(answer.resource.attributes['locked']).toBe(false);
+});
+
+const PENDING = { name: 'a', id: 'ws-a', 'intermediate-state-version': 'pending' as const };
+
+it('answers 503 to an unlock while the latest state version is pending, and stays locked', async () => {
+  const api = await serveForTest({ seed: seedWith({ workspaces: [PENDING] }) });
+  await api.post(LOCK);
+  const answer = await api.post(UNLOCK);
+  expect(answer.status).toBe(503);
+  expect(answer.errors[0]?.detail).toContain('latest state version is still pending');
+  expect((await api.get('/workspaces/ws-a')).resource.attributes['locked']).toBe(true);
+});
+
+it('force-unlocks even while a state version is pending', async () => {
+  const api = await serveForTest({ seed: seedWith({ workspaces: [PENDING] }) });
+  await api.post(LOCK);
+  expect((await api.post(FORCE_UNLOCK)).status).toBe(200);
+});
+
+it('makes the finalized intermediate state version the current one on unlock', async () => {
+  const workspaces = [{ name: 'a', id: 'ws-a', 'intermediate-state-version': 'finalized' as const }];
+  const api = await serveForTest({ seed: seedWith({ workspaces }) });
+  const before = (await api.post(LOCK)).resource.relationships['current-state-version'];
+  expect(before).toEqual({ data: null });
+  const after = (await api.post(UNLOCK)).resource.relationships['current-state-version'];
+  expect(after?.data).toMatchObject({ type: 'state-versions', id: expect.stringMatching(/^sv-/) });
+});
+
+const ACCESS = {
+  workspaces: [{ name: 'a', id: 'ws-a' }],
+  teams: [
+    { name: 'planners', token: 'planners', 'workspace-access': { a: 'plan' } },
+    { name: 'writers', token: 'writers', 'workspace-access': { a: 'write' } },
+    { name: 'admins', token: 'admins', 'workspace-access': { a: 'admin' } },
+    { name: 'locksmiths', token: 'locksmiths', 'workspace-access': { a: ['can-lock', 'can-unlock'] } },
+  ],
+};
+
+it.each([
+  ['planners', 404, 404],
+  ['writers', 200, 404],
+  ['locksmiths', 200, 404],
+  ['admins', 200, 200],
+  ['readers', 404, 404],
+  ['eve', 404, 404],
+])('lets %s lock (%i) and force-unlock (%i)', async (token, lock, forceUnlock) => {
+  const api = await serveForTest({ seed: seedWith(ACCESS) });
+  expect((await api.as(token).post(LOCK)).status).toBe(lock);
+  await api.post(LOCK);
+  expect((await api.as(token).post(FORCE_UNLOCK)).status).toBe(forceUnlock);
+});
+
+it('still takes updates while it is locked', async () => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  await api.post(LOCK);
+  expect((await api.update('ws-a', { description: 'x' })).status).toBe(200);
+});
