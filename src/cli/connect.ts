@@ -48,7 +48,7 @@ async function connect<C extends ReaderConnection>(
   open: (options: TargetOptions) => C,
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
-    ? await openEmbedded(stack)
+    ? await openEmbedded(stack, world)
     : undefined;
   const targets: ConnectedTarget<C>[] = [];
   const close = async () => {

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Stack } from '../model/target.ts';
+import type { World } from './world.ts';
 
 export interface Embedded {
   readonly url: string;
@@ -28,7 +29,7 @@ const beside = {
 };
 
 /** Makes sure that the stack's organizations and mounts exist, and that someone serves them. */
-export async function openEmbedded(stack: Stack): Promise<Embedded> {
+export async function openEmbedded(stack: Stack, world: World): Promise<Embedded> {
   const data = embeddedDataFile(stack.directory);
   await mkdir(dirname(data), { recursive: true });
   const { ownerToken, serviceToken } = await ensureTenants(stack, data);
@@ -36,7 +37,7 @@ export async function openEmbedded(stack: Stack): Promise<Embedded> {
   const running = await findRunning(data);
   if (running !== undefined) return { url: running, ...tokens, close: async () => {} };
   const { startServer } = await import('../server/start-server.ts');
-  const server = await startServer({ data });
+  const server = await startServer({ data, onFailure: tellFailure(world) });
   return { url: server.url, ...tokens, close: () => server.close() };
 }
 
@@ -101,6 +102,11 @@ async function findRunning(data: string): Promise<string | undefined> {
     () => false,
   );
   return answers ? url : undefined;
+}
+
+/** A failure of the service itself is a bug of ours, and nobody else would tell it. */
+export function tellFailure(world: World): (error: Error) => void {
+  return (error) => world.stderr.write(`the embedded service failed: ${error.stack ?? error.message}\n`);
 }
 
 /** Tells later commands where a data file is served. Returns how to take it back. */

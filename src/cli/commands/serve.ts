@@ -1,7 +1,7 @@
 /** `trueup serve`: the embedded service by itself, for trying things and for testing pipelines. */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { announce, embeddedDataFile } from '../embedded.ts';
+import { announce, embeddedDataFile, tellFailure } from '../embedded.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
@@ -28,6 +28,7 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
     data,
     port: options.port ?? 0,
     ...(seed === undefined ? {} : { seed }),
+    onFailure: tellFailure(world),
   });
   const withdraw = await announce(data, server.url);
   world.stdout.write(`trueup serves ${server.url} from ${data}\n`);
