@@ -20,7 +20,7 @@ function fileName(name: string): string {
   return `${kebabCase(name).replace(/^-/, '')}.schema.json`;
 }
 
-function asText(schema: JsonObject): string {
+function asText({ $id: _, ...schema }: JsonObject): string {
   return `${JSON.stringify({ $schema: 'https://json-schema.org/draft/2020-12/schema', ...schema }, null, 2)}\n`;
 }
 

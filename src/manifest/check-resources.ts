@@ -21,11 +21,12 @@ export interface CheckContext {
 export function checkResources(entries: readonly Entry[], { kinds, secrets }: CheckContext): Diagnostic[] {
   const declared = new Map<AddressText, DesiredResource>();
   const renamed = new Map<AddressText, DesiredResource>();
-  for (const { resource } of entries) {
+  for (const { resource, shortForm } of entries) {
     if (resource === undefined) continue;
     const { address, metadata } = resource;
     declared.set(formatAddress(address), resource);
-    if (metadata.renamedFrom !== undefined)
+    // What is wrong with the name of a whole is told once, and not for each of its parts too.
+    if (metadata.renamedFrom !== undefined && shortForm === undefined)
       renamed.set(
         formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
         resource,

@@ -15,7 +15,7 @@ export function chooseTargets({ kind, value }: Declaration, stack: StackReading)
   const candidates = stack.targets.filter(({ service }) => service === kind.service);
   const named = namedTargets(value['metadata']);
   const choices =
-    named.length === 0
+    named === undefined
       ? [onlyTarget(kind.name, kind.service, candidates)]
       : named.map(({ name, path }) => namedTarget(name, path, { stack, candidates, kind: kind.name }));
   return {
@@ -30,10 +30,11 @@ interface Named {
   readonly path: Path;
 }
 
-function namedTargets(metadata: unknown): Named[] {
+/** Undefined when the manifest leaves the choice open. */
+function namedTargets(metadata: unknown): Named[] | undefined {
   const { target, targets } = isJsonObject(metadata as never) ? (metadata as Record<string, unknown>) : {};
   if (typeof target === 'string') return [{ name: target, path: ['metadata', 'target'] }];
-  if (!Array.isArray(targets)) return [];
+  if (!Array.isArray(targets)) return undefined;
   return targets.flatMap((name, index) =>
     typeof name === 'string' ? [{ name, path: ['metadata', 'targets', `${index}`] }] : [],
   );

@@ -2,9 +2,8 @@
  * The YAML parser's errors in words for people, with what to do about the usual slips: tabs, colons, quotes, templates
  * that were never rendered, merge conflicts. The place is always in the user's file.
  */
-import { type Event, EVENT_ID, type YAMLException } from 'js-yaml';
+import type { YAMLException } from 'js-yaml';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
 import type { SourceText } from './source-text.ts';
 
 interface Slip {
@@ -41,37 +40,6 @@ export function explainSyntax(source: SourceText, base: number, error: YAMLExcep
   };
 }
 
-/** A key that a map has twice, at each repetition, with the place of the first. */
-export function explainDuplicateKeys(
-  source: SourceText,
-  parsed: { readonly text: string; readonly base: number; readonly events: readonly Event[] },
-): Diagnostic[] {
-  const range: EventRange = { ...parsed, first: 0 };
-  const place = ({ start, end }: Span) => source.place(parsed.base + start, parsed.base + end);
-  const diagnostics: Diagnostic[] = [];
-  for (const [index, event] of parsed.events.entries()) {
-    if (event.type !== EVENT_ID.MAPPING) continue;
-    const seen = new Map<string, Span>();
-    for (const { key } of pairsOf(range, index)) {
-      const [name, span] = [keyText(range, key), spanOf(range, key)];
-      if (name === undefined || span === undefined || name === '<<') continue;
-      const first = seen.get(name);
-      if (first === undefined) seen.set(name, span);
-      else
-        diagnostics.push({
-          code: 'duplicate-field',
-          severity: 'error',
-          class: 'invalid',
-          message: `"${name}" stands twice in one map`,
-          place: place(span),
-          fix: 'keep one of them',
-          related: [{ message: 'first here', place: place(first) }],
-        });
-    }
-  }
-  return diagnostics;
-}
-
 function lookAround(text: string, at: number, reason: string): Trouble {
   const lineStart = Math.max(text.lastIndexOf('\n', at - 1), -1) + 1;
   const beforeStart = lineStart === 0 ? 0 : text.lastIndexOf('\n', lineStart - 2) + 1;
@@ -96,6 +64,12 @@ function explain(trouble: Trouble): Slip {
 
 type Look = (trouble: Trouble) => Slip | undefined;
 
+/** A template language's marks, left in the text. */
+export const unrendered = {
+  message: 'a template is not rendered: "{{" means nothing here',
+  fix: 'render the manifests first and pipe them in, with "-" as the path',
+};
+
 /** Slips that the parser cannot know of, by how the text looks. */
 const looks: readonly Look[] = [
   ({ text }) => {
@@ -112,11 +86,7 @@ const looks: readonly Look[] = [
     const inLine = line.indexOf('{{');
     const inBefore = before.indexOf('{{');
     if (inLine === -1 && inBefore === -1) return undefined;
-    return {
-      at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine,
-      message: 'a template is not rendered: "{{" means nothing here',
-      fix: 'render the manifests first and pipe them in, with "-" as the path',
-    };
+    return { ...unrendered, at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine };
   },
 ];
 
@@ -127,7 +97,7 @@ const translations: readonly Look[] = [
     fix: 'indent with spaces',
   })),
   says(/^bad indentation of a mapping entry/, explainEntry),
-  says(/^deficient indentation/, (trouble) => (atDocumentEnd(trouble) ? openQuote(trouble) : misaligned)),
+  says(/^deficient indentation/, explainDeficit),
   says(/^bad indentation of a sequence entry/, () => misaligned),
   says(/^unexpected end of the stream within a flow collection/, openBracket),
   says(/^missed comma/, () => ({
@@ -146,10 +116,6 @@ const translations: readonly Look[] = [
   says(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
     message: `the tag "${unknown ?? unresolved}" is not supported`,
     fix: 'leave the tag out',
-  })),
-  says(/complex keys/, () => ({
-    message: 'a key must be one word, not a list or a map',
-    fix: 'quote a value that begins with "{" or "["',
   })),
   says(/^null byte|non-printable/, () => ({
     message: 'the text holds a character that YAML does not allow',
@@ -209,13 +175,16 @@ function explainLine({ line, lineStart, before, beforeStart }: Trouble): Slip {
   };
 }
 
-function atDocumentEnd({ text, at }: Trouble): boolean {
-  return text.slice(at).trim() === '' || text.startsWith('---', at);
+/** Only quotes and brackets go on over lines whatever their indentation: the one opened last was to be closed. */
+function explainDeficit(trouble: Trouble): Slip {
+  const [quote, bracket] = [openQuote(trouble), openBracket(trouble)];
+  if (quote.at === undefined && bracket.at === undefined) return misaligned;
+  return (quote.at ?? -1) > (bracket.at ?? -1) ? quote : bracket;
 }
 
 /** The parser notices at the end; the reader wants the beginning: the last line with an odd number of that quote. */
 function openQuote({ text, at }: Trouble): Slip {
-  const slip = { message: 'a quote is opened and never closed', fix: 'close it' };
+  const slip: Slip = { message: 'a quote is opened and never closed', fix: 'close it' };
   for (let end = at; end > 0; end = text.lastIndexOf('\n', end - 1)) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
     const opened = /(?:^|[:,[{-])\s+(?:"[^"]*|'[^']*)$/.exec(text.slice(start, end));
@@ -226,7 +195,7 @@ function openQuote({ text, at }: Trouble): Slip {
 
 /** The last bracket before the end that nothing closes. */
 function openBracket({ text, at }: Trouble): Slip {
-  const slip = { message: 'a "[" or "{" is not closed', fix: 'close it' };
+  const slip: Slip = { message: 'a "[" or "{" is not closed', fix: 'close it' };
   let closed = 0;
   for (let index = at - 1; index >= 0; index--) {
     const character = text[index] ?? '';

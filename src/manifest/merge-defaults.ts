@@ -4,7 +4,14 @@ import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 /** What `own` says always stands; `defaults` only fill in what it leaves out. `null`, `{}` and `[]` are said. */
 export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {
   const names = new Set([...Object.keys(own), ...Object.keys(defaults)]);
-  return Object.fromEntries([...names].map((name) => [name, mergeMember(defaults[name], own[name])]));
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergeMember(ownMember(defaults, name), ownMember(own, name))]),
+  );
+}
+
+/** Never what every object inherits: a field may be called `constructor`. */
+function ownMember(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
 }
 
 function mergeMember(fallback: Json | undefined, own: Json | undefined): Json {

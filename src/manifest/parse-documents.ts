@@ -15,7 +15,8 @@ import {
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Json } from '../model/json.ts';
 import { checkAliases } from './check-aliases.ts';
-import { explainDuplicateKeys, explainSyntax } from './explain-syntax.ts';
+import { findComplexKeys, findDuplicateKeys } from './explain-keys.ts';
+import { explainSyntax } from './explain-syntax.ts';
 import type { SourceText } from './source-text.ts';
 import type { YamlDocument } from './yaml-document.ts';
 
@@ -65,30 +66,34 @@ function parseChunk(source: SourceText, { text, base }: Chunk): ParsedText {
   } catch (error) {
     return { documents: [], diagnostics: [explainSyntax(source, base, asYamlError(error))] };
   }
-  const options = { source: text, schema: jsonLikeSchema, maxTotalMergeKeys: -1 };
+  const parsed = { source, text, base, events };
   try {
-    return toDocuments({ source, text, base, events }, constructFromEvents(events, options));
+    return toDocuments(parsed, construct(parsed, false));
   } catch (error) {
-    const cause = asYamlError(error);
-    const duplicates = explainDuplicateKeys(source, { text, base, events });
-    if (duplicates.length === 0) return { documents: [], diagnostics: [explainSyntax(source, base, cause)] };
-    return withDuplicates({ source, text, base, events }, duplicates);
+    return readOn(parsed, asYamlError(error));
   }
 }
 
-type Parsed = Pick<YamlDocument, 'source' | 'text' | 'base' | 'events'>;
+interface Parsed extends Chunk {
+  readonly source: SourceText;
+  readonly events: Event[];
+}
+
+function construct({ text, events }: Parsed, json: boolean): unknown[] {
+  return constructFromEvents(events, { source: text, schema: jsonLikeSchema, maxTotalMergeKeys: -1, json });
+}
 
 /** Reads on behind duplicate keys (the last one wins), for the other problems of the same document. */
-function withDuplicates(parsed: Parsed, duplicates: readonly Diagnostic[]): ParsedText {
-  const options = { source: parsed.text, schema: jsonLikeSchema, maxTotalMergeKeys: -1, json: true };
+function readOn(parsed: Parsed, cause: YAMLException): ParsedText {
+  const keys = [...findComplexKeys(parsed), ...findDuplicateKeys(parsed)];
+  const explain = (error: YAMLException) => explainSyntax(parsed.source, parsed.base, error);
+  if (keys.length === 0) return { documents: [], diagnostics: [explain(cause)] };
+  if (keys.some(({ code }) => code === 'yaml-syntax')) return { documents: [], diagnostics: keys };
   try {
-    const { documents, diagnostics } = toDocuments(parsed, constructFromEvents([...parsed.events], options));
-    return { documents, diagnostics: [...duplicates, ...diagnostics] };
+    const { documents, diagnostics } = toDocuments(parsed, construct(parsed, true));
+    return { documents, diagnostics: [...keys, ...diagnostics] };
   } catch (error) {
-    return {
-      documents: [],
-      diagnostics: [...duplicates, explainSyntax(parsed.source, parsed.base, asYamlError(error))],
-    };
+    return { documents: [], diagnostics: [...keys, explain(asYamlError(error))] };
   }
 }
 

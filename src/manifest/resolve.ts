@@ -56,7 +56,7 @@ export function resolve(
     const partKind = context.kinds.get(kind.shortForms?.[field]?.kind ?? '');
     if (partKind === undefined) return [];
     const part = { ...entry, address: addressOf(partKind, target, metadata.name), shortForm: field };
-    return [valid ? { ...part, resource: makePart(part, layers, context) } : part];
+    return [valid ? { ...part, resource: makePart(part, { layers, whole: metadata }, context) } : part];
   });
   return [main, ...parts];
 }
@@ -95,10 +95,10 @@ function makeResource(
   };
 }
 
-/** The resource that a short form stands for; defaults of its own kind apply to it too. */
+/** The resource that a short form stands for; defaults of its own kind apply to it too. It is renamed with its whole. */
 function makePart(
   part: Entry & { readonly shortForm: string },
-  layers: SpecLayers,
+  { layers, whole }: { readonly layers: SpecLayers; readonly whole: Metadata },
   { defaultsOf }: ResolveContext,
 ): DesiredResource {
   const { address, declaration, shortForm, writtenName } = part;
@@ -118,7 +118,10 @@ function makePart(
   return {
     address,
     spec: defaults === undefined ? spec : mergeDefaults(defaults.spec, spec),
-    metadata: { name: writtenName },
+    metadata: {
+      name: writtenName,
+      ...(whole.renamedFrom === undefined ? {} : { renamedFrom: whole.renamedFrom }),
+    },
     get place() {
       return place();
     },

@@ -1,12 +1,10 @@
 /**
  * What `trueup.yaml` may say: the schema of the Stack document, and its TypeScript type from the same source. What one
- * target may say depends on its service; those rules are in `check-target.ts`.
+ * target may say depends on its service; those rules are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
-import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { jsonSchema } from '../model/json-schema.ts';
-import type { Registry } from '../model/kind.ts';
-import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
+import type { JsonObject } from '../model/json.ts';
+import { apiVersion } from './manifest-schema.ts';
 
 const closed = { additionalProperties: false };
 const text = (description: string) => Type.String({ minLength: 1, description });
@@ -145,19 +143,3 @@ export const stackSchema = Type.Object(
 
 export type StackDocument = Static<typeof stackSchema>;
 export type TargetDocument = Static<typeof TargetSchema>;
-
-/** The stack's schema for editors, which also knows the fields that `defaults` may hold. */
-export function stackDocumentSchema(kinds: Registry): JsonObject {
-  const schema = jsonSchema(stackSchema);
-  const defaults = {
-    type: 'object',
-    description: 'By kind: merged under the spec of each manifest of that kind',
-    properties: Object.fromEntries([...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)])),
-    additionalProperties: false,
-  };
-  const { properties, ...rest } = schema;
-  if (!isJsonObject(properties) || !isJsonObject(properties['spec'])) throw new Error('the stack has a spec');
-  const spec = properties['spec'];
-  const members = { ...(isJsonObject(spec['properties']) ? spec['properties'] : {}), defaults };
-  return { ...rest, properties: { ...properties, spec: { ...spec, properties: members } } };
-}

@@ -30,6 +30,6 @@ it('an anchor that is used often and is small is fine', () => {
 });
 
 it('an anchor may be given anew', () => {
-  const [document] = parse('a: &x 1\nb: *x\nc: &x { d: *x }\n').documents;
-  expect(document?.value).toMatchObject({ a: 1, b: 1 });
+  const [document] = parse('a: &x 1\nb: *x\nc: &x { d: 1 }\ne: *x\n').documents;
+  expect(document?.value).toEqual({ a: 1, b: 1, c: { d: 1 }, e: { d: 1 } });
 });

@@ -49,7 +49,7 @@ describe('text that is no YAML is explained where it goes wrong', () => {
     [
       'a missing comma',
       'a: { b: 1 "c": 2 }\n',
-      '1:11+1',
+      '1:14+1',
       'a comma is missing between two members of a "[…]" or "{…}"',
       'put a comma between them, or close the bracket before',
     ],
@@ -106,11 +106,9 @@ describe('text that is no YAML is explained where it goes wrong', () => {
       'the text holds a character that YAML does not allow',
       'save the file as UTF-8 text, and remove control characters',
     ],
-  ])('%s', (_, text, place, message, fix) => {
+  ])('%s', (...[, text = '', place, message, fix]) => {
     const [first] = diagnose(text);
-    expect(first).toBe(
-      `a.yaml:${place} yaml-syntax: ${message} | fix: ${fix}`,
-    );
+    expect(first).toBe(`a.yaml:${place} yaml-syntax: ${message} | fix: ${fix}`);
   });
 
   it('a key that stands twice, at each repetition and with the first one', () => {

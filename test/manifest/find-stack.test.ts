@@ -35,7 +35,9 @@ describe('the stack that is meant', () => {
 
   it('may not be there at all', async () => {
     const folder = await folderWith({ 'x.yaml': '' });
-    expect(await findStack('nope', folder)).toMatchObject({ message: 'there is no file or directory "nope"' });
+    expect(await findStack('nope', folder)).toMatchObject({
+      message: 'there is no file or directory "nope"',
+    });
     expect(await findStack(undefined, folder)).toMatchObject({
       class: 'failure',
       message: 'there is no trueup.yaml here or in a parent directory',

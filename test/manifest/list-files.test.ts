@@ -27,7 +27,9 @@ async function list(patterns: readonly string[], folder?: string): Promise<Recor
 
 describe('a pattern of manifests', () => {
   it('is a file, a directory with all YAML below, or a glob', async () => {
-    expect(await list(['single.yaml', 'manifests', './manifests/', '*.yaml', 'manifests/**/*.{yaml,yml}'])).toEqual({
+    expect(
+      await list(['single.yaml', 'manifests', './manifests/', '*.yaml', 'manifests/**/*.{yaml,yml}']),
+    ).toEqual({
       'single.yaml': ['single.yaml'],
       manifests: ['manifests/a.yaml', 'manifests/deep/b.yml'],
       './manifests/': ['manifests/a.yaml', 'manifests/deep/b.yml'],

@@ -12,9 +12,9 @@ const values = (text: string) => parse(text).documents.map(({ value }) => value)
 
 describe('a text of YAML documents', () => {
   it('is read as JSON: dates, infinities and yes stay text', () => {
-    expect(values('{ a: 2024-01-01, b: .inf, c: yes, d: 1.5, e: 0x10, f: ~, g: True, h: 012, i: "1" }')).toEqual([
-      { a: '2024-01-01', b: '.inf', c: 'yes', d: 1.5, e: 16, f: null, g: true, h: 12, i: '1' },
-    ]);
+    expect(
+      values('{ a: 2024-01-01, b: .inf, c: yes, d: 1.5, e: 0x10, f: ~, g: True, h: 012, i: "1" }'),
+    ).toEqual([{ a: '2024-01-01', b: '.inf', c: 'yes', d: 1.5, e: 16, f: null, g: true, h: 12, i: '1' }]);
   });
 
   it('may use anchors, aliases and merge keys', () => {
@@ -36,12 +36,15 @@ describe('a text of YAML documents', () => {
 
   it('is parsed once when it is valid, ten thousand documents and all', () => {
     vi.clearAllMocks();
-    const text = Array.from({ length: 10_000 }, (_, number) => `name: app-${number}\nspec: { a: [1, 2] }\n`).join('---\n');
+    const text = Array.from(
+      { length: 10_000 },
+      (_, number) => `name: app-${number}\nspec: { a: [1, 2] }\n`,
+    ).join('---\n');
     const { documents, diagnostics } = parse(text);
     expect(diagnostics).toEqual([]);
     expect(documents).toHaveLength(10_000);
     const last = documents.at(-1);
-    expect(last && placeIn(last, ['spec', 'a', '1'])).toMatchObject({ line: 29_999, column: 15 });
+    expect(last && placeIn(last, ['spec', 'a', '1'])).toMatchObject({ line: 29_999, column: 16 });
     expect(yaml.parseEvents).toHaveBeenCalledTimes(1);
     expect(yaml.constructFromEvents).toHaveBeenCalledTimes(1);
   });

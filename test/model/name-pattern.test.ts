@@ -28,11 +28,15 @@ describe('a name pattern', () => {
   it('matches whatever its stars are replaced with', () => {
     const piece = fc.string({ maxLength: 5 }).map((text) => text.replaceAll('*', ''));
     fc.assert(
-      fc.property(fc.array(fc.tuple(piece, fc.string({ maxLength: 5 })), { minLength: 1 }), piece, (parts, end) => {
-        const pattern = `${parts.map(([fixed]) => `${fixed}*`).join('')}${end}`;
-        const name = `${parts.map(([fixed, any]) => `${fixed}${any}`).join('')}${end}`;
-        expect(matchesPattern(name, pattern)).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.tuple(piece, fc.string({ maxLength: 5 })), { minLength: 1 }),
+        piece,
+        (parts, end) => {
+          const pattern = `${parts.map(([fixed]) => `${fixed}*`).join('')}${end}`;
+          const name = `${parts.map(([fixed, any]) => `${fixed}${any}`).join('')}${end}`;
+          expect(matchesPattern(name, pattern)).toBe(true);
+        },
+      ),
     );
   });
 });

@@ -1,0 +1,56 @@
+/**
+ * Builds `dist`: all of trueup in as few files as can be, because start-up time is file count. What only some commands
+ * need stands in files of its own. `fastify` stays a dependency; every other package is bundled, its licence with it.
+ */
+import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type OutputChunk, rolldown } from 'rolldown';
+import { leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
+import { collectNotices } from './collect-notices.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const dist = join(root, 'dist');
+
+/** Files of `dist` that commands load when they need them, each with what it imports; who stands first takes its pick. */
+const groups = [
+  // main.ts waits for its command at its top level: a file that the command loads must not wait for main.ts in turn.
+  { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
+  { name: 'prompts', test: /\/node_modules\/@clack\// },
+  { name: 'server', test: /\/src\/server\// },
+  { name: 'manifests', test: /\/src\/cli\/(?:load-manifests|commands\/validate|commands\/schema)\.ts$/ },
+  { name: 'embedded', test: /\/src\/cli\/(?:embedded|commands\/serve)\.ts$/ },
+  { name: 'wire', test: /\/src\/cli\/(?:connect|commands\/plan|commands\/apply)\.ts$/ },
+].map((group, index, all) => ({ ...group, priority: all.length - index }));
+
+async function bundle(): Promise<readonly OutputChunk[]> {
+  const build = await rolldown({
+    cwd: root,
+    input: { trueup: 'src/main.ts' },
+    platform: 'node',
+    external: ['fastify'],
+    preserveEntrySignatures: false,
+    plugins: [leanUndici, readySchemas, plainSchemas],
+    onLog: (level, log) => {
+      if (level === 'warn') throw new Error(`the bundler warns: ${log.message}`);
+    },
+  });
+  const { output } = await build.write({
+    dir: dist,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name].js',
+    codeSplitting: { groups },
+    comments: { legal: true, annotation: false, jsdoc: false },
+  });
+  await build.close();
+  return output.filter((file) => file.type === 'chunk');
+}
+
+await rm(dist, { recursive: true, force: true });
+await mkdir(dist, { recursive: true });
+const chunks = await bundle();
+await copyFile(join(root, 'scripts', 'launch.js'), join(dist, 'main.js'));
+const modules = chunks.flatMap((chunk) => chunk.moduleIds);
+await writeFile(join(dist, 'THIRD-PARTY-NOTICES.txt'), await collectNotices(modules));
+for (const { fileName, code } of chunks) console.log(`dist/${fileName}  ${Math.ceil(code.length / 1024)} kB`);

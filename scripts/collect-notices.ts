@@ -1,0 +1,26 @@
+/** The licences of what is bundled: every package that gave a module, with the licence text that it ships. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * @param modules absolute paths of the modules in a bundle
+ * @throws when a package ships no licence text: it must not be bundled then
+ */
+export async function collectNotices(modules: readonly string[]): Promise<string> {
+  const packages = new Set(modules.flatMap((module) => packageOf(module) ?? []));
+  const notices = await Promise.all([...packages].sort().map(noticeOf));
+  return `The files beside this one contain the packages below.\n${notices.join('')}`;
+}
+
+/** The folder of the package that a module belongs to; undefined for our own. */
+function packageOf(module: string): string | undefined {
+  return /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(module)?.[0];
+}
+
+async function noticeOf(folder: string): Promise<string> {
+  const about = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const file = (await readdir(folder)).find((name) => /^licen[cs]e(?:\.|$)/i.test(name));
+  if (file === undefined) throw new Error(`the package ${about.name} has no licence text`);
+  const text = await readFile(join(folder, file), 'utf8');
+  return `\n${'-'.repeat(80)}\n${about.name} ${about.version} (${about.license})\n\n${text.trim()}\n`;
+}

@@ -1,0 +1,25 @@
+/** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `ready-checks.ts`. */
+import standalone from 'ajv/dist/standalone/index.js';
+import { kinds } from '../src/kinds/index.ts';
+import { makeCompiler, schemaKey } from '../src/manifest/compile-schema.ts';
+import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/manifest-schema.ts';
+import { stackSchema } from '../src/manifest/stack-schema.ts';
+import { jsonSchema } from '../src/model/json-schema.ts';
+
+/** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
+function schemas(): readonly object[] {
+  const ofKinds = [...kinds.values()].flatMap((kind) => [manifestSchema(kind), partialSpecSchema(kind)]);
+  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema)];
+}
+
+/** The text of an ES module that exports `readyChecks`. */
+export function compileChecks(): string {
+  const ajv = makeCompiler({ source: true, esm: true });
+  const schemaByKey = new Map(schemas().map((schema) => [schemaKey(schema), schema] as const));
+  const named = [...schemaByKey].map(([key, schema], index) => {
+    ajv.addSchema(schema, key);
+    return [`check${index}`, key] as const;
+  });
+  const entries = named.map(([name, key]) => `['${key}', ${name}]`).join(', ');
+  return `${standalone.default(ajv, Object.fromEntries(named))}\nexport const readyChecks = new Map([${entries}]);\n`;
+}

@@ -1,0 +1,279 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as yaml from 'js-yaml';
+import { describe, expect, it, vi } from 'vitest';
+import { dialects } from '../../src/http/dialects.ts';
+import { kinds } from '../../src/kinds/index.ts';
+import { readManifests } from '../../src/manifest/read-manifests.ts';
+import { folderWith, plainStack, read, readOne, told } from './manifest-folder.ts';
+import { toyDialects, toyKinds } from './toy-kinds.ts';
+
+vi.mock('js-yaml', { spy: true });
+
+const box = (name: string) => `apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: ${name} }\nspec: {}\n`;
+const names = ({ resources }: { resources: readonly { address: { name: string } }[] }) =>
+  resources.map(({ address }) => address.name);
+
+describe('a directory of manifests', () => {
+  const files = {
+    'trueup.yaml': plainStack,
+    'manifests/b.yaml': `${box('two')}---\n${box('three')}`,
+    'manifests/a.yml': box('one'),
+    'manifests/notes.txt': 'not: [yaml',
+  };
+
+  it('is read in the order of its files, and counted', async () => {
+    const manifests = await read(files);
+    expect(names(manifests)).toEqual(['one', 'two', 'three']);
+    expect(manifests).toMatchObject({ files: 2, documents: 3, diagnostics: [], complete: true });
+    expect(manifests.stack).toMatchObject({ name: 'payments', file: 'trueup.yaml' });
+  });
+
+  it('is found from below, and its files are shown as one would type them there', async () => {
+    const manifests = await read({ ...files, 'manifests/c.yaml': 'a: [' }, { from: 'manifests' });
+    expect(manifests.stack?.file).toBe('../trueup.yaml');
+    expect(told(manifests.diagnostics)).toEqual([
+      'c.yaml:1:4+1 yaml-syntax: a "[" or "{" is not closed | fix: close it',
+    ]);
+  });
+
+  it('may be given as a path, or as its stack file', async () => {
+    const elsewhere = Object.fromEntries(
+      Object.entries(files).map(([path, text]) => [`stacks/pay/${path}`, text]),
+    );
+    expect(names(await read(elsewhere, { path: 'stacks/pay' }))).toEqual(['one', 'two', 'three']);
+    const manifests = await read(elsewhere, { path: 'stacks/pay/trueup.yaml' });
+    expect(manifests.resources[0]?.place.file).toBe('stacks/pay/manifests/a.yml');
+    expect(manifests.stack?.directory).toMatch(/stacks\/pay$/);
+  });
+
+  it('may hold manifests beside the Stack itself, which is no manifest', async () => {
+    const stack = `${plainStack.replace('[manifests]', '["**/*.yaml"]')}---\n${box('own')}`;
+    const manifests = await read({ 'trueup.yaml': stack, 'a.yaml': box('one') });
+    expect(names(manifests)).toEqual(['own', 'one']);
+    expect(manifests).toMatchObject({ files: 2, documents: 2, complete: true });
+  });
+
+  it('has each file parsed once, however many patterns find it, and ten thousand documents in one', async () => {
+    vi.clearAllMocks();
+    const many = Array.from({ length: 10_000 }, (_, number) => box(`app-${number}`)).join('---\n');
+    const manifests = await read({
+      'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "**/*.yaml", manifests/a.yaml]'),
+      'manifests/a.yaml': many,
+    });
+    expect(manifests).toMatchObject({ files: 1, documents: 10_000, diagnostics: [], complete: true });
+    expect(manifests.resources.at(-1)?.place).toMatchObject({ line: 49_998, column: 19, length: 8 });
+    expect(yaml.parseEvents).toHaveBeenCalledTimes(2);
+    expect(yaml.constructFromEvents).toHaveBeenCalledTimes(2);
+  });
+});
+
+describe('standard input', () => {
+  it('takes the place of the manifests that the stack names', async () => {
+    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') };
+    const manifests = await read(files, { path: '-', stdin: `${box('two')}---\n${box('two')}` });
+    expect(names(manifests)).toEqual(['two', 'two']);
+    expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
+    expect(told(manifests.diagnostics)).toEqual([
+      '-:8:19+3 duplicate: Box "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
+    ]);
+  });
+
+  it('may bring its Stack along', async () => {
+    const stdin = `${box('one')}---\n${plainStack.replace('[manifests]', '["-"]')}`;
+    const manifests = await read({}, { path: '-', stdin });
+    expect(names(manifests)).toEqual(['one']);
+    expect(manifests.stack).toMatchObject({ name: 'payments', file: '-' });
+    expect(manifests).toMatchObject({ files: 1, complete: true });
+  });
+
+  it('may be one of the manifests that the stack names', async () => {
+    const files = {
+      'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]'),
+      'manifests/a.yaml': box('one'),
+    };
+    expect(names(await read(files, { stdin: box('two') }))).toEqual(['one', 'two']);
+    const without = await read(files);
+    expect(told(without.diagnostics)).toEqual([
+      'no-input: manifests are asked for from standard input, and there is none',
+    ]);
+    expect(without.complete).toBe(false);
+  });
+
+  it('is read only when it is asked for', async () => {
+    const folder = await folderWith({ 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') });
+    const stdin = () => Promise.reject(new Error('nobody asked'));
+    const manifests = await readManifests({ cwd: folder, stdin, kinds: toyKinds, dialects: toyDialects });
+    expect(manifests.complete).toBe(true);
+  });
+
+  it('without a stack anywhere still says what is wrong in it', async () => {
+    const manifests = await read({}, { path: '-', stdin: box('"a b"') });
+    expect(manifests.diagnostics.map(({ code }) => code)).toEqual(['no-stack', 'pattern']);
+    expect(manifests.complete).toBe(false);
+  });
+});
+
+describe('a look that is not complete says why', () => {
+  it('when a file is no YAML, and reads the others', async () => {
+    const manifests = await read({
+      'trueup.yaml': plainStack,
+      'manifests/a.yaml': 'a:b\nc: d',
+      'manifests/b.yaml': box('one'),
+    });
+    expect(names(manifests)).toEqual(['one']);
+    expect(manifests.complete).toBe(false);
+    expect(told(manifests.diagnostics)).toEqual([
+      'manifests/a.yaml:1:2+1 yaml-syntax: a colon needs a space behind it | fix: write "field: value"',
+    ]);
+  });
+
+  it('when a directory is empty, a pattern matches nothing, or a file is not there', async () => {
+    const manifests = await read({
+      'trueup.yaml': plainStack.replace('[manifests]', '[empty, "more/*.yaml", one.yaml]'),
+      'empty/notes.txt': '',
+    });
+    expect(told(manifests.diagnostics)).toEqual([
+      'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the pattern, or remove it when there is to be nothing',
+      'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the pattern, or remove it when there is to be nothing',
+      'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist',
+    ]);
+    expect(manifests.diagnostics.map((diagnostic) => [diagnostic.severity, diagnostic.class])).toEqual([
+      ['warning', 'incomplete'],
+      ['warning', 'incomplete'],
+      ['error', 'incomplete'],
+    ]);
+    expect(manifests.complete).toBe(false);
+  });
+
+  it('when a file is empty, but not when all of it is commented out', async () => {
+    const empty = await readOne(' \n');
+    expect(told(empty.diagnostics)).toEqual([
+      'empty-file: "manifests/a.yaml" is empty | fix: write manifests into it, or delete it',
+    ]);
+    expect(empty.complete).toBe(false);
+    const commented = await readOne('# nothing here any more\n');
+    expect(commented).toMatchObject({ diagnostics: [], documents: 0, complete: true });
+  });
+
+  it('when a file cannot be read, or is not text', async () => {
+    const folder = await folderWith({
+      'trueup.yaml': plainStack,
+      'manifests/b.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xff]),
+    });
+    await symlink(join(folder, 'nowhere'), join(folder, 'manifests/a.yaml'));
+    const manifests = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+    expect(told(manifests.diagnostics)).toEqual([
+      'unreadable-file: "manifests/a.yaml" cannot be read: ENOENT | fix: check that it exists and may be read',
+      'unreadable-file: "manifests/b.yaml" is not UTF-8 text | fix: save it as UTF-8',
+    ]);
+    expect(manifests.diagnostics.every((diagnostic) => diagnostic.class === 'incomplete')).toBe(true);
+    expect(manifests.complete).toBe(false);
+  });
+
+  it('when a manifest is invalid', async () => {
+    expect(await readOne(box('"a b"'))).toMatchObject({ resources: [], complete: false });
+  });
+});
+
+describe('the stack', () => {
+  it('may be missing', async () => {
+    const manifests = await read({ 'a.yaml': box('one') });
+    expect(manifests).toMatchObject({ resources: [], files: 0, complete: false });
+    expect(manifests.diagnostics).toMatchObject([{ code: 'no-stack', class: 'failure' }]);
+  });
+
+  it('is not a manifest', async () => {
+    const manifests = await read({ 'a.yaml': box('one') }, { path: 'a.yaml' });
+    expect(told(manifests.diagnostics)).toEqual([
+      'no-stack: "a.yaml" holds no document of kind "Stack" | fix: add one, or give the path of the stack',
+    ]);
+  });
+
+  it('stands alone: another one among the manifests is told', async () => {
+    const manifests = await read({
+      'trueup.yaml': plainStack.replace('[manifests]', '["**/*.yaml"]'),
+      'other/trueup.yaml': plainStack,
+    });
+    expect(told(manifests.diagnostics)).toEqual([
+      'other/trueup.yaml:2:7+5 second-stack: a Stack stands among the manifests of another one | fix: let "spec.manifests" leave this file out, with a pattern such as "!other/**" | the stack that is read trueup.yaml:2:7',
+    ]);
+  });
+
+  it('that is no YAML is told like any other file', async () => {
+    const manifests = await read({ 'trueup.yaml': 'kind: Stack\n\tspec: 1\n' });
+    expect(told(manifests.diagnostics)).toEqual([
+      'trueup.yaml:2:1+1 yaml-syntax: a tab indents this line | fix: indent with spaces',
+    ]);
+  });
+});
+
+describe('with the kinds of this program', () => {
+  const stack = `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: payments }
+spec:
+  manifests: [manifests]
+  targets:
+    - { name: acme, service: workspaces, url: embedded, organization: acme }
+    - { name: prod, service: cluster-auth, url: embedded, owns: ["payments-*"] }
+  defaults:
+    Workspace: { executionMode: remote, allowDestroyPlan: false }
+`;
+  const readReal = async (manifest: string) => {
+    const cwd = await folderWith({ 'trueup.yaml': stack, 'manifests/a.yaml': manifest });
+    return readManifests({ cwd, kinds, dialects });
+  };
+
+  it('the example of the design is valid', async () => {
+    const manifests = await readReal(`apiVersion: trueup.dev/v1
+kind: Workspace
+metadata: { name: network-prod }
+spec:
+  executionMode: remote
+  engineVersion: ~> 1.9.0
+  vcsRepo: { identifier: acme/network, oauthTokenId: ot-1, branch: main }
+  tags: { env: prod, team: network }
+  remoteStateConsumers: [app-prod, app-staging]
+---
+apiVersion: trueup.dev/v1
+kind: ClusterAuthRole
+metadata: { name: payments-api }
+spec:
+  boundServiceAccountNames: [payments-api]
+  boundServiceAccountNamespaces: [payments]
+  audience: payments
+  tokenPolicies: [payments-read]
+  tokenTtl: 1h
+`);
+    expect(told(manifests.diagnostics)).toEqual([]);
+    expect(
+      manifests.resources.map(({ address }) => `${address.kind}/${address.target}/${address.name}`),
+    ).toEqual([
+      'Workspace/acme/network-prod',
+      'TagBindings/acme/network-prod',
+      'RemoteStateConsumers/acme/network-prod',
+      'ClusterAuthRole/prod/payments-api',
+    ]);
+    expect(manifests.resources[0]?.fromDefaults).toEqual(['allowDestroyPlan']);
+    expect(manifests.complete).toBe(true);
+  });
+
+  it("the API's own spellings are translated", async () => {
+    const { diagnostics } = await readReal(
+      'apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: a }\nspec:\n  execution-mode: remote\n---\napiVersion: trueup.dev/v1\nkind: ClusterAuthRole\nmetadata: { name: payments-a }\nspec:\n  boundServiceAccountNames: [a]\n  boundServiceAccountNamespaces: [a]\n  token_ttl: 1h\n',
+    );
+    expect(told(diagnostics).map((line) => line.replace(/ \| allowed .* \| fix/, ' | fix'))).toEqual([
+      'manifests/a.yaml:5:3+14 unknown-field: there is no field "execution-mode" in "spec" | fix: write "executionMode": fields have the API\'s names in camelCase',
+      'manifests/a.yaml:13:3+9 unknown-field: there is no field "token_ttl" in "spec" | fix: write "tokenTtl": fields have the API\'s names in camelCase',
+    ]);
+  });
+
+  it('a reviewer JWT that stands in a manifest is refused and not shown', async () => {
+    const { diagnostics } = await readReal(
+      'apiVersion: trueup.dev/v1\nkind: ClusterAuthConfig\nmetadata: { name: config }\nspec:\n  clusterHost: https://10.0.0.1\n  tokenReviewerJwt: eyJplanted\n',
+    );
+    expect(diagnostics.map(({ code }) => code)).toEqual(['literal-secret']);
+    expect(JSON.stringify(diagnostics)).not.toContain('planted');
+  });
+});

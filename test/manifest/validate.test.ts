@@ -1,0 +1,354 @@
+import { describe, expect, it } from 'vitest';
+import { plainStack, readOne, told } from './manifest-folder.ts';
+
+const head = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\n';
+
+/** What is said about one manifest, without its file's name. */
+async function say(manifest: string): Promise<string[]> {
+  const { diagnostics } = await readOne(manifest);
+  return told(diagnostics).map((line) => line.replaceAll('manifests/a.yaml:', ''));
+}
+
+const spec = (text: string) => say(`${head}spec:\n${text}`);
+
+describe('a field that does not exist', () => {
+  it('is most often misspelt', async () => {
+    expect(await spec('  runMod: remote\n')).toEqual([
+      '5:3+6 unknown-field: there is no field "runMod" in "spec" | fix: did you mean "runMode"?',
+    ]);
+  });
+
+  it("or written as the API's documentation has it", async () => {
+    expect(await spec('  run-mode: remote\n  auto_apply: true\n')).toEqual([
+      '5:3+8 unknown-field: there is no field "run-mode" in "spec" | fix: write "runMode": fields have the API\'s names in camelCase',
+      '6:3+10 unknown-field: there is no field "auto_apply" in "spec" | fix: write "autoApply": fields have the API\'s names in camelCase',
+    ]);
+  });
+
+  it('or put in the wrong section, which is told once', async () => {
+    expect(await say('apiVersion: trueup.dev/v1\nkind: Box\nname: app\nrunMode: remote\n')).toEqual([
+      '3:1+4 unknown-field: there is no field "name" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "name" under "metadata"',
+      '4:1+7 unknown-field: there is no field "runMode" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "runMode" under "spec"',
+    ]);
+    expect(await spec('  target: acme\n  adopt: true\n')).toEqual([
+      '5:3+6 unknown-field: there is no field "target" in "spec" | fix: move "target" under "metadata"',
+      '6:3+5 unknown-field: there is no field "adopt" in "spec" | fix: move "adopt" under "metadata"',
+    ]);
+  });
+
+  it('or like nothing at all', async () => {
+    expect(await spec('  repo: { identifier: a, zzz: 1 }\n')).toEqual([
+      '5:26+3 unknown-field: there is no field "zzz" in "spec.repo" | allowed "identifier" or "branch"',
+    ]);
+  });
+
+  it('when a required field is misspelt, nothing is said about its absence', async () => {
+    expect(await spec('  repo: { identifer: a }\n')).toEqual([
+      '5:11+9 unknown-field: there is no field "identifer" in "spec.repo" | allowed "identifier" or "branch" | fix: did you mean "identifier"?',
+    ]);
+  });
+});
+
+describe('a field that is missing', () => {
+  it('is told at what should hold it', async () => {
+    expect(await say('kind: Box\nmetadata: {}\n')).toEqual([
+      '1:1+4 missing-field: "apiVersion" is missing | allowed "trueup.dev/v1" | fix: add "apiVersion: trueup.dev/v1"',
+      '1:1+4 missing-field: "spec" is missing | fix: add "spec"',
+      '2:1+8 missing-field: "metadata.name" is missing | allowed text | fix: add "name"',
+    ]);
+    expect(await spec('  repo: {}\n')).toEqual([
+      '5:3+4 missing-field: "spec.repo.identifier" is missing | allowed text | fix: add "identifier"',
+    ]);
+  });
+});
+
+describe('a value of the wrong type', () => {
+  it.each([
+    [
+      'engineVersion: 1.10',
+      '18+4',
+      '"spec.engineVersion" has the wrong type | found the number 1.10 | allowed text | fix: put it in quotes: "1.10"',
+    ],
+    [
+      'engineVersion: true',
+      '18+4',
+      '"spec.engineVersion" has the wrong type | found true | allowed text | fix: put it in quotes: "true"',
+    ],
+    [
+      'autoApply: yes',
+      '14+3',
+      '"spec.autoApply" has the wrong type | found the text "yes" | allowed true, false or null | fix: write true, without quotes',
+    ],
+    [
+      'autoApply: "False"',
+      '14+7',
+      '"spec.autoApply" has the wrong type | found the text "False" | allowed true, false or null | fix: write false, without quotes',
+    ],
+    [
+      'workers: "3"',
+      '12+3',
+      '"spec.workers" has the wrong type | found the text "3" | allowed a whole number or null | fix: write 3, without quotes',
+    ],
+    [
+      'workers: 1.5',
+      '12+3',
+      '"spec.workers" has the wrong type | found the number 1.5 | allowed a whole number or null',
+    ],
+    [
+      'paths: a/b',
+      '10+3',
+      '"spec.paths" has the wrong type | found the text "a/b" | allowed a list of text or null | fix: write a list: [a/b]',
+    ],
+    [
+      'repo: acme/network',
+      '9+12',
+      '"spec.repo" has the wrong type | found the text "acme/network" | allowed a map or null',
+    ],
+    ['tags: [a]', '9+3', '"spec.tags" has the wrong type | found a list | allowed a map or null'],
+    [
+      'description: [one]',
+      '16+5',
+      '"spec.description" has the wrong type | found a list | allowed text or null | fix: write it without a list',
+    ],
+    [
+      'tags: { on: true }',
+      '15+4',
+      '"spec.tags.on" has the wrong type | found true | allowed text | fix: put it in quotes: "true"',
+    ],
+    [
+      'source: 3',
+      '11+1',
+      '"spec.source" has the wrong type | found the number 3 | allowed a map or a list of text',
+    ],
+  ])('%s', async (line, place, message) => {
+    expect(await spec(`  ${line}\n`)).toEqual([`5:${place} wrong-type: ${message}`]);
+  });
+
+  it('is told of the one alternative that was meant', async () => {
+    expect(await spec('  source: { gitt: x }\n')).toEqual([
+      '5:13+4 unknown-field: there is no field "gitt" in "spec.source" | allowed "git" or "ref" | fix: did you mean "git"?',
+    ]);
+    expect(await spec('  source: [a, 2]\n')).toEqual([
+      '5:15+1 wrong-type: "spec.source[1]" has the wrong type | found the number 2 | allowed text | fix: put it in quotes: "2"',
+    ]);
+  });
+
+  it('is told of whole documents too', async () => {
+    expect(await say('- a\n- b\n')).toEqual([
+      '1:1+3 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found a list',
+    ]);
+    expect(await say('just text\n')).toEqual([
+      '1:1+9 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found the text "just text"',
+    ]);
+    expect(await say(`${head}spec:\n`)).toEqual([
+      '4:1+4 wrong-type: "spec" has no value | found nothing | allowed a map | fix: give it a value, or remove "spec"',
+    ]);
+  });
+});
+
+describe('null', () => {
+  it('where there is no default is explained', async () => {
+    expect(await spec('  engineVersion: null\n  projectId:\n  repo: { identifier: a, branch: ~ }\n')).toEqual(
+      [
+        '5:18+4 no-default: "spec.engineVersion" has no default that null could stand for | found null | fix: give it a value, or leave "engineVersion" out, which means "not managed"',
+        '6:3+9 no-default: "spec.projectId" has no default that null could stand for | found null | fix: give it a value, or leave "projectId" out, which means "not managed"',
+        '7:34+1 no-default: "spec.repo.branch" has no default that null could stand for | found null | fix: give it a value, or leave "branch" out, which means "not managed"',
+      ],
+    );
+  });
+
+  it('says nothing of "not managed" where a kind is replaced whole', async () => {
+    expect(
+      await say('apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec: { host: null }\n'),
+    ).toEqual([
+      '4:15+4 no-default: "spec.host" has no default that null could stand for | found null | fix: give it a value, or leave "host" out',
+    ]);
+  });
+
+  it('where there is a default is fine', async () => {
+    expect(await spec('  description: null\n  runMode: ~\n  repo:\n')).toEqual([]);
+  });
+});
+
+describe('a value that is not allowed', () => {
+  it.each([
+    [
+      'runMode: remot',
+      '12+5 not-allowed: "spec.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
+    ],
+    [
+      'workers: 99',
+      '12+2 out-of-range: "spec.workers" is out of range | found the number 99 | allowed at most 8',
+    ],
+    [
+      'workers: 0',
+      '12+1 out-of-range: "spec.workers" is out of range | found the number 0 | allowed at least 1',
+    ],
+    [
+      `description: ${'a'.repeat(42)}`,
+      '16+42 too-long: "spec.description" is too long | found 42 characters | allowed at most 20',
+    ],
+    ['engineVersion: ""', '18+2 empty: "spec.engineVersion" is empty | allowed at least 1 character'],
+    [
+      'projectId: prj 1',
+      '14+5 pattern: "spec.projectId" is not well formed | found the text "prj 1" | allowed an id such as "prj-1"',
+    ],
+    [
+      'startsAt: soon',
+      '13+4 pattern: "spec.startsAt" is not well formed | found the text "soon" | allowed a moment with its time zone, such as 2026-01-31T08:00:00Z',
+    ],
+    [
+      'paths: [a, b, c, d]',
+      '10+12 too-many: "spec.paths" has too many members | found 4 | allowed at most 3',
+    ],
+    [
+      'paths: [a, b, a]',
+      '17+1 repeated: "spec.paths[2]" repeats a member of "spec.paths" | found "a" | fix: remove it | first here 5:11',
+    ],
+    [
+      'retention: {}',
+      '3+9 too-few: "spec.retention" must have exactly one member | allowed "days" or "keep" | fix: add "days" or "keep"',
+    ],
+    [
+      'retention: { days: 1, keep: true }',
+      '3+9 too-many: "spec.retention" must have exactly one member | allowed "days" or "keep" | fix: keep one of them',
+    ],
+  ])('%s', async (line, message) => {
+    expect(await spec(`  ${line}\n`)).toEqual([`5:${message}`]);
+  });
+});
+
+describe('the header of a document', () => {
+  it('names a kind that exists', async () => {
+    const kinds = '"Box", "Labels", "Readers", "Pass", "Gate" or "Stack"';
+    expect(await say(head.replace('Box', 'box'))).toEqual([
+      `2:7+3 unknown-kind: trueup knows no such kind | found the text "box" | allowed ${kinds} | fix: did you mean "Box"?`,
+    ]);
+    expect(await say('apiVersion: v1\nmetadata: { name: app }\n')).toEqual([
+      `1:1+10 missing-field: "kind" is missing | allowed ${kinds} | fix: add "kind"`,
+      '1:13+2 not-allowed: "apiVersion" cannot have this value | found the text "v1" | allowed "trueup.dev/v1" | fix: write "trueup.dev/v1"',
+    ]);
+  });
+
+  it('names a version that exists', async () => {
+    expect(await say(`${head.replace('dev/v1', 'dev/v2')}spec: {}\n`)).toEqual([
+      '1:13+13 not-allowed: "apiVersion" cannot have this value | found the text "trueup.dev/v2" | allowed "trueup.dev/v1" | fix: write "trueup.dev/v1"',
+    ]);
+  });
+
+  it('has a name that the service accepts', async () => {
+    expect(await say(`${head.replace('app', '"a b"')}spec: {}\n`)).toEqual([
+      '3:19+5 pattern: "metadata.name" is not well formed | found the text "a b" | allowed letters, digits, "-" and "_", at most 20',
+    ]);
+    expect(await say(`${head.replace('app', '123')}spec: {}\n`)).toEqual([
+      '3:19+3 wrong-type: "metadata.name" has the wrong type | found the number 123 | allowed text | fix: put it in quotes: "123"',
+    ]);
+  });
+});
+
+describe('a tombstone', () => {
+  const tombstone = (more: string) =>
+    say(`apiVersion: trueup.dev/v1\nkind: Box\nmetadata:\n  name: app\n  remove: safe\n${more}`);
+
+  it('needs no spec, and has none', async () => {
+    expect(await tombstone('')).toEqual([]);
+    expect(await tombstone('spec: {}\n')).toEqual([
+      '6:1+4 not-allowed: a document with "metadata.remove" asks for removal and has no "spec" | fix: remove "spec"',
+    ]);
+  });
+
+  it('says nothing that only a living resource can mean', async () => {
+    expect(await tombstone('  protect: true\n')).toEqual([
+      '6:3+7 contradiction: "metadata.protect" means nothing in a document that asks for removal | fix: remove "protect", or "remove" | removal is asked for here 5:11',
+    ]);
+  });
+
+  it('is asked for in one of two ways', async () => {
+    expect(
+      await say('apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, remove: forced }\n'),
+    ).toEqual([
+      '3:32+6 not-allowed: "metadata.remove" cannot have this value | found the text "forced" | allowed "safe" or "force" | fix: did you mean "force"?',
+    ]);
+  });
+});
+
+describe('a secret in a manifest', () => {
+  const gate = (line: string) =>
+    readOne(`apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec:\n  host: x\n  ${line}\n`);
+
+  it.each([
+    [
+      'gateKey: planted',
+      '6:3+7 literal-secret: "spec.gateKey" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+    ],
+    [
+      'gate_key: planted',
+      '6:3+8 unknown-field: there is no field "gate_key" in "spec" | allowed "host" or "gateKey" | fix: write "gateKey": fields have the API\'s names in camelCase',
+    ],
+    [
+      'gatKey: planted',
+      '6:3+6 unknown-field: there is no field "gatKey" in "spec" | allowed "host" or "gateKey" | fix: did you mean "gateKey"?',
+    ],
+    [
+      'gateKey: { value: planted }',
+      '6:14+5 unknown-field: there is no field "value" in "spec.gateKey" | allowed "env", "file" or "version"',
+    ],
+    [
+      'gateKey: { env: x, version: planted }',
+      '6:31+7 wrong-type: "spec.gateKey.version" has the wrong type | allowed a whole number',
+    ],
+    ['gateKey: [planted]', '6:12+9 wrong-type: "spec.gateKey" has the wrong type | allowed a map or null'],
+    ['gateKey: "planted', '6:12+1 yaml-syntax: a quote is opened and never closed | fix: close it'],
+  ])('is refused and never shown: %s', async (line, message) => {
+    const { diagnostics } = await gate(line);
+    expect(told(diagnostics)).toEqual([`manifests/a.yaml:${message}`]);
+    expect(JSON.stringify(diagnostics)).not.toContain('planted');
+  });
+});
+
+describe('all mistakes of a manifest', () => {
+  it('are told in one run, in reading order', async () => {
+    const said = await say(
+      'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
+    );
+    expect(said.map((line) => line.split(': ')[0])).toEqual([
+      '3:24+6 unknown-field',
+      '3:46+3 unknown-target',
+      '5:12+4 wrong-type',
+      '6:12+1 not-allowed',
+      '7:3+4 missing-field',
+      '7:19+1 wrong-type',
+    ]);
+  });
+});
+
+describe('a mistake in the defaults of the stack', () => {
+  const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Box: ${defaults}\n`;
+
+  it('is told once, where it was made', async () => {
+    const manifests = `${head}spec: {}\n---\n${head.replace('app', 'other')}spec: {}\n`;
+    const { diagnostics } = await readOne(
+      manifests,
+      withDefaults('{ runMode: remot, runMod: x, workers: null }'),
+    );
+    expect(told(diagnostics)).toEqual([
+      'trueup.yaml:10:21+5 not-allowed: "spec.defaults.Box.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
+      'trueup.yaml:10:28+6 unknown-field: there is no field "runMod" in "spec.defaults.Box" | fix: did you mean "runMode"?',
+    ]);
+  });
+
+  it('that shows only in a manifest says where it comes from', async () => {
+    const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
+    expect(told(diagnostics)).toEqual([
+      'trueup.yaml:10:12+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
+    ]);
+  });
+
+  it('need not be complete', async () => {
+    const { diagnostics } = await readOne(
+      `${head}spec: { repo: { identifier: x } }\n`,
+      withDefaults('{ repo: { branch: main } }'),
+    );
+    expect(diagnostics).toEqual([]);
+  });
+});
