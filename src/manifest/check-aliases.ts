@@ -2,7 +2,7 @@
  * Refuses documents whose aliases have no end, or so many ends that every reader after us would drown: an anchor
  * inside itself, and the few lines that unfold to billions. Documents without an alias are not walked.
  */
-import { type AliasEvent, type Event, EVENT_ID } from 'js-yaml';
+import { type AliasEvent, EVENT_ID, type Event } from 'js-yaml';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { toPlace, type YamlDocument } from './yaml-document.ts';
 

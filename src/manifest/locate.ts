@@ -2,7 +2,7 @@
  * Where in a text the value at a path stands, found by walking the parser's events, and only when somebody asks: ten
  * thousand documents without a problem are never walked. Aliases and merge keys are followed to where they point.
  */
-import { type Event, EVENT_ID, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
 import type { Path } from '../model/json.ts';
 
 /** The events of one document, and the text that their offsets count in. */

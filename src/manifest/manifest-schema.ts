@@ -2,7 +2,7 @@
  * The JSON Schema of whole documents, made from the form that each kind fills in: editors complete with it, and
  * `validate` judges by it, so that what an editor accepts is what trueup accepts.
  */
-import { type Json, type JsonObject, isJsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 
 export const apiVersion = 'trueup.dev/v1';

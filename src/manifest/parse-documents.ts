@@ -5,8 +5,8 @@
 import {
   CORE_SCHEMA,
   constructFromEvents,
-  type Event,
   EVENT_ID,
+  type Event,
   floatJsonTag,
   mergeTag,
   parseEvents,

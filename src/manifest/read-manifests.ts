@@ -88,7 +88,7 @@ function judgeDocuments({ stack, documents }: Loaded, kinds: Registry, secrets: 
     const problems = validate(declaration);
     const choice = stack === undefined ? { targets: [], problems: [] } : chooseTargets(declaration, stack);
     diagnostics.push(...tell(declaration, [...problems, ...choice.problems], told));
-    const valid = problems.length === 0;
+    const valid = problems.every(({ severity }) => severity === 'warning');
     for (const target of choice.targets)
       entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
   }

@@ -7,7 +7,6 @@ import { isJsonObject, type Json, type JsonObject, type Path } from '../model/js
 import { jsonSchema } from '../model/json-schema.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect, Guards, Stack, Target } from '../model/target.ts';
-import { readTarget } from './read-target.ts';
 import { compileSchema } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import type { Judgement } from './judgement.ts';
@@ -15,6 +14,7 @@ import { partialSpecSchema } from './manifest-schema.ts';
 import { leadsToSecret } from './mask-secrets.ts';
 import { nearestWord } from './nearest-word.ts';
 import { diagnose, orList, type Problem, quoted, type Whereabouts } from './problem.ts';
+import { readTarget } from './read-target.ts';
 import { type StackDocument, stackSchema } from './stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from './yaml-document.ts';
 

@@ -7,6 +7,7 @@ import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { compileSchema } from './compile-schema.ts';
 import { type Declaration, judgementOf } from './declaration.ts';
+import { deprecatedFields } from './deprecated-fields.ts';
 import { explainErrors } from './explain-errors.ts';
 import { noDefault } from './explain-type.ts';
 import { headerSchema, manifestSchema } from './manifest-schema.ts';
@@ -21,7 +22,12 @@ export function validate(declaration: Declaration): Problem[] {
   const spec = isJsonObject(value['spec']) ? value['spec'] : {};
   const nulls = nullsWithoutDefault(spec, kind.fields, ['spec']).map((path) => noDefault(path, kind.absent));
   const told = new Set(broken.map(({ path }) => path.join('\0')));
-  return [...broken, ...nulls.filter(({ path }) => !told.has(path.join('\0'))), ...contradictions(metadata)];
+  return [
+    ...broken,
+    ...nulls.filter(({ path }) => !told.has(path.join('\0'))),
+    ...contradictions(metadata),
+    ...deprecatedFields(kind, spec),
+  ];
 }
 
 /** What is wrong with a document whose kind is none of ours. */

@@ -1,10 +1,10 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { anyManifestSchema, manifestSchema, partialSpecSchema } from '../../src/manifest/manifest-schema.ts';
 import { stackDocumentSchema } from '../../src/manifest/stack-document-schema.ts';
 import { plainStack } from './manifest-folder.ts';
 import { box, gate, toyKinds } from './toy-kinds.ts';
-import { load } from 'js-yaml';
 
 /** As an editor would judge: unknown keywords mean nothing to it. */
 const judge = (schema: object, value: unknown) =>

@@ -10,15 +10,7 @@ export function check({ spec, metadata }: DesiredResource): readonly Finding[] {
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec)) : [];
 }
 
-const rules: readonly Rule[] = [
-  hostHasScheme,
-  jwtHasOneSource,
-  caCertIsPem,
-  keysArePem,
-  trustHasAnAnchor,
-  (spec) => notDeprecated(spec, 'disableIssValidation'),
-  (spec) => notDeprecated(spec, 'issuer'),
-];
+const rules: readonly Rule[] = [hostHasScheme, jwtHasOneSource, caCertIsPem, keysArePem, trustHasAnAnchor];
 
 function finding(
   severity: Finding['severity'],
@@ -115,14 +107,4 @@ function trustHasAnAnchor({
     : 'outside a cluster\'s pod either "clusterCaCert" or "pemKeys" must be set';
   const fix = hasKeys ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
   return [finding('warning', 'no-ca-cert', [], { message, fix })];
-}
-
-function notDeprecated(spec: Spec, name: string): Finding[] {
-  if (spec[name] === undefined) return [];
-  return [
-    finding('warning', 'deprecated-field', [name], {
-      message: `"${name}" is deprecated by the API`,
-      fix: `leave "${name}" out`,
-    }),
-  ];
 }

@@ -181,11 +181,8 @@ function blocksAreAddresses(spec: Spec): Finding[] {
 }
 
 function policiesHaveOneName(spec: Spec): Finding[] {
-  if (spec['policies'] === undefined) return [];
+  if (spec['policies'] === undefined || spec['tokenPolicies'] === undefined) return [];
   const fix = 'write "tokenPolicies" only';
-  if (spec['tokenPolicies'] === undefined) {
-    return [warning('deprecated-field', 'policies', '"policies" is deprecated by the API', { fix })];
-  }
   const related = { message: '"tokenPolicies" is set here', path: ['tokenPolicies'] };
   return [
     error(

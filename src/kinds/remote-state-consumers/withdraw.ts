@@ -1,6 +1,7 @@
 /** What the ledger remembers of consumers, and what of them goes when their document is gone (RULES 15, 25). */
-import type { MarkContext } from '../../model/kind.ts';
+
 import type { Json } from '../../model/json.ts';
+import type { MarkContext } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import { consumersOf, edgesOf } from './edges.ts';

@@ -9,12 +9,12 @@ import type { Change } from '../../model/change.ts';
 import type { Json } from '../../model/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import {
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
 } from '../../targets/workspaces/workspace-body.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import { foreignTags } from './foreign-tags.ts';
 

@@ -10,7 +10,7 @@ export function foreignTags(direct: Json | undefined, desired: Spec): Tags {
   const declared = asTags(desired['tags']);
   const patterns = Array.isArray(desired['keep']) ? desired['keep'].map(String) : [];
   const isForeign = (key: string) =>
-    declared[key] === undefined &&
+    !Object.hasOwn(declared, key) &&
     (isReserved(key) || patterns.some((pattern) => matchesPattern(key, pattern)));
   return Object.fromEntries(Object.entries(asTags(direct)).filter(([key]) => isForeign(key)));
 }

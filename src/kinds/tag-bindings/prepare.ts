@@ -11,7 +11,7 @@ export function prepare(meeting: Meeting): Prepared {
   const { desired, live } = meeting;
   if (live === undefined) return { desired, problems: unread(meeting) };
   const foreign = foreignTags(live.facts['direct'], desired);
-  const tags = Object.entries(asTags(live.spec['tags'])).filter(([key]) => foreign[key] === undefined);
+  const tags = Object.entries(asTags(live.spec['tags'])).filter(([key]) => !Object.hasOwn(foreign, key));
   return {
     desired,
     live: { tags: Object.fromEntries(tags) },

@@ -7,18 +7,7 @@ type Told = Omit<Finding, 'severity'>;
 
 export function checkExecution(spec: Spec): Finding[] {
   const told = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
-  const findings: Finding[] = told.map((finding) => ({ severity: 'error', ...finding }));
-  if (spec['operations'] === undefined) return findings;
-  return [
-    ...findings,
-    {
-      code: 'deprecated-field',
-      severity: 'warning',
-      path: ['operations'],
-      message: 'operations is deprecated by the API',
-      fix: `use executionMode: ${spec['operations'] === false ? 'local' : 'remote'}`,
-    },
-  ];
+  return told.map((finding) => ({ severity: 'error', ...finding }));
 }
 
 function checkOperations(spec: Spec): Told[] {

@@ -6,7 +6,7 @@ import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import { birthMark, formatClaim } from '../../model/claim.ts';
-import { isJsonObject } from '../../model/json.ts';
+import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
 import {
@@ -26,6 +26,7 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
   const attributes = {
     name: address.name,
     'source-name': birthMark(stack),
+    ...ownSharing(address, context),
     ...createAttributes(desired, dialect),
   };
   const claimText = claim === undefined ? undefined : formatClaim(claim);
@@ -52,6 +53,15 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
 
 function declaredTags(address: Address, context: CallContext): Tags {
   return asTags(context.peer({ ...address, kind: 'TagBindings' }).desired?.['tags']);
+}
+
+/**
+ * A new workspace may share its state with everyone unless it says otherwise: the administrators of a self-hosted service
+ * choose that (specs, "Create a workspace"). Then no list of consumers could be written, so one that is declared says it.
+ */
+function ownSharing(address: Address, { peer }: CallContext): JsonObject {
+  const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
+  return consumers === undefined ? {} : { 'global-remote-state': false };
 }
 
 /** Where a create does not take an app installation, the repository is added right after it. */

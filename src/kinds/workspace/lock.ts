@@ -1,7 +1,7 @@
 /** Whose lock it is. Ours is only what the ledger says that we locked, and what is locked still (RULES 18). */
 import { formatAddress } from '../../model/address.ts';
-import type { MarkContext } from '../../model/kind.ts';
 import type { Json } from '../../model/json.ts';
+import type { MarkContext } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
 

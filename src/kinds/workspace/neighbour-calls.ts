@@ -3,8 +3,8 @@ import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind.ts';
-import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import { workspaceBody } from '../../targets/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
 import { retentionBody } from './retention.ts';
 

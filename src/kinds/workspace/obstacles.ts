@@ -3,7 +3,6 @@ import type { Action } from '../../model/change.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
-import { mostTags } from '../../targets/workspaces/tag-rules.ts';
 import { holdsLock } from './lock.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */
@@ -12,7 +11,6 @@ export function obstacles(live: LiveResource, action: Action, record?: LedgerRec
     case 'delete':
       return [...managedResources(live), ...foreignLock(live, record)];
     case 'adopt':
-      return [...noRoomForClaim(live), ...withoutPermission(live)];
     case 'update':
     case 'release':
       return withoutPermission(live);
@@ -32,12 +30,6 @@ function foreignLock(live: LiveResource, record: LedgerRecord | undefined): stri
   if (live.facts['locked'] !== true || holdsLock(live, record)) return [];
   const reason = live.facts['lockedReason'];
   return [`it is locked${typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : ''}`];
-}
-
-function noRoomForClaim({ facts }: LiveResource): string[] {
-  const count = facts['tagCount'];
-  if (typeof count !== 'number' || count < mostTags) return [];
-  return [`it has ${count} tag bindings, as many as the service allows: there is no room for the claim`];
 }
 
 /** The permissions of a document are those of the token that read it (RULES 30). */

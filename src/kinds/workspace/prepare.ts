@@ -7,21 +7,30 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Meeting, Prepared } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
+import { mostTags } from '../../targets/workspaces/tag-rules.ts';
 import { holdsLock } from './lock.ts';
+import { prepareTriggers } from './prepare-triggers.ts';
 
 export function prepare(meeting: Meeting): Prepared {
   const { desired, live } = meeting;
   const lock = prepareLock(meeting);
+  const triggers = prepareTriggers(meeting);
   const wanted = {
     ...desired,
     ...lock.desired,
+    ...triggers.desired,
     ...replacedConnection(desired['vcsRepo'], live?.spec['vcsRepo']),
   };
   return {
     desired: wanted,
     ...(live === undefined ? {} : { live: { ...live.spec, ...lock.live } }),
     notes: lock.notes,
-    problems: [...unreadTags(meeting), ...incompleteRepository(meeting)],
+    problems: [
+      ...unreadTags(meeting),
+      ...noRoomForClaim(meeting),
+      ...incompleteRepository(meeting),
+      ...triggers.problems,
+    ],
   };
 }
 
@@ -74,6 +83,23 @@ function unreadTags({ address, live, place }: Meeting): Diagnostic[] {
       message: `the tag bindings of "${formatAddress(address)}" could not be read, so nothing about it can be decided`,
       ...(place === undefined ? {} : { place }),
       fix: 'let the token read the tag bindings of the workspace',
+    },
+  ];
+}
+
+/** RULES 21: a workspace that has all the tags it can have cannot be claimed. */
+function noRoomForClaim({ address, live, place }: Meeting): Diagnostic[] {
+  const count = live?.facts['tagCount'];
+  const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
+  if (claimed || typeof count !== 'number' || count < mostTags) return [];
+  return [
+    {
+      code: 'no-room-for-claim',
+      severity: 'error',
+      class: 'conflict',
+      message: `"${formatAddress(address)}" has ${count} tag bindings, as many as the service allows, so there is no room for the claim`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'remove one of its tag bindings in the service first',
     },
   ];
 }

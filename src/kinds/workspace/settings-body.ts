@@ -27,11 +27,11 @@ export function createAttributes(desired: Spec, dialect: Dialect): JsonObject {
   }
   const overwrites = desired['settingOverwrites'];
   if (isJsonObject(overwrites)) attributes['setting-overwrites'] = inWireNames(overwrites);
-  return attributes;
+  return { ...attributes, ...ownAutoDestroy(desired['autoDestroyActivityDuration'], dialect) };
 }
 
 /** Source: specs/workspaces.md, "Update a workspace"; RULES 13. */
-export function updateAttributes(changed: ChangedFields, desired: Spec): JsonObject {
+export function updateAttributes(changed: ChangedFields, desired: Spec, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
   for (const name of ['name', ...plainAttributes]) {
     const value = changed.get(name)?.after;
@@ -39,10 +39,17 @@ export function updateAttributes(changed: ChangedFields, desired: Spec): JsonObj
   }
   return {
     ...attributes,
+    ...ownAutoDestroy(changed.get('autoDestroyActivityDuration')?.after, dialect),
     ...executionAttributes(changed, desired),
     ...triggerAttributes(changed),
     ...repositoryAttributes(changed),
   };
+}
+
+/** A duration of the workspace's own is refused where the project has another one, unless it is said to be its own. */
+function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): JsonObject {
+  const says = typeof duration === 'string' && capabilities.has('own-auto-destroy');
+  return says ? { 'inherits-project-auto-destroy': false } : {};
 }
 
 /**

@@ -27,7 +27,10 @@ export function updateCalls({ address, fields }: Change, context: CallContext): 
     ...(claim.replaces ? { 'tag-bindings': claimedTags(context, claim.text) } : {}),
   };
   const calls = [
-    patchCall(address, context, { attributes: updateAttributes(changed, context.desired), relationships }),
+    patchCall(address, context, {
+      attributes: updateAttributes(changed, context.desired, context.dialect),
+      relationships,
+    }),
     claim.adds ? addClaimCall(address, context, claim.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];

@@ -56,11 +56,6 @@ const told: readonly [title: string, spec: Spec, findings: string[]][] = [
     { clusterCaCert: null, pemKeys: publicKey },
     ['warning no-ca-cert'],
   ],
-  [
-    'deprecated fields',
-    { issuer: 'me', disableIssValidation: true },
-    ['warning deprecated-field disableIssValidation', 'warning deprecated-field issuer'],
-  ],
 ];
 
 const accepted: readonly [title: string, spec: Spec][] = [

@@ -90,7 +90,6 @@ const warned: readonly [title: string, spec: Spec, findings: string[]][] = [
     { boundServiceAccountNamespaceSelector: '{}' },
     ['warning open-selector boundServiceAccountNamespaceSelector'],
   ],
-  ['the deprecated name of policies', { policies: ['a'] }, ['warning deprecated-field policies']],
 ];
 
 const accepted: readonly [title: string, spec: Spec][] = [

@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-consumers/index.ts';
+import {
+  type Canned,
+  type Organization,
+  openCannedOrganization,
+  openEmbeddedOrganization,
+} from '../../targets/workspaces/open-organization.ts';
+import { bare, declare, wants } from '../../targets/workspaces/plan-organization.ts';
+
+let organization: Organization | undefined;
+afterEach(async () => {
+  await organization?.close();
+  organization = undefined;
+});
+
+const relation = 'relationships/remote-state-consumers';
+const many = Array.from({ length: 120 }, (_, index) => ({ name: `c-${index}`, id: `ws-c-${index}` }));
+const address = { kind: 'RemoteStateConsumers', target: 'acme', name: 'app' };
+
+async function embedded(): Promise<Organization> {
+  organization = await openEmbeddedOrganization({
+    workspaces: [
+      { name: 'app', id: 'ws-app' },
+      { name: 'everyone', id: 'ws-everyone', 'global-remote-state': true },
+      { name: 'unconcerned', id: 'ws-unconcerned' },
+      ...many,
+    ],
+  });
+  await organization.send('POST', `/workspaces/ws-app/${relation}`, {
+    data: many.map(({ id }) => ({ type: 'workspaces', id })),
+  });
+  organization.seen.length = 0;
+  return organization;
+}
+
+describe('Reading consumers', () => {
+  it('costs a request for each hundred, only where they are declared and the state is not shared globally', async () => {
+    const { session, seen } = await embedded();
+    const set = await kind.read(
+      session,
+      wants(['app', 'everyone', 'missing'].map((name) => declare(kind.name, name))),
+    );
+    expect(seen.filter((line) => line.includes(relation)).toSorted()).toEqual([
+      `GET /workspaces/ws-app/${relation}?page[size]=100&page[number]=1`,
+      `GET /workspaces/ws-app/${relation}?page[size]=100&page[number]=2`,
+    ]);
+    expect(set).toMatchObject({ incomplete: [], notes: [], invisible: [] });
+    expect(set.resources).toHaveLength(2);
+    const [app, everyone] = set.resources;
+    expect(app).toMatchObject({ id: 'ws-app', facts: { global: false, edges: { 'c-7': 'ws-c-7' } } });
+    expect(app?.spec['consumers']).toHaveLength(120);
+    expect(everyone).toMatchObject({ id: 'ws-everyone', spec: {}, facts: { global: true } });
+  });
+
+  it('looks also where only the ledger knows of any', async () => {
+    const { session } = await embedded();
+    const set = await kind.read(session, wants([], { 'RemoteStateConsumers/acme/app': { id: 'ws-app' } }));
+    expect(set.resources.map((resource) => resource.address.name)).toEqual(['app']);
+  });
+
+  it('reads one workspace again as it read it before', async () => {
+    const { session } = await embedded();
+    const { resources } = await kind.read(session, wants([declare(kind.name, 'app')]));
+    expect(await kind.readOne(session, address, 'ws-app')).toEqual(resources[0]);
+    expect(await kind.readOne(session, address, 'ws-gone')).toBeUndefined();
+  });
+});
+
+describe('Consumers that cannot be read', () => {
+  async function canned(consumers: Canned): Promise<Organization> {
+    const document = {
+      id: 'ws-app',
+      type: 'workspaces',
+      attributes: { ...bare, name: 'app' },
+      relationships: { 'effective-tag-bindings': { data: [] } },
+    };
+    organization = await openCannedOrganization((line) => {
+      if (line.includes(relation)) return consumers;
+      const pagination = { 'total-count': 1, 'total-pages': 1 };
+      const one = line.startsWith('GET /workspaces/ws-app');
+      return { status: 200, body: one ? { data: document } : { data: [document], meta: { pagination } } };
+    });
+    return organization;
+  }
+  const declared = wants([declare(kind.name, 'app')]);
+
+  it('are left alone and mentioned when the service counts more than it shows', async () => {
+    const reader = { id: 'ws-one', type: 'workspaces', attributes: { name: 'one' } };
+    const pagination = { 'total-count': 3, 'total-pages': 1 };
+    const { session } = await canned({ status: 200, body: { data: [reader], meta: { pagination } } });
+    const set = await kind.read(session, declared);
+    expect(set.incomplete).toEqual([]);
+    expect(set.notes).toEqual([
+      '2 consumers of workspace "app" cannot be read with this token: they are left alone',
+    ]);
+    expect(set.resources[0]?.spec).toEqual({ consumers: ['one'] });
+  });
+
+  it('make the look incomplete when the service refuses to tell', async () => {
+    const { session } = await canned({ status: 403 });
+    const set = await kind.read(session, declared);
+    expect(set.resources).toEqual([]);
+    expect(set.incomplete).toEqual([
+      expect.stringMatching(
+        /^the remote state consumers of workspace "app" were not all read: GET .* answered 403/,
+      ),
+    ]);
+    await expect(kind.readOne(session, address, 'ws-app')).rejects.toThrow('answered 403');
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../../src/model/json.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import {
+  at,
+  changeOf,
+  declare,
+  type LiveWorkspace,
+  lineOf,
+  planFor,
+  type Situation,
+} from '../../targets/workspaces/plan-organization.ts';
+
+const address = 'TagBindings/acme/app';
+
+function planned(spec: Spec, live: Partial<LiveWorkspace>, about: Partial<Situation> = {}) {
+  return planFor({
+    declared: [declare('Workspace', 'app'), declare('TagBindings', 'app', spec)],
+    live: [{ name: 'app', ...live }],
+    ...about,
+  });
+}
+
+/** `env=prod`, in the order in which they are sent. */
+function sent(list: Json | undefined): string[] {
+  const items = Array.isArray(list) ? (list as readonly Json[]) : [];
+  return items.map((item) => `${at(item, 'attributes', 'key')}=${at(item, 'attributes', 'value')}`);
+}
+
+const relation = ['data', 'relationships', 'tag-bindings', 'data'] as const;
+
+describe('Changing the tags of a workspace', () => {
+  it('replaces the whole set, claim included, and relies on what was read', () => {
+    const change = changeOf(
+      planned({ tags: { env: 'test' } }, { tags: { env: 'prod', team: 'a' } }),
+      address,
+    );
+    expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['env=test', 'trueup-stack=payments']);
+    expect(change.relies).toEqual({ direct: { env: 'prod', team: 'a' } });
+    expect(change.calls[0]).toMatchObject({ order: 5, success: [200], repeatable: true });
+  });
+
+  it('adds and changes single tags where the service can, relying on nothing', () => {
+    const spec = { tags: { env: 'test', team: 'a', owner: 'alice' } };
+    const change = changeOf(
+      planned(spec, { tags: { env: 'prod', team: 'a' } }, { dialect: 'hcp-terraform' }),
+      address,
+    );
+    expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app/tag-bindings']);
+    expect(sent(at(change.calls[0]?.body, 'data'))).toEqual(['env=test', 'owner=alice']);
+    expect(change.relies).toEqual({});
+  });
+
+  it('replaces the set also there, as soon as one tag is to go', () => {
+    const change = changeOf(
+      planned({ tags: {} }, { tags: { env: 'prod' } }, { dialect: 'hcp-terraform' }),
+      address,
+    );
+    expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['trueup-stack=payments']);
+  });
+
+  it("leaves alone what is kept for others and what is the service's own", () => {
+    const live = { tags: { env: 'prod', 'cost-center': '1', 'hc:managed': 'x' } };
+    const spec = { tags: { env: 'prod' }, keep: ['cost-*'] };
+    expect(planned(spec, live).changes).toEqual([]);
+    const change = changeOf(planned({ ...spec, tags: { env: 'test' } }, live), address);
+    expect(change.fields).toMatchObject([{ path: ['tags', 'env'] }]);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual([
+      'cost-center=1',
+      'env=test',
+      'hc:managed=x',
+      'trueup-stack=payments',
+    ]);
+  });
+
+  it('owns a declared key that a pattern of keep matches as well', () => {
+    const spec = { tags: { 'cost-owner': 'me' }, keep: ['cost-*'] };
+    expect(planned(spec, { tags: { 'cost-owner': 'me' } }).changes).toEqual([]);
+    const change = changeOf(planned(spec, { tags: { 'cost-owner': 'you' } }), address);
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['cost-owner=me', 'trueup-stack=payments']);
+  });
+
+  it('writes the claim that the workspace shall bear, when the same plan changes it', () => {
+    const plan = planFor({
+      declared: [
+        declare('Workspace', 'app', {}, { protect: true }),
+        declare('TagBindings', 'app', { tags: { env: 'test' } }),
+      ],
+      live: [{ name: 'app', tags: { env: 'prod' } }],
+    });
+    const [first, second] = [changeOf(plan, 'Workspace/acme/app'), changeOf(plan, address)];
+    expect(sent(at(first.calls[0]?.body, ...relation))).toEqual([
+      'env=prod',
+      'trueup-stack=payments:protect',
+    ]);
+    expect(sent(at(second.calls[0]?.body, ...relation))).toEqual([
+      'env=test',
+      'trueup-stack=payments:protect',
+    ]);
+    expect(first.calls[0]?.order).toBeLessThan(second.calls[0]?.order ?? 0);
+  });
+
+  it("repeats assessments as the workspace's own change leaves them", () => {
+    const on = { 'assessments-enabled': true };
+    const change = changeOf(planned({ tags: {} }, { attributes: on, tags: { a: '1' } }), address);
+    expect(at(change.calls[0]?.body, 'data', 'attributes')).toEqual(on);
+    const plan = planned(
+      { tags: {} },
+      { tags: { a: '1' } },
+      {
+        declared: [
+          declare('Workspace', 'app', { assessmentsEnabled: true }),
+          declare('TagBindings', 'app', { tags: {} }),
+        ],
+      },
+    );
+    expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toEqual(on);
+  });
+
+  it('foresees a set that the service would not take', () => {
+    const tags = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '1']));
+    const live = { tags: { 'cost-a': '1', 'cost-b': '1' } };
+    const plan = planned({ tags, keep: ['cost-*'] }, live);
+    expect(plan.problems).toMatchObject([
+      { code: 'too-many-tags', found: '8 declared, 2 kept for others, 1 claim' },
+    ]);
+  });
+});
+
+describe('A document that is gone', () => {
+  it('takes its unchanged tags with it and nothing else', () => {
+    const plan = planFor({
+      declared: [declare('Workspace', 'app')],
+      live: [{ name: 'app', tags: { env: 'prod', team: 'theirs', other: 'x', 'hc:own': 'y' } }],
+      records: { [address]: { id: 'ws-app', fields: { tags: { env: 'prod', team: 'ours' } } } },
+    });
+    const change = changeOf(plan, address);
+    expect(change).toMatchObject({ action: 'delete', fields: [{ path: ['tags', 'env'], before: 'prod' }] });
+    expect(sent(at(change.calls[0]?.body, ...relation))).toEqual([
+      'hc:own=y',
+      'other=x',
+      'team=theirs',
+      'trueup-stack=payments',
+    ]);
+  });
+});

@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
+import { workspace } from '../../../src/kinds/workspace/index.ts';
+import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
+import { type Organization, openEmbeddedOrganization } from '../../targets/workspaces/open-organization.ts';
+import { declare, wants } from '../../targets/workspaces/plan-organization.ts';
+
+let organization: Organization | undefined;
+afterEach(async () => {
+  await organization?.close();
+  organization = undefined;
+});
+
+async function embedded(seed: Partial<OrganizationSeed>): Promise<Organization> {
+  organization = await openEmbeddedOrganization(seed);
+  return organization;
+}
+
+const workspaces = [
+  { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
+  { name: 'other', id: 'ws-other' },
+];
+
+describe('Reading tag bindings', () => {
+  it('costs nothing beside the list of workspaces, and gives only what is declared or recorded', async () => {
+    const { session, seen } = await embedded({ workspaces });
+    await workspace.read(session, wants([]));
+    const set = await kind.read(session, wants([declare('TagBindings', 'app')]));
+    expect(seen).toHaveLength(1);
+    expect(set).toEqual({ resources: [expect.anything()], incomplete: [], invisible: [], notes: [] });
+    expect(set.resources[0]).toMatchObject({
+      id: 'ws-app',
+      spec: { tags: { env: 'prod' } },
+      witness: { claim: { stack: 'payments', inherited: false } },
+      facts: { direct: { env: 'prod' }, claim: 'payments' },
+    });
+    const recorded = await kind.read(session, wants([], { 'TagBindings/acme/other': { id: 'ws-other' } }));
+    expect(recorded.resources.map(({ address }) => address.name)).toEqual(['other']);
+  });
+
+  it('finds them behind a workspace that was renamed in the service', async () => {
+    const { session } = await embedded({ workspaces });
+    const records = { 'Workspace/acme/was-app': { id: 'ws-app' } };
+    const set = await kind.read(session, {
+      ...wants([declare('TagBindings', 'was-app')]),
+      record: wants([], records).record,
+    });
+    expect(set.resources).toMatchObject([{ address: { name: 'was-app' }, id: 'ws-app' }]);
+  });
+
+  it('finds them behind the former name of a workspace, which then has no tags of its own any more', async () => {
+    const { session } = await embedded({ workspaces });
+    const declared = declare('TagBindings', 'new-app', {}, { renamedFrom: 'app' });
+    const set = await kind.read(session, wants([declared], { 'TagBindings/acme/app': { id: 'ws-app' } }));
+    expect(set.resources.map(({ address }) => address.name)).toEqual(['new-app']);
+  });
+
+  it('reads one workspace again as it read it before', async () => {
+    const { session, seen } = await embedded({ workspaces });
+    const { resources } = await kind.read(session, wants([declare('TagBindings', 'app')]));
+    seen.length = 0;
+    const address = { kind: 'TagBindings', target: 'acme', name: 'app' };
+    expect(await kind.readOne(session, address, 'ws-app')).toEqual(resources[0]);
+    expect(seen).toEqual(['GET /workspaces/ws-app?include=effective_tag_bindings']);
+    expect(await kind.readOne(session, address, 'ws-gone')).toBeUndefined();
+  });
+});

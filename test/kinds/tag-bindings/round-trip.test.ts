@@ -1,0 +1,71 @@
+// The law of tag bindings: whatever is live and whatever is declared, what the plan sends leaves nothing to plan, and
+// touches nothing that is not the document's.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { claimKey } from '../../../src/model/claim.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { at, declare, lineOf, planFor } from '../../targets/workspaces/plan-organization.ts';
+
+type Tags = Readonly<Record<string, string>>;
+
+const key = fc.constantFrom('env', 'team', 'cost-a', 'cost-b', 'owner', 'hc:managed', 'x.y');
+const tags = (allowed: (name: string) => boolean) =>
+  fc.dictionary(key.filter(allowed), fc.constantFrom('', 'a', 'b'), { maxKeys: 4 });
+const situation = fc.record({
+  live: tags(() => true),
+  desired: tags((name) => !name.startsWith('hc:')),
+  keep: fc.uniqueArray(fc.constantFrom('cost-*', '*.y', 'owner', 'none-*')),
+  dialect: fc.constantFrom('neutral', 'hcp-terraform'),
+});
+
+function plan({
+  live,
+  desired,
+  keep,
+  dialect,
+}: {
+  live: Tags;
+  desired: Tags;
+  keep: string[];
+  dialect: string;
+}) {
+  return planFor({
+    declared: [declare('Workspace', 'app'), declare('TagBindings', 'app', { tags: desired, keep })],
+    live: [{ name: 'app', tags: live }],
+    dialect,
+  });
+}
+
+/** What the service has after the calls of a plan: a PATCH of `tag-bindings` adds, one of the workspace replaces. */
+function after(live: Tags, made: ReturnType<typeof planFor>): Tags {
+  let tagged: Record<string, string> = { ...live, [claimKey]: 'payments' };
+  for (const call of made.changes.flatMap(({ calls }) => calls)) {
+    const adds = lineOf(call).endsWith('/tag-bindings');
+    const list = adds
+      ? at(call.body, 'data')
+      : at(call.body, 'data', 'relationships', 'tag-bindings', 'data');
+    const sent = (list as readonly Json[]).map((item): [string, string] => [
+      String(at(item, 'attributes', 'key')),
+      String(at(item, 'attributes', 'value')),
+    ]);
+    tagged = { ...(adds ? tagged : {}), ...Object.fromEntries(sent) };
+  }
+  return tagged;
+}
+
+describe('Tags that are applied', () => {
+  it("leave nothing to plan, keep the claim, and keep what is not the document's", () => {
+    fc.assert(
+      fc.property(situation, (given) => {
+        const made = plan(given);
+        expect(made.problems).toEqual([]);
+        const { [claimKey]: claim, ...tagged } = after(given.live, made);
+        expect(claim).toBe('payments');
+        expect(tagged).toMatchObject(given.desired);
+        expect(plan({ ...given, live: tagged }).changes).toEqual([]);
+        const foreign = Object.entries(given.live).filter(([name]) => name.startsWith('hc:'));
+        expect(tagged).toMatchObject(Object.fromEntries(foreign));
+      }),
+    );
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
+import type { Spec } from '../../../src/model/resource.ts';
+import { declare } from '../../targets/workspaces/plan-organization.ts';
+
+const others = {
+  declared: () => undefined,
+  target: { name: 'acme', service: 'workspaces', url: 'embedded', dialect: 'neutral' },
+} as const;
+
+/** `code at path`, warnings marked. */
+function findings(spec: Spec): string[] {
+  const found = kind.check?.(declare('Workspace', 'app', spec), others) ?? [];
+  return found.map(
+    ({ code, path, severity }) => `${severity === 'warning' ? '(warning) ' : ''}${code} at ${path.join('.')}`,
+  );
+}
+
+describe('A workspace is refused when', () => {
+  it.each<[string, Spec, readonly string[]]>([
+    [
+      'operations stands beside an execution mode',
+      { operations: true, executionMode: 'remote' },
+      ['operations-with-mode at operations'],
+    ],
+    ['agent mode has no pool', { executionMode: 'agent' }, ['agent-pool-missing at executionMode']],
+    [
+      'agent mode has a null pool',
+      { executionMode: 'agent', agentPoolId: null },
+      ['agent-pool-missing at agentPoolId'],
+    ],
+    [
+      'a pool stands beside another mode',
+      { executionMode: 'local', agentPoolId: 'apool-1' },
+      ['agent-pool-without-agent at agentPoolId'],
+    ],
+    ['a pool has no mode', { agentPoolId: 'apool-1' }, ['agent-pool-without-agent at agentPoolId']],
+    [
+      'a pool is given and inherited',
+      { executionMode: 'agent', agentPoolId: 'apool-1', settingOverwrites: { agentPool: false } },
+      ['agent-pool-inherited at agentPoolId'],
+    ],
+    [
+      'an own mode is announced and not given',
+      { settingOverwrites: { executionMode: true } },
+      ['execution-mode-missing at settingOverwrites.executionMode'],
+    ],
+    [
+      'an own mode is announced and null',
+      { executionMode: null, settingOverwrites: { executionMode: true } },
+      ['execution-mode-missing at settingOverwrites.executionMode'],
+    ],
+    [
+      'a mode is given and inherited',
+      { executionMode: 'remote', settingOverwrites: { executionMode: false } },
+      ['execution-mode-inherited at settingOverwrites.executionMode'],
+    ],
+    [
+      'it inherits its mode and wants a pool of its own',
+      { executionMode: null, settingOverwrites: { agentPool: true } },
+      ['agent-pool-without-mode at settingOverwrites.agentPool'],
+    ],
+    [
+      'prefixes stand beside patterns',
+      { triggerPrefixes: ['a'], triggerPatterns: ['/a/*'] },
+      ['two-triggers at triggerPatterns'],
+    ],
+    [
+      'a regular expression stands beside prefixes',
+      { triggerPrefixes: ['a'], vcsRepo: { tagsRegex: 'v.*' } },
+      ['two-triggers at vcsRepo.tagsRegex'],
+    ],
+    [
+      'a regular expression stands beside file triggers',
+      { fileTriggersEnabled: true, vcsRepo: { tagsRegex: 'v.*' } },
+      ['regex-with-file-triggers at fileTriggersEnabled'],
+    ],
+    [
+      'a regular expression stands beside file triggers that are on by default',
+      { fileTriggersEnabled: null, vcsRepo: { tagsRegex: 'v.*' } },
+      ['regex-with-file-triggers at fileTriggersEnabled'],
+    ],
+    [
+      'a repository has two connections',
+      { vcsRepo: { identifier: 'a/b', oauthTokenId: 'ot-1', vcsAppInstallationId: 'app-1' } },
+      ['two-connections at vcsRepo.vcsAppInstallationId'],
+    ],
+    [
+      'a duration is 0',
+      { autoDestroyActivityDuration: '0d' },
+      ['bad-duration at autoDestroyActivityDuration'],
+    ],
+    [
+      'a duration has five digits',
+      { autoDestroyActivityDuration: '12345h' },
+      ['bad-duration at autoDestroyActivityDuration'],
+    ],
+    [
+      'a duration has another unit',
+      { autoDestroyActivityDuration: '2w' },
+      ['bad-duration at autoDestroyActivityDuration'],
+    ],
+    ['a time has no zone', { autoDestroyAt: '2031-01-31T08:00:00' }, ['bad-timestamp at autoDestroyAt']],
+    ['a time is none', { autoDestroyAt: '2031-13-31T08:00:00Z' }, ['bad-timestamp at autoDestroyAt']],
+    ['a flat tag has a space', { tagNames: ['ok', 'not ok'] }, ['bad-tag-name at tagNames.1']],
+    ['a flat tag is given twice', { tagNames: ['prod', 'Prod'] }, ['duplicate-tag at tagNames.1']],
+  ])('%s', (_, spec, expected) => {
+    // As written: what is folded away when manifests are resolved is checked before that, too.
+    const found = kind.check?.({ ...declare('Workspace', 'app'), spec }, others) ?? [];
+    const told = found.map(
+      ({ code, path, severity }) =>
+        `${severity === 'warning' ? '(warning) ' : ''}${code} at ${path.join('.')}`,
+    );
+    expect(told).toEqual(expected);
+  });
+});
+
+describe('A workspace is fine when', () => {
+  it.each<[string, Spec]>([
+    ['it says nothing', {}],
+    ['agent mode has a pool', { executionMode: 'agent', agentPoolId: 'apool-1' }],
+    ['agent mode inherits its pool', { executionMode: 'agent', settingOverwrites: { agentPool: false } }],
+    ['a null pool stands beside another mode', { executionMode: 'remote', agentPoolId: null }],
+    ['it says twice that it inherits', { executionMode: null, settingOverwrites: { executionMode: false } }],
+    [
+      'an empty list of triggers stands beside a full one',
+      { triggerPrefixes: [], triggerPatterns: ['/a/*'] },
+    ],
+    ['a regular expression is empty', { fileTriggersEnabled: true, vcsRepo: { tagsRegex: '' } }],
+    [
+      'it says all that auto-destroy takes',
+      { autoDestroyAt: '2031-01-31T08:00+01:00', autoDestroyActivityDuration: '9999h' },
+    ],
+  ])('%s', (_, spec) => {
+    expect(findings(spec)).toEqual([]);
+  });
+
+  it('its regular expression is doubtful, with a warning', () => {
+    expect(findings({ vcsRepo: { tagsRegex: '(' } })).toEqual([
+      '(warning) doubtful-regex at vcsRepo.tagsRegex',
+    ]);
+  });
+});
+
+describe('The deprecated operations', () => {
+  const fold = (spec: Spec) => kind.fold?.(spec);
+
+  it('is folded into the execution mode', () => {
+    expect(fold({ operations: false })).toEqual({ executionMode: 'local' });
+    expect(fold({ operations: true })).toEqual({ executionMode: 'remote' });
+    expect(fold({ operations: null })).toEqual({ executionMode: 'remote' });
+  });
+
+  it('is left for the check beside an execution mode, and folding twice is folding once', () => {
+    const both = { operations: false, executionMode: 'remote' };
+    expect(fold(both)).toEqual(both);
+    expect(fold(fold({ operations: false }) ?? {})).toEqual({ executionMode: 'local' });
+  });
+});

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import type { Spec } from '../../../src/model/resource.ts';
+import { at, changeOf, declare, lineOf, planFor } from '../../targets/workspaces/plan-organization.ts';
+
+const address = 'Workspace/acme/app';
+
+describe('Writing the claim', () => {
+  const adopted = (spec: Spec, dialect: string) =>
+    changeOf(
+      planFor({
+        declared: [declare('Workspace', 'app', spec, { adopt: true })],
+        live: [{ name: 'app', claim: null, tags: { env: 'prod' } }],
+        dialect,
+      }),
+      address,
+    );
+
+  it('replaces all direct tags with themselves and the claim, and relies on what was read', () => {
+    const { calls, relies } = adopted({}, 'neutral');
+    expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
+    expect(at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data')).toEqual([
+      { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
+      { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } },
+    ]);
+    expect(at(calls[0]?.body, 'data', 'attributes')).toEqual({ 'assessments-enabled': false });
+    expect(relies).toEqual({ direct: { env: 'prod' } });
+  });
+
+  it('adds it alone where the service can add a tag', () => {
+    const { calls, relies } = adopted({ autoApply: true }, 'hcp-terraform');
+    expect(calls.map((call) => [lineOf(call), call.id])).toEqual([
+      ['PATCH /workspaces/ws-app', `${address}#update`],
+      ['PATCH /workspaces/ws-app/tag-bindings', `${address}#claim`],
+    ]);
+    expect(calls[1]?.body).toEqual({
+      data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
+    });
+    expect(relies).toEqual({});
+  });
+});

@@ -1,0 +1,270 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { LiveResource } from '../../../src/model/resource.ts';
+import {
+  type Canned,
+  type Organization,
+  openCannedOrganization,
+  openEmbeddedOrganization,
+} from '../../targets/workspaces/open-organization.ts';
+import { bare, declare, wants } from '../../targets/workspaces/plan-organization.ts';
+
+let organization: Organization | undefined;
+afterEach(async () => {
+  await organization?.close();
+  organization = undefined;
+});
+
+async function embedded(...about: Parameters<typeof openEmbeddedOrganization>): Promise<Organization> {
+  organization = await openEmbeddedOrganization(...about);
+  return organization;
+}
+
+const nothing = wants([]);
+const names = (resources: readonly LiveResource[]) => resources.map(({ address }) => address.name);
+const find = (resources: readonly LiveResource[], name: string) =>
+  resources.find(({ address }) => address.name === name);
+
+describe('Reading the workspaces of an organization', () => {
+  it('costs one request for each hundred, tags and claims included', async () => {
+    const workspaces = Array.from({ length: 250 }, (_, index) => ({ name: `w-${index}` }));
+    const { session, seen } = await embedded({ workspaces });
+    const set = await kind.read(session, wants([declare('Workspace', 'w-1', { autoApply: true })]));
+    expect(set).toMatchObject({ total: 250, incomplete: [], invisible: [], notes: [] });
+    expect(set.resources).toHaveLength(250);
+    expect(seen.toSorted()).toEqual(
+      [1, 2, 3].map(
+        (page) =>
+          `GET /organizations/acme/workspaces?sort=name&include=effective_tag_bindings&page[size]=100&page[number]=${page}`,
+      ),
+    );
+  });
+
+  it('is made once a session, whoever asks', async () => {
+    const { session, seen } = await embedded({ workspaces: [{ name: 'app' }] });
+    await Promise.all([kind.read(session, nothing), kind.read(session, nothing)]);
+    expect(seen).toHaveLength(1);
+  });
+
+  it('tells claim, birth mark and tags apart', async () => {
+    const { session } = await embedded({
+      projects: [{ name: 'shared', 'tag-bindings': { 'trueup-stack': 'network', team: 'inherited' } }],
+      workspaces: [
+        {
+          name: 'ours',
+          'source-name': 'trueup/payments',
+          'tag-bindings': { 'trueup-stack': 'payments:protect', env: 'prod' },
+        },
+        { name: 'in-project', project: 'shared', 'tag-bindings': { env: 'test' } },
+        { name: 'plain' },
+      ],
+    });
+    const { resources } = await kind.read(session, nothing);
+    expect(find(resources, 'ours')).toMatchObject({
+      witness: {
+        claim: { stack: 'payments', protect: true, release: false, inherited: false },
+        bornOf: 'payments',
+      },
+      facts: { direct: { env: 'prod' }, tagCount: 2 },
+    });
+    expect(find(resources, 'in-project')).toMatchObject({
+      witness: { claim: { stack: 'network', inherited: true } },
+      facts: { direct: { env: 'test' }, tagCount: 1 },
+    });
+    expect(find(resources, 'plain')?.witness).toEqual({});
+  });
+
+  it('gives a workspace in the shape of its manifest', async () => {
+    const { session, send } = await embedded({
+      projects: [{ name: 'alpha', id: 'prj-alpha' }],
+      'agent-pools': [{ name: 'first', id: 'apool-1' }],
+      'oauth-tokens': [{ id: 'ot-1' }],
+    });
+    const created = await send('POST', '/organizations/acme/workspaces', {
+      data: {
+        type: 'workspaces',
+        attributes: {
+          name: 'app',
+          'execution-mode': 'agent',
+          'agent-pool-id': 'apool-1',
+          'vcs-repo': { identifier: 'acme/network', 'oauth-token-id': 'ot-1' },
+          'trigger-patterns': ['/a/*'],
+          'auto-destroy-at': '2031-01-31T08:00:59Z',
+        },
+        relationships: { project: { data: { type: 'projects', id: 'prj-alpha' } } },
+      },
+    });
+    expect(created.status).toBe(201);
+    const { resources } = await kind.read(session, nothing);
+    expect(resources[0]?.spec).toMatchObject({
+      name: 'app',
+      description: null,
+      executionMode: 'agent',
+      agentPoolId: 'apool-1',
+      settingOverwrites: { executionMode: true, agentPool: true },
+      autoDestroyAt: '2031-01-31T08:00:00.000Z',
+      vcsRepo: {
+        identifier: 'acme/network',
+        ingressSubmodules: false,
+        oauthTokenId: 'ot-1',
+        vcsAppInstallationId: null,
+        tagsRegex: null,
+      },
+      triggerPatterns: ['/a/*'],
+      triggerPrefixes: [],
+      projectId: 'prj-alpha',
+      sshKeyId: null,
+      tagNames: [],
+      lock: null,
+    });
+  });
+
+  it('says null for what is inherited, whatever its effective value', async () => {
+    const { session } = await embedded({
+      'agent-pools': [{ name: 'first', id: 'apool-1' }],
+      'default-execution-mode': 'agent',
+      'default-agent-pool': 'first',
+      workspaces: [{ name: 'app' }],
+    });
+    const { resources } = await kind.read(session, nothing);
+    expect(resources[0]?.spec).toMatchObject({
+      executionMode: null,
+      agentPoolId: null,
+      settingOverwrites: { executionMode: false, agentPool: false },
+    });
+  });
+
+  it('asks for a retention policy only where the stack has to do with a workspace that has one', async () => {
+    const { session, seen, send } = await embedded({
+      'data-retention-policy': { 'delete-older-than-n-days': 7 },
+      workspaces: [
+        { name: 'app', id: 'ws-app' },
+        { name: 'without', id: 'ws-without' },
+        { name: 'foreign', id: 'ws-foreign' },
+      ],
+    });
+    for (const id of ['ws-app', 'ws-foreign']) {
+      await send('POST', `/workspaces/${id}/relationships/data-retention-policy`, {
+        data: {
+          type: 'data-retention-policy-delete-olders',
+          attributes: { 'delete-older-than-n-days': 30 },
+        },
+      });
+    }
+    seen.length = 0;
+    const declared = ['app', 'without'].map((name) => declare('Workspace', name));
+    const { resources } = await kind.read(session, wants(declared));
+    expect(seen.slice(1)).toEqual(['GET /workspaces/ws-app/relationships/data-retention-policy']);
+    expect(find(resources, 'app')?.spec['dataRetentionPolicy']).toEqual({ deleteOlderThanNDays: 30 });
+    expect(find(resources, 'without')?.spec['dataRetentionPolicy']).toBeNull();
+    expect(find(resources, 'foreign')?.spec).not.toHaveProperty('dataRetentionPolicy');
+  });
+
+  it('shows a lock and what the service will ask before it deletes', async () => {
+    const { session, send } = await embedded({
+      workspaces: [{ name: 'app', id: 'ws-app', 'resource-count': 3 }],
+    });
+    await send('POST', '/workspaces/ws-app/actions/lock', { reason: 'frozen' });
+    const { resources } = await kind.read(session, nothing);
+    expect(resources[0]).toMatchObject({
+      spec: { lock: { reason: 'frozen' } },
+      facts: { locked: true, lockedReason: 'frozen', resourceCount: 3, permissions: { 'can-update': true } },
+    });
+  });
+
+  it('is incomplete, and says why, when the organization cannot be read', async () => {
+    const { session } = await embedded({}, { organization: 'elsewhere' });
+    const set = await kind.read(session, nothing);
+    expect(set.resources).toEqual([]);
+    expect(set.incomplete).toEqual([
+      expect.stringMatching(/^not all workspaces of organization "elsewhere" were read: GET .* answered 404/),
+    ]);
+  });
+});
+
+describe('Reading one workspace again', () => {
+  it('finds it by its id after a rename, with all that the list told', async () => {
+    const { session, send, seen } = await embedded({
+      workspaces: [
+        { name: 'app', id: 'ws-app', 'tag-bindings': { 'trueup-stack': 'payments', env: 'prod' } },
+      ],
+    });
+    const declared = wants([declare('Workspace', 'app')]);
+    const listed = (await kind.read(session, declared)).resources[0];
+    const address = { kind: 'Workspace', target: 'acme', name: 'app' };
+    expect(await kind.readOne(session, address, 'ws-app')).toEqual(listed);
+    await send('PATCH', '/workspaces/ws-app', {
+      data: { type: 'workspaces', attributes: { name: 'moved' } },
+    });
+    seen.length = 0;
+    expect(await kind.readOne(session, address, 'ws-app')).toMatchObject({
+      address,
+      spec: { name: 'moved' },
+    });
+    expect(seen).toEqual(['GET /workspaces/ws-app?include=effective_tag_bindings']);
+  });
+
+  it('finds it by name when no id is known, and nothing where there is nothing', async () => {
+    const { session } = await embedded({ workspaces: [{ name: 'app', id: 'ws-app' }] });
+    const address = { kind: 'Workspace', target: 'acme', name: 'app' };
+    expect(await kind.readOne(session, address)).toMatchObject({ id: 'ws-app' });
+    expect(await kind.readOne(session, { ...address, name: 'other' })).toBeUndefined();
+    expect(await kind.readOne(session, address, 'ws-gone')).toBeUndefined();
+  });
+});
+
+describe('What the list does not tell', () => {
+  const canned = (attributes: JsonObject, more: (line: string) => Canned | undefined = () => undefined) =>
+    openCannedOrganization((line) => {
+      const document = {
+        id: 'ws-app',
+        type: 'workspaces',
+        attributes: { name: 'app', ...attributes },
+        relationships: { 'effective-tag-bindings': { data: [] } },
+      };
+      const pagination = { 'total-count': 1, 'total-pages': 1 };
+      return more(line) ?? { status: 200, body: { data: [document], meta: { pagination } } };
+    });
+
+  it('is named as invisible, and left out of the live spec', async () => {
+    organization = await canned({
+      'vcs-repo': { identifier: 'acme/network', branch: 'main', 'oauth-token-id': null },
+    });
+    const declared = declare('Workspace', 'app', {
+      assessmentsEnabled: true,
+      operations: true,
+      vcsRepo: { identifier: 'acme/network', vcsAppInstallationId: 'app-1' },
+    });
+    const set = await kind.read(organization.session, wants([declared]));
+    expect(set.invisible).toEqual(['assessmentsEnabled', 'executionMode', 'vcsRepo.vcsAppInstallationId']);
+    expect(set.resources[0]?.spec).not.toHaveProperty('assessmentsEnabled');
+  });
+
+  it('a workspace that the ledger knows and the list lacks is read by its id', async () => {
+    organization = await canned({}, (line) => {
+      if (line === 'GET /workspaces/ws-gone') return { status: 404 };
+      if (line === 'GET /workspaces/ws-broken') return { status: 403 };
+      if (!line.startsWith('GET /workspaces/ws-moved')) return undefined;
+      if (line.endsWith('tag-bindings')) return { status: 200, body: { data: [] } };
+      const attributes = { ...bare, name: 'moved' };
+      return { status: 200, body: { data: { id: 'ws-moved', type: 'workspaces', attributes } } };
+    });
+    const records = Object.fromEntries(
+      ['moved', 'gone', 'broken'].map((name) => [`Workspace/acme/was-${name}`, { id: `ws-${name}` }]),
+    );
+    const set = await kind.read(organization.session, wants([], records));
+    expect(names(set.resources)).toEqual(['app', 'moved']);
+    expect(set.incomplete).toEqual([expect.stringContaining('/workspaces/ws-broken answered 403')]);
+  });
+
+  it('a total that does not match makes the look incomplete', async () => {
+    organization = await canned({}, (line) =>
+      line.startsWith('GET /organizations')
+        ? { status: 200, body: { data: [], meta: { pagination: { 'total-count': 2, 'total-pages': 1 } } } }
+        : undefined,
+    );
+    const set = await kind.read(organization.session, nothing);
+    expect(set.incomplete).toEqual([expect.stringContaining('total of 2')]);
+  });
+});

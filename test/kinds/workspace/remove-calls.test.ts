@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import {
+  changeOf,
+  declare,
+  type LiveWorkspace,
+  lineOf,
+  planFor,
+  type Situation,
+} from '../../targets/workspaces/plan-organization.ts';
+
+const address = 'Workspace/acme/app';
+
+describe('Letting a workspace go', () => {
+  const record = { [address]: { id: 'ws-app' } };
+  const locked = { attributes: { locked: true, 'locked-reason': 'frozen' } };
+  const removed = (
+    live: Partial<LiveWorkspace>,
+    records: Situation['records'] = record,
+    declared: Situation['declared'] = [],
+  ) => changeOf(planFor({ declared, live: [{ name: 'app', ...live }], records }), address);
+
+  it('is a safe delete, last of all, and 404 is no success', () => {
+    const { action, calls } = removed({});
+    expect(action).toBe('delete');
+    expect(calls).toMatchObject([
+      { method: 'POST', path: ['workspaces', 'ws-app', 'actions', 'safe-delete'], order: 30, success: [204] },
+    ]);
+  });
+
+  it('takes off our own lock first', () => {
+    const { calls } = removed(locked, { [address]: { id: 'ws-app', marks: { locked: true } } });
+    expect(calls.map((call) => [lineOf(call), call.order])).toEqual([
+      ['POST /workspaces/ws-app/actions/unlock', 25],
+      ['POST /workspaces/ws-app/actions/safe-delete', 30],
+    ]);
+    expect(calls[1]?.needs).toEqual([`${address}#unlock`]);
+  });
+
+  it('is a forced delete for a tombstone that says so', () => {
+    const { calls } = removed(locked, record, [declare('Workspace', 'app', {}, { remove: 'force' })]);
+    expect(calls.map(lineOf)).toEqual(['DELETE /workspaces/ws-app']);
+  });
+
+  it('only takes the claim away from one that was adopted', () => {
+    const { action, calls, relies } = removed(
+      { tags: { env: 'prod' }, attributes: { 'source-name': null, 'assessments-enabled': true } },
+      { [address]: { id: 'ws-app', origin: 'adopted' } },
+    );
+    expect(action).toBe('release');
+    expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
+    expect(calls[0]?.body).toEqual({
+      data: {
+        type: 'workspaces',
+        attributes: { 'assessments-enabled': true },
+        relationships: {
+          'tag-bindings': { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } }] },
+        },
+      },
+    });
+    expect(relies).toEqual({ direct: { env: 'prod' } });
+  });
+});

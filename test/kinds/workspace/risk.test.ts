@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { likeness, risk } from '../../../src/kinds/workspace/risk.ts';
+
+describe('The risk of a workspace', () => {
+  it('is that everyone may read its state', () => {
+    const effects = risk({ globalRemoteState: false }, { globalRemoteState: true });
+    expect(effects).toMatchObject([
+      { effect: 'widens', guard: 'global-sharing', path: ['globalRemoteState'] },
+    ]);
+    expect(risk(undefined, { globalRemoteState: true })).toMatchObject([{ effect: 'widens' }]);
+  });
+
+  it('shrinks when sharing ends, and is none otherwise', () => {
+    expect(risk({ globalRemoteState: true }, {})).toMatchObject([{ effect: 'narrows' }]);
+    expect(risk({ autoApply: false }, { autoApply: true })).toEqual([]);
+    expect(risk({ globalRemoteState: true }, undefined)).toEqual([]);
+  });
+
+  it('is a rename in disguise when repository, branch and directory are the same', () => {
+    const one = { vcsRepo: { identifier: 'acme/network', oauthTokenId: 'ot-1' }, workingDirectory: 'prod' };
+    const other = { vcsRepo: { identifier: 'acme/network', branch: '' }, workingDirectory: 'prod' };
+    expect(likeness(one)).toBe(likeness(other));
+    expect(likeness(one)).not.toBe(likeness({ ...one, workingDirectory: 'test' }));
+    expect(likeness({ workingDirectory: 'prod' })).toBeUndefined();
+  });
+});

@@ -1,0 +1,116 @@
+// An organization to test against: the embedded service, or one that answers what the test wants, both over real HTTP.
+// Invariant: what a test opens it closes; nothing outlives `close`.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openTarget } from '../../../src/http/open-target.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Session } from '../../../src/model/kind.ts';
+import type { Target } from '../../../src/model/target.ts';
+import type { Answer, WriteMethod } from '../../../src/model/wire.ts';
+import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
+import { startServer } from '../../../src/server/start-server.ts';
+import { openSession } from '../../../src/targets/open-session.ts';
+
+export interface Organization {
+  readonly session: Session;
+  /** `GET /organizations/acme/workspaces?sort=name…` below the API's root and decoded, in the order of their answers */
+  readonly seen: string[];
+  /** a fresh session: a new run, which remembers nothing */
+  again(): Session;
+  send(method: WriteMethod, path: string, body?: JsonObject): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+const owners = { teams: [{ name: 'owners', members: ['owner'] }] };
+const token = 'owner-token';
+
+/** The embedded service with one organization, read and written by one of its owners. */
+export async function openEmbeddedOrganization(
+  seed: Partial<OrganizationSeed> = {},
+  target: Partial<Target> = {},
+): Promise<Organization> {
+  const seen: string[] = [];
+  const server = await startServer({
+    data: ':memory:',
+    seed: { organizations: [{ name: 'acme', ...owners, ...seed }], users: [{ username: 'owner', token }] },
+    onRequest: ({ method, url }) => seen.push(line(method, url)),
+  });
+  return organizationAt(server.url, { target, seen, stop: () => server.close() });
+}
+
+export interface Canned {
+  readonly status: number;
+  readonly body?: unknown;
+}
+
+/** A service that answers what `answer` says of a line such as `GET /workspaces/ws-1`. */
+export async function openCannedOrganization(
+  answer: (line: string) => Canned,
+  target: Partial<Target> = {},
+): Promise<Organization> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    const asked = line(request.method ?? '', request.url ?? '');
+    seen.push(asked);
+    const { status, body } = answer(asked);
+    response.writeHead(status, { 'content-type': 'application/vnd.api+json' });
+    response.end(body === undefined ? '' : JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  const stop = async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  };
+  return organizationAt(`http://127.0.0.1:${port}`, { target, seen, stop });
+}
+
+function line(method: string, url: string): string {
+  return `${method} ${decodeURIComponent(url).replace('/api/v2', '')}`;
+}
+
+interface Opened {
+  readonly target: Partial<Target>;
+  readonly seen: string[];
+  readonly stop: () => Promise<void>;
+}
+
+function organizationAt(url: string, { target: about, seen, stop }: Opened): Organization {
+  const target: Target = {
+    name: 'acme',
+    service: 'workspaces',
+    url,
+    dialect: 'neutral',
+    organization: 'acme',
+    requestsPerSecond: 10_000,
+    ...about,
+  };
+  const dialect = findDialect('workspaces', target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const connection = openTarget({
+    target,
+    url,
+    dialect,
+    userAgent: 'trueup/test',
+    token: async () => token,
+    patience: { attempts: 1, attemptsUnmet: 1 },
+  });
+  const writer = connection.openWriter();
+  const open = () => openSession({ target, dialect, stack: 'payments', reader: connection.reader });
+  return {
+    session: open(),
+    seen,
+    again: open,
+    send: (method, path, body) =>
+      writer.send({ method, path, repeatable: false, ...(body === undefined ? {} : { body }) }),
+    async close() {
+      await connection.close();
+      await stop();
+    },
+  };
+}

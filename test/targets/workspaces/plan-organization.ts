@@ -1,0 +1,205 @@
+// Plans for one organization in few words: what is declared, what is live, what the ledger knows; the real planner does
+// the rest, so that a test sees the calls exactly as a user would.
+import { findDialect } from '../../../src/http/dialects.ts';
+import { remoteStateConsumers } from '../../../src/kinds/remote-state-consumers/index.ts';
+import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
+import { workspace } from '../../../src/kinds/workspace/index.ts';
+import { formatAddress } from '../../../src/model/address.ts';
+import type { Call } from '../../../src/model/call.ts';
+import type { Change } from '../../../src/model/change.ts';
+import type { Json, JsonObject } from '../../../src/model/json.ts';
+import type { Kind, LiveSet, Wanted } from '../../../src/model/kind.ts';
+import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource.ts';
+import { buildPlan } from '../../../src/plan/build-plan.ts';
+import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
+
+export const kinds: ReadonlyMap<string, Kind> = new Map(
+  [workspace, tagBindings, remoteStateConsumers].map((kind) => [kind.name, kind] as const),
+);
+
+const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
+
+/** `declare('Workspace', 'app', { … })`; short forms stay in the spec that has them. */
+export function declare(
+  kind: string,
+  name: string,
+  spec: Spec = {},
+  metadata: Partial<Metadata> = {},
+): DesiredResource {
+  return {
+    address: { kind, target: 'acme', name },
+    spec: kinds.get(kind)?.fold?.(spec) ?? spec,
+    metadata: { name, ...metadata },
+    place,
+    placeOf: () => place,
+    fromDefaults: [],
+  };
+}
+
+export function wants(
+  declared: readonly DesiredResource[],
+  records: Readonly<Record<string, Partial<LedgerRecord>>> = {},
+): Wanted {
+  const known = new Map(Object.entries(records).map(([text, record]) => [text, recordOf(record)] as const));
+  return { declared, records: known, record: (address) => known.get(formatAddress(address)) };
+}
+
+function recordOf(record: Partial<LedgerRecord>): LedgerRecord {
+  return { origin: 'created', fields: {}, ...record };
+}
+
+export interface LiveWorkspace {
+  readonly name: string;
+  /** default: `ws-<name>` */
+  readonly id?: string;
+  /** over the attributes of a workspace that was created with nothing */
+  readonly attributes?: JsonObject;
+  readonly relationships?: JsonObject;
+  readonly tags?: Readonly<Record<string, string>>;
+  /** default: our claim; null: none */
+  readonly claim?: string | null;
+  /** names of live workspaces; undefined: consumers were not read */
+  readonly consumers?: readonly string[];
+}
+
+/** The attributes of a workspace that was created with a name and nothing else (specs/workspaces.md). */
+export const bare: JsonObject = {
+  'allow-destroy-plan': true,
+  'assessments-enabled': false,
+  'auto-apply': false,
+  'auto-apply-run-trigger': false,
+  'auto-destroy-at': null,
+  'auto-destroy-activity-duration': null,
+  description: null,
+  'execution-mode': 'remote',
+  'file-triggers-enabled': true,
+  'global-remote-state': false,
+  locked: false,
+  'locked-reason': '',
+  'queue-all-runs': false,
+  'resource-count': 0,
+  'setting-overwrites': { 'execution-mode': false, 'agent-pool': false },
+  'source-name': 'trueup/payments',
+  'source-url': null,
+  'speculative-enabled': true,
+  'tag-names': [],
+  'engine-version': '1.9.8',
+  'trigger-prefixes': [],
+  'trigger-patterns': [],
+  'vcs-repo': null,
+  'working-directory': null,
+  permissions: { 'can-update': true },
+};
+
+export interface Situation {
+  readonly declared?: readonly DesiredResource[];
+  readonly live?: readonly LiveWorkspace[];
+  readonly records?: Readonly<Record<string, Partial<LedgerRecord>>>;
+  readonly dialect?: string;
+}
+
+export function planFor(situation: Situation): Plan {
+  const { declared = [], live = [], records = {}, dialect: name = 'neutral' } = situation;
+  const dialect = findDialect('workspaces', name);
+  if (dialect === undefined) throw new Error(`no dialect ${name}`);
+  const target = {
+    name: 'acme',
+    service: 'workspaces',
+    url: 'embedded',
+    organization: 'acme',
+    dialect: name,
+  } as const;
+  const known = new Map(Object.entries(records).map(([text, record]) => [text, recordOf(record)] as const));
+  const sets = new Map(
+    [...kinds.keys()].map((kind) => [kind, setOf(live.flatMap((one) => liveOf(kind, one, live)))]),
+  );
+  return buildPlan({
+    stack: {
+      name: 'payments',
+      file: 'trueup.yaml',
+      directory: '/',
+      manifests: [],
+      targets: [target],
+      defaults: {},
+      guards: {},
+    },
+    kinds,
+    desired: declared,
+    targets: [{ target, dialect, sets, requests: 0 }],
+    ledger: { known: true, serial: 1, records: known },
+    manifestsComplete: true,
+    files: 1,
+    documents: declared.length,
+  }).plan;
+}
+
+function setOf(resources: readonly LiveResource[]): LiveSet {
+  return { resources, incomplete: [], invisible: [], notes: [] };
+}
+
+function liveOf(kind: string, one: LiveWorkspace, all: readonly LiveWorkspace[]): LiveResource[] {
+  const { name, attributes = {}, relationships = {}, tags = {}, consumers } = one;
+  const id = idOf(one);
+  const text = one.claim === undefined ? 'payments' : one.claim;
+  const claim = text === null ? {} : { claim: { text, inherited: false } };
+  const item = { id, name, attributes: { ...bare, ...attributes }, relationships };
+  const address = { kind, target: 'acme', name };
+  const whole = liveWorkspace(address, { item, tags: { direct: tags, ...claim }, retention: null });
+  if (kind === 'Workspace') return [whole];
+  if (kind === 'TagBindings') {
+    const facts = {
+      direct: tags,
+      claim: text,
+      assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
+    };
+    return [{ address, id, spec: { tags }, witness: whole.witness, facts }];
+  }
+  const global = item.attributes['global-remote-state'] === true;
+  if (global) return [{ address, id, spec: {}, witness: {}, facts: { global } }];
+  const edges = (consumers ?? []).map((each) => [
+    each,
+    idOf(all.find((other) => other.name === each) ?? { name: each }),
+  ]);
+  return [
+    {
+      address,
+      id,
+      spec: { consumers: consumers ?? [] },
+      witness: {},
+      facts: { global, edges: Object.fromEntries(edges) },
+    },
+  ];
+}
+
+function idOf({ id, name }: LiveWorkspace): string {
+  return id ?? `ws-${name}`;
+}
+
+export function changeOf(plan: Plan, text: string): Change {
+  const change = plan.changes.find(({ address }) => formatAddress(address) === text);
+  if (change === undefined)
+    throw new Error(
+      `no change of ${text} among ${plan.changes.map(({ address }) => formatAddress(address)).join(', ')}`,
+    );
+  return change;
+}
+
+/** `PATCH /workspaces/ws-app`, an id that the plan does not know yet as `<Workspace/acme/app>`. */
+export function lineOf({ method, path }: Call): string {
+  return `${method} /${path.map((part) => (typeof part === 'string' ? part : `<${part.$id}>`)).join('/')}`;
+}
+
+/** The lines of a plan's calls, change by change. */
+export function linesOf(plan: Plan): string[] {
+  return plan.changes.flatMap(({ calls }) => calls.map(lineOf));
+}
+
+/** A member deep inside a body: `at(call.body, 'data', 'attributes', 'name')`. */
+export function at(body: Json | undefined, ...path: readonly string[]): Json | undefined {
+  let value: Json | undefined = body;
+  for (const key of path)
+    value = typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
+  return value;
+}
