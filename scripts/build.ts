@@ -1,11 +1,13 @@
 /**
  * Builds `dist`: all of trueup in as few files as can be, because start-up time is file count. What only some commands
- * need stands in files of its own. `fastify` stays a dependency; every other package is bundled, its licence with it.
+ * need stands in files of its own. What package.json calls a dependency stays one; every other package is bundled, its
+ * licence with it.
  */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type OutputChunk, rolldown } from 'rolldown';
+import about from '../package.json' with { type: 'json' };
 import { leanUndici, plainSchemas, readySchemas } from './bundle-plugins.ts';
 import { collectNotices } from './collect-notices.ts';
 
@@ -28,7 +30,7 @@ async function bundle(): Promise<readonly OutputChunk[]> {
     cwd: root,
     input: { trueup: 'src/main.ts' },
     platform: 'node',
-    external: ['fastify'],
+    external: Object.keys(about.dependencies),
     preserveEntrySignatures: false,
     plugins: [leanUndici, readySchemas, plainSchemas],
     onLog: (level, log) => {

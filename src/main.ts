@@ -16,7 +16,8 @@ function output(stream: NodeJS.WriteStream): Output {
       stream.write(chunk);
     },
     isTTY: stream.isTTY === true,
-    columns: stream.columns,
+    // a pseudo terminal that nobody gave a size has 0 columns
+    columns: stream.columns || undefined,
   };
 }
 

@@ -10,8 +10,15 @@ export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
     const address = formatAddress(entry.address);
     const earlier = first.get(address);
     if (earlier === undefined) first.set(address, entry);
-    return earlier === undefined ? [] : [duplicate(earlier, entry)];
+    return earlier === undefined || isToldAlready(earlier, entry) ? [] : [duplicate(earlier, entry)];
   });
+}
+
+/** Two documents that are one resource have their short forms in common: that is one mistake, told at the documents. */
+function isToldAlready(first: Entry, again: Entry): boolean {
+  if (first.shortForm === undefined || again.shortForm === undefined) return false;
+  const [one, other] = [first.declaration, again.declaration];
+  return one !== other && one.kind === other.kind;
 }
 
 function duplicate(first: Entry, again: Entry): Diagnostic {

@@ -54,9 +54,9 @@ function diagnoseFinding(
   resource: DesiredResource,
   secrets: ReadonlySet<string>,
 ): Diagnostic {
-  const { path, message, related, ...rest } = finding;
-  const placed = (at: Finding['path']): Place => {
-    const place = at.length === 0 ? resource.place : resource.placeOf(at);
+  const { path, side, message, related, ...rest } = finding;
+  const placed = (at: Finding['path'], end?: Finding['side']): Place => {
+    const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
     return leadsToSecret(at, secrets)
       ? { ...place, text: maskFrom(place.text, place.column, 'value') }
       : place;
@@ -70,7 +70,7 @@ function diagnoseFinding(
     ...rest,
     class: 'invalid',
     message: inherited ? `${message}${fromDefaultsNote}` : message,
-    place: placed(path),
+    place: placed(path, side),
     ...(second.length === 0 ? {} : { related: second }),
   };
 }

@@ -78,7 +78,14 @@ function namedTarget(
         ? `the stack has no target "${name}"`
         : `target "${name}" is of service "${other.service}", which does not serve ${kind}`,
     allowed: orList(names.map(quoted)),
-    ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+    fix: meant === undefined ? wayOut(names) : `did you mean "${meant}"?`,
   };
   return { targets: [], problems: [problem] };
+}
+
+/** @param names of the targets that serve the kind */
+function wayOut(names: readonly string[]): string {
+  const [only, ...more] = names;
+  if (only === undefined) return 'add a target that does to the stack';
+  return more.length === 0 ? `write "${only}", or leave "target" out` : 'name one of these';
 }

@@ -11,6 +11,7 @@ import { manifestSchema } from './manifest-schema.ts';
 import { leadsToSecret } from './mask-secrets.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
 import type { Whereabouts } from './problem.ts';
+import type { ServiceSpellings } from './service-spellings.ts';
 import { placeIn, type Side, typedText, type YamlDocument } from './yaml-document.ts';
 
 export interface Declaration {
@@ -21,6 +22,7 @@ export interface Declaration {
   /** the document, its spec merged over the defaults; may be invalid */
   readonly value: JsonObject;
   readonly where: Whereabouts;
+  readonly spellings?: ServiceSpellings | undefined;
 }
 
 export interface Defaults {
@@ -32,10 +34,14 @@ export interface Defaults {
 export function declare(
   document: YamlDocument,
   kind: Kind,
-  about: { readonly defaults?: Defaults | undefined; readonly secrets: ReadonlySet<string> },
+  about: {
+    readonly defaults?: Defaults | undefined;
+    readonly secrets: ReadonlySet<string>;
+    readonly spellings?: ServiceSpellings;
+  },
 ): Declaration {
   const own = isJsonObject(document.value) ? document.value : {};
-  const { defaults, secrets } = about;
+  const { defaults, secrets, spellings } = about;
   const spec = own['spec'];
   const value =
     defaults !== undefined && isJsonObject(spec) ? { ...own, spec: mergeDefaults(defaults.spec, spec) } : own;
@@ -50,6 +56,7 @@ export function declare(
     ...(defaults === undefined ? {} : { defaults }),
     value,
     where: { place, fromDefaults, isSecret: (path) => leadsToSecret(path, secrets) },
+    spellings,
   };
 }
 
@@ -60,7 +67,7 @@ function comesFromDefaults(path: Path, own: JsonObject, defaults: JsonObject | u
 }
 
 /** What explaining the errors of a declaration needs. */
-export function judgementOf({ kind, document, defaults, where }: Declaration): Judgement {
+export function judgementOf({ kind, document, defaults, where, spellings }: Declaration): Judgement {
   return {
     base: [],
     schema: manifestSchema(kind),
@@ -71,6 +78,7 @@ export function judgementOf({ kind, document, defaults, where }: Declaration): J
     field: (path) => (path[0] === 'spec' ? fieldAt(kind, path.slice(1)) : undefined),
     isSecret: where.isSecret,
     absent: kind.absent,
+    spellings,
   };
 }
 

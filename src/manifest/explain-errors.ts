@@ -73,7 +73,7 @@ const explainers: Readonly<Record<string, Explainer>> = {
   exclusiveMaximum: outOfRange,
 };
 
-function unknownField(error: SchemaError, at: Path, { schema }: Judgement): Problem {
+function unknownField(error: SchemaError, at: Path, { schema, spellings }: Judgement): Problem {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
   return {
@@ -82,7 +82,7 @@ function unknownField(error: SchemaError, at: Path, { schema }: Judgement): Prob
     side: 'key',
     message: `there is no field "${name}" ${at.length === 0 ? 'at the top level' : `in "${pathText(at)}"`}`,
     ...(known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {}),
-    ...suggestField(name, at, known, schema),
+    ...suggestField(name, at, { known, schema, spellings }),
   };
 }
 

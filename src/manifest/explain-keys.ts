@@ -11,18 +11,37 @@ interface Parsed extends Omit<EventRange, 'first'> {
   readonly base: number;
 }
 
-/** @returns a diagnostic at each repetition of a key, with the place of the first */
+/**
+ * @returns a diagnostic at each repetition of a key, with the place of the first; one alone where a whole document is
+ * repeated, for then nothing is wrong but that it is not separated from the one before
+ */
 export function findDuplicateKeys(parsed: Parsed): Diagnostic[] {
-  const range = { ...parsed, first: 0 };
   return mapsIn(parsed).flatMap((map) => {
-    const seen = new Map<string, Span>();
-    return pairsOf(range, map).flatMap(({ key }) => {
-      const [name, span] = [keyText(range, key), spanOf(range, key)];
-      if (name === undefined || span === undefined || name === '<<') return [];
-      const first = seen.get(name);
-      if (first === undefined) seen.set(name, span);
-      return first === undefined ? [] : [duplicate(parsed, name, { span, first })];
-    });
+    const repetitions = repetitionsIn(parsed, map);
+    const document = repetitions.find(({ name }) => name === 'apiVersion');
+    const isDocument = document !== undefined && repetitions.some(({ name }) => name === 'kind');
+    return isDocument
+      ? [unseparated(parsed, document)]
+      : repetitions.map((repetition) => duplicate(parsed, repetition));
+  });
+}
+
+/** A key that stands in a map again. */
+interface Repetition {
+  readonly name: string;
+  readonly span: Span;
+  readonly first: Span;
+}
+
+function repetitionsIn(parsed: Parsed, map: number): Repetition[] {
+  const range = { ...parsed, first: 0 };
+  const seen = new Map<string, Span>();
+  return pairsOf(range, map).flatMap(({ key }) => {
+    const [name, span] = [keyText(range, key), spanOf(range, key)];
+    if (name === undefined || span === undefined || name === '<<') return [];
+    const first = seen.get(name);
+    if (first === undefined) seen.set(name, span);
+    return first === undefined ? [] : [{ name, span, first }];
   });
 }
 
@@ -51,19 +70,27 @@ function mapsIn({ events }: Parsed): number[] {
   return events.flatMap((event, index) => (event.type === EVENT_ID.MAPPING ? [index] : []));
 }
 
-function duplicate(
-  parsed: Parsed,
-  name: string,
-  at: { readonly span: Span; readonly first: Span },
-): Diagnostic {
+function unseparated(parsed: Parsed, { span, first }: Repetition): Diagnostic {
+  return {
+    code: 'missing-separator',
+    severity: 'error',
+    class: 'invalid',
+    message: 'a second document begins here, and nothing separates it from the first',
+    place: placeOf(parsed, span),
+    fix: 'put a line "---" before it',
+    related: [{ message: 'the first one', place: placeOf(parsed, first) }],
+  };
+}
+
+function duplicate(parsed: Parsed, { name, span, first }: Repetition): Diagnostic {
   return {
     code: 'duplicate-field',
     severity: 'error',
     class: 'invalid',
     message: `"${name}" stands twice in one map`,
-    place: placeOf(parsed, at.span),
+    place: placeOf(parsed, span),
     fix: 'keep one of them',
-    related: [{ message: 'first here', place: placeOf(parsed, at.first) }],
+    related: [{ message: 'first here', place: placeOf(parsed, first) }],
   };
 }
 

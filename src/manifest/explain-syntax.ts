@@ -70,6 +70,9 @@ export const unrendered = {
   fix: 'render the manifests first and pipe them in, with "-" as the path',
 };
 
+/** The parser's reasons about a line that it can make no field of. */
+const oddLine = /^end of the stream|^expected ':' after|multiline key may not be/;
+
 /** Slips that the parser cannot know of, by how the text looks. */
 const looks: readonly Look[] = [
   ({ text }) => {
@@ -87,6 +90,16 @@ const looks: readonly Look[] = [
     const inBefore = before.indexOf('{{');
     if (inLine === -1 && inBefore === -1) return undefined;
     return { ...unrendered, at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine };
+  },
+  ({ reason, line, lineStart, before, beforeStart }) => {
+    if (!oddLine.test(reason)) return undefined;
+    const [inLine, inBefore] = [line, before].map((text) => /^(-{1,2}|-{4,}|[–—]+)\s*$/.test(text));
+    if (!inLine && !inBefore) return undefined;
+    return {
+      at: inLine ? lineStart : beforeStart,
+      message: 'documents are separated by three dashes, and this line has others',
+      fix: 'write "---"',
+    };
   },
 ];
 
@@ -109,10 +122,7 @@ const translations: readonly Look[] = [
     message: 'a backslash in double quotes starts an escape, and this is none',
     fix: 'use single quotes, or write the backslash twice',
   })),
-  says(/^unidentified alias "(.*)"/, (_, name) => ({
-    message: `no anchor "&${name}" stands before this alias`,
-    fix: 'anchors reach no further than their own document: define it there, or write the value out',
-  })),
+  says(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
   says(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
     message: `the tag "${unknown ?? unresolved}" is not supported`,
     fix: 'leave the tag out',
@@ -121,7 +131,7 @@ const translations: readonly Look[] = [
     message: 'the text holds a character that YAML does not allow',
     fix: 'save the file as UTF-8 text, and remove control characters',
   })),
-  says(/^end of the stream|^expected ':' after|multiline key may not be/, explainLine),
+  says(oddLine, explainLine),
 ];
 
 /** A translation that applies when the parser's reason looks so; groups of the pattern are handed on. */
@@ -156,6 +166,19 @@ function explainEntry({ text, at, line, lineStart }: Trouble): Slip {
   if (/:\s+$/.test(ahead) && character === '-')
     return { message: 'a list cannot begin on the line of its field', fix: 'start it on a line of its own' };
   return misaligned;
+}
+
+/** A star before a word asks for an anchor; before anything else it was meant as a pattern. */
+function explainAlias({ at }: Trouble, name = ''): Slip {
+  // the parser stands behind the star
+  const star = at - 1;
+  if (!/^[\w-]+$/.test(name))
+    return { at: star, message: 'a value cannot begin with "*"', fix: 'put the value in quotes' };
+  return {
+    at: star,
+    message: `no anchor "&${name}" stands before this alias`,
+    fix: 'anchors reach no further than their own document: define it there, or write the value out',
+  };
 }
 
 /** A line that is no `field: value`; most often the colon lacks its space. */

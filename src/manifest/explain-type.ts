@@ -55,7 +55,10 @@ function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: Ju
     message: `"${pathText(at)}" has no value`,
     found: describeFound(null, typed(at)),
     allowed: describeAllowed(error.parentSchema),
-    fix: `give it a value, or remove "${at.at(-1)}"`,
+    fix:
+      at.join() === 'spec'
+        ? 'write "spec: {}", or give it fields'
+        : `give it a value, or remove "${at.at(-1)}"`,
   };
 }
 

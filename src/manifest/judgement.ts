@@ -2,6 +2,7 @@
 import type { Field } from '../model/field.ts';
 import type { JsonObject, Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
+import type { ServiceSpellings } from './service-spellings.ts';
 
 export interface Judgement {
   /** where in the document the judged value stands; `[]` for the document itself */
@@ -15,4 +16,6 @@ export interface Judgement {
   isSecret(path: Path): boolean;
   /** what leaving a field out means */
   readonly absent: Kind['absent'];
+  /** absent where no field of a service is judged */
+  readonly spellings?: ServiceSpellings | undefined;
 }

@@ -20,6 +20,7 @@ export interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
   readonly stdin?: () => Promise<string>;
+  readonly instead?: string;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
@@ -58,6 +59,7 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
     stack === undefined && file.diagnostics.length === 0 ? [noStackDocument(path, input.cwd)] : [];
   const about = { documents: taken.rest, diagnostics: [...file.diagnostics, ...missing], path };
   if (stack === undefined) return { ...about, files: 0 };
+  if (input.instead !== undefined) return { stack, files: 1, ...parse(standardInput, input.instead, input) };
   if (piped === undefined) return loadManifests(input, stack, about);
   return {
     stack,

@@ -17,6 +17,7 @@ import { secretFields } from './mask-secrets.ts';
 import { diagnose } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type Entry, resolve } from './resolve.ts';
+import { serviceSpellings } from './service-spellings.ts';
 import { validate, validateHeader } from './validate.ts';
 import { placeIn, type YamlDocument } from './yaml-document.ts';
 
@@ -27,6 +28,8 @@ export interface ManifestInput {
   readonly cwd: string;
   /** asked only when manifests are to come from there */
   readonly stdin?: () => Promise<string>;
+  /** the text of manifests that are to be judged in place of all that the stack names; their places are in `-` */
+  readonly instead?: string;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
 }
@@ -49,7 +52,7 @@ export interface Manifests {
 export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const secrets = secretFields(input.kinds);
   const loaded = await loadDocuments({ ...input, secrets });
-  const judged = judgeDocuments(loaded, input.kinds, secrets);
+  const judged = judgeDocuments(loaded, { ...input, secrets });
   const diagnostics = withoutRepetition([
     ...loaded.diagnostics,
     ...judged.diagnostics,
@@ -72,8 +75,11 @@ interface Judged {
   readonly diagnostics: readonly Diagnostic[];
 }
 
+type JudgeContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly secrets: ReadonlySet<string> };
+
 /** Each document by itself: is it a manifest, is it valid, and what does it declare in which target. */
-function judgeDocuments({ stack, documents }: Loaded, kinds: Registry, secrets: ReadonlySet<string>): Judged {
+function judgeDocuments({ stack, documents }: Loaded, { kinds, dialects, secrets }: JudgeContext): Judged {
+  const spellings = serviceSpellings(dialects);
   const entries: Entry[] = [];
   const diagnostics: Diagnostic[] = [];
   const told = new Set((stack?.diagnostics ?? []).map(whereAndWhat));
@@ -84,7 +90,7 @@ function judgeDocuments({ stack, documents }: Loaded, kinds: Registry, secrets: 
       diagnostics.push(...judgeStranger(document, stack, kinds));
       continue;
     }
-    const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets });
+    const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets, spellings });
     const problems = validate(declaration);
     const choice = stack === undefined ? { targets: [], problems: [] } : chooseTargets(declaration, stack);
     diagnostics.push(...tell(declaration, [...problems, ...choice.problems], told));

@@ -15,6 +15,7 @@ import { leadsToSecret } from './mask-secrets.ts';
 import { nearestWord } from './nearest-word.ts';
 import { diagnose, orList, type Problem, quoted, type Whereabouts } from './problem.ts';
 import { readTarget } from './read-target.ts';
+import { serviceSpellings } from './service-spellings.ts';
 import { type StackDocument, stackSchema } from './stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from './yaml-document.ts';
 
@@ -129,6 +130,7 @@ function checkDefaults(
   return explainErrors(errors, {
     ...judgement,
     base,
+    spellings: serviceSpellings(context.dialects),
     absent: kind.absent,
     field: (path) => (path.length === base.length + 1 ? kind.fields[path[base.length] ?? ''] : undefined),
   });

@@ -123,7 +123,7 @@ function checkDialect(
     {
       code: 'unknown-dialect',
       path,
-      message: `no service "${service}" has this dialect`,
+      message: `targets of service "${service}" have no such dialect`,
       found: quoted(dialect),
       allowed: orList(names.map(quoted)),
       ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),

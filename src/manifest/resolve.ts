@@ -11,7 +11,7 @@ import type { Target } from '../model/target.ts';
 import type { Declaration, Defaults } from './declaration.ts';
 import { mergeDefaults } from './merge-defaults.ts';
 import { layerSpec, type SpecLayers } from './spec-layers.ts';
-import { placeIn } from './yaml-document.ts';
+import { placeIn, type Side } from './yaml-document.ts';
 
 /** One address that the manifests declare, and how. */
 export interface Entry {
@@ -90,7 +90,7 @@ function makeResource(
     get place() {
       return place();
     },
-    placeOf: (path) => layers.placeOf(path) ?? place(),
+    placeOf: (path, side) => layers.placeOf(path, side) ?? place(),
     fromDefaults: layers.fromDefaults.filter(isOwn),
   };
 }
@@ -108,12 +108,12 @@ function makePart(
   const inherited = layers.fromDefaults.includes(shortForm) ? Object.keys(spec) : [];
   const added = Object.keys(defaults?.spec ?? {}).filter((name) => !Object.hasOwn(spec, name));
   const place = () => placeOfEntry(part);
-  const placeOf = (path: Path) => {
+  const placeOf = (path: Path, side?: Side) => {
     const [field, ...rest] = path;
     if (field === undefined) return place();
     if (defaults !== undefined && added.includes(field))
-      return placeIn(defaults.document, ['spec', 'defaults', address.kind, ...path]);
-    return layers.placeOf([shortForm, ...rest]) ?? place();
+      return placeIn(defaults.document, ['spec', 'defaults', address.kind, ...path], side);
+    return layers.placeOf([shortForm, ...rest], side) ?? place();
   };
   return {
     address,

@@ -8,7 +8,7 @@ import type { Kind } from '../model/kind.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Defaults } from './declaration.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
-import { placeIn, type YamlDocument } from './yaml-document.ts';
+import { placeIn, type Side, type YamlDocument } from './yaml-document.ts';
 
 export interface SpecLayers {
   /** folded and merged */
@@ -16,29 +16,35 @@ export interface SpecLayers {
   /** top-level fields of which the manifest itself says nothing */
   readonly fromDefaults: readonly string[];
   /** Where a field of `spec` was written; undefined when nothing of it was. */
-  placeOf(path: Path): Place | undefined;
+  placeOf(path: Path, side?: Side): Place | undefined;
 }
 
 interface Layer {
   readonly written: JsonObject;
   readonly folded: JsonObject;
-  place(path: Path): Place;
+  place(path: Path, side?: Side): Place;
 }
 
 /** @param document a valid manifest of the kind */
 export function layerSpec(kind: Kind, document: YamlDocument, defaults: Defaults | undefined): SpecLayers {
   const value = isJsonObject(document.value) ? document.value['spec'] : undefined;
-  const own = makeLayer(kind, isJsonObject(value) ? value : {}, (path) =>
-    placeIn(document, ['spec', ...path]),
+  const own = makeLayer(kind, isJsonObject(value) ? value : {}, (path, side) =>
+    placeIn(document, ['spec', ...path], side),
   );
   if (defaults === undefined)
-    return { spec: own.folded, fromDefaults: [], placeOf: (path) => findPlace(kind, [own], path) };
+    return {
+      spec: own.folded,
+      fromDefaults: [],
+      placeOf: (path, side) => findPlace(kind, [own], { path, side }),
+    };
   const base = ['spec', 'defaults', kind.name];
-  const below = makeLayer(kind, defaults.spec, (path) => placeIn(defaults.document, [...base, ...path]));
+  const below = makeLayer(kind, defaults.spec, (path, side) =>
+    placeIn(defaults.document, [...base, ...path], side),
+  );
   return {
     spec: mergeDefaults(below.folded, own.folded),
     fromDefaults: Object.keys(below.folded).filter((name) => !Object.hasOwn(own.folded, name)),
-    placeOf: (path) => findPlace(kind, [own, below], path),
+    placeOf: (path, side) => findPlace(kind, [own, below], { path, side }),
   };
 }
 
@@ -47,13 +53,17 @@ function makeLayer(kind: Kind, written: JsonObject, place: Layer['place']): Laye
 }
 
 /** In the layer that says most about the path; the upper one when both say the same. */
-function findPlace(kind: Kind, layers: readonly Layer[], path: Path): Place | undefined {
+function findPlace(
+  kind: Kind,
+  layers: readonly Layer[],
+  { path, side }: { readonly path: Path; readonly side: Side | undefined },
+): Place | undefined {
   const depths = layers.map((layer) => depthOf(layer.folded, path));
   const deepest = Math.max(...depths);
   const layer = layers[depths.indexOf(deepest)];
   const [field, ...rest] = path;
   if (layer === undefined || field === undefined || deepest === 0) return undefined;
-  return layer.place([spellingOf(kind, layer, field), ...rest]);
+  return layer.place([spellingOf(kind, layer, field), ...rest], side);
 }
 
 /** The name under which a field was written, when it is there only by folding another one. */

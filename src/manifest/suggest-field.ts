@@ -3,22 +3,33 @@ import { camelCase } from '../model/field-names.ts';
 import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
 import { nearestWord } from './nearest-word.ts';
 import type { Problem } from './problem.ts';
+import type { ServiceSpellings } from './service-spellings.ts';
 
-/**
- * @param known the fields of the map that holds the unknown one, at `parent`
- * @param schema of the whole document
- */
+export interface Surroundings {
+  /** the fields of the map that holds the unknown one */
+  readonly known: readonly string[];
+  /** of the whole document */
+  readonly schema: JsonObject;
+  readonly spellings?: ServiceSpellings | undefined;
+}
+
+/** @param parent path of the map that holds the unknown field */
 export function suggestField(
   name: string,
   parent: Path,
-  known: readonly string[],
-  schema: JsonObject,
+  { known, schema, spellings }: Surroundings,
 ): Pick<Problem, 'fix' | 'meant'> {
   const translated = camelCase(name);
   if (translated !== name && known.includes(translated))
     return {
       fix: `write "${translated}": fields have the API's names in camelCase`,
       meant: [...parent, translated],
+    };
+  const ours = spellings?.get(translated);
+  if (ours !== undefined && known.includes(ours))
+    return {
+      fix: `write "${ours}": manifests have one name for it, whatever a service calls it`,
+      meant: [...parent, ours],
     };
   const elsewhere = parent.length < 2 ? otherSection(translated, parent, schema) : undefined;
   if (elsewhere !== undefined) return elsewhere;

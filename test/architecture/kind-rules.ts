@@ -1,0 +1,196 @@
+/** Rules about kinds and dialects: each is complete and known everywhere it must be, and nowhere else. */
+import { dialects } from '../../src/http/dialects.ts';
+import type { Rule } from './rule.ts';
+import { isBelow, type SourceTree, sources } from './source-tree.ts';
+
+/** The folders of kinds: `cluster-auth-role`. */
+function kindFolders(tree: SourceTree): string[] {
+  const folders = [...tree.keys()].flatMap((path) => /^src\/kinds\/([^/]+)\//.exec(path)?.[1] ?? []);
+  return [...new Set(folders)].sort();
+}
+
+/** `cluster-auth-role` is the folder of the kind `ClusterAuthRole`. */
+function kindName(folder: string): string {
+  return folder.replace(/(?:^|-)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function perKind(tree: SourceTree, check: (folder: string, name: string) => readonly string[]): string[] {
+  return kindFolders(tree).flatMap((folder) => check(folder, kindName(folder)));
+}
+
+const parts = ['schema.ts', 'fields.ts', 'read.ts', 'calls.ts', 'risk.ts', 'index.ts', 'README.md'];
+
+const complete: Rule = {
+  says: 'every kind is a complete form',
+  because:
+    'kinds are of one shape, so that who has read one has read all; an empty part says why it is empty',
+  violations: (tree) =>
+    perKind(tree, (folder) =>
+      parts
+        .map((part) => `src/kinds/${folder}/${part}`)
+        .filter((path) => !tree.has(path))
+        .map((path) => `${path} is missing`),
+    ),
+  breakages: (tree) =>
+    kindFolders(tree).flatMap((folder) =>
+      parts.map((part) => ({ [`src/kinds/${folder}/${part}`]: undefined })),
+    ),
+};
+
+const registry = 'src/kinds/index.ts';
+
+const registered: Rule = {
+  says: 'every kind is registered',
+  because: 'a kind that src/kinds/index.ts does not list does not exist for users, however well it is tested',
+  violations: (tree) => {
+    const text = tree.get(registry) ?? '';
+    const listed = /\[([^\]]*)\];/.exec(text)?.[1] ?? '';
+    return perKind(tree, (folder) => {
+      const variable = new RegExp(`import \\{ (\\w+) \\} from './${folder}/index\\.ts'`).exec(text)?.[1];
+      const isListed = variable !== undefined && new RegExp(`\\b${variable}\\b`).test(listed);
+      return isListed ? [] : [`${registry} does not list ${folder}`];
+    });
+  },
+  breakages: (tree) => {
+    const text = tree.get(registry) ?? '';
+    const [folder = ''] = kindFolders(tree);
+    return [
+      { [registry]: text.replace(new RegExp(`^.*/${folder}/.*\\n`, 'm'), '') },
+      { [registry]: text.replace(/\[([^,\]]*),/, '[') },
+      { 'src/kinds/forgotten/index.ts': '/** Forgotten. */' },
+    ];
+  },
+};
+
+const readme = 'README.md';
+
+const documented: Rule = {
+  says: 'every kind stands in the table of kinds in README.md',
+  because: 'users find a kind by reading that table, with a link to the README in its folder',
+  violations: (tree) => {
+    const rows = (tree.get(readme) ?? '').split('\n').filter((line) => line.startsWith('|'));
+    return perKind(tree, (folder, name) =>
+      rows.some((row) => row.includes(`\`${name}\``) && row.includes(`src/kinds/${folder}/README.md`))
+        ? []
+        : [`no row of README.md names \`${name}\` and links src/kinds/${folder}/README.md`],
+    );
+  },
+  breakages: (tree) => [
+    { [readme]: undefined },
+    { [readme]: (tree.get(readme) ?? '').replaceAll('|', '') },
+    { 'src/kinds/unknown-thing/index.ts': '/** Unknown. */' },
+  ],
+};
+
+const published: Rule = {
+  says: 'every kind has a generated schema',
+  because: 'editors complete and check manifests with it: run "npm run schemas"',
+  violations: (tree) =>
+    perKind(tree, (folder) => (tree.has(schemaFile(folder)) ? [] : [`${schemaFile(folder)} is missing`])),
+  breakages: (tree) => kindFolders(tree).map((folder) => ({ [schemaFile(folder)]: undefined })),
+};
+
+function schemaFile(folder: string): string {
+  return `schemas/${folder}.schema.json`;
+}
+
+const proven: Rule = {
+  says: 'every kind has a corpus',
+  because: 'the corpus shows field by field that a plan after apply is empty, in both directions',
+  violations: (tree) =>
+    perKind(tree, (_, name) =>
+      [...tree.keys()].some((path) => isBelow(path, `test/corpus/${name}`))
+        ? []
+        : [`test/corpus/${name} is missing`],
+    ),
+  breakages: () => [{ 'src/kinds/unproven/index.ts': '/** Unproven. */' }],
+};
+
+const blindFloors = ['src/model', 'src/plan', 'src/apply', 'src/report'];
+
+const unnamed: Rule = {
+  says: 'model, plan, apply and report name no kind, not even in a comment',
+  because: 'they work for kinds that do not exist yet; what only one kind needs belongs into its form',
+  violations: (tree) => {
+    const names = kindFolders(tree).flatMap(spellings);
+    const pattern = new RegExp(`\\b(?:${names.join('|')})\\b`);
+    return linesThat(tree, pattern, (path) => blindFloors.some((floor) => isBelow(path, floor)));
+  },
+  breakages: (tree) =>
+    blindFloors.flatMap((floor) =>
+      kindFolders(tree).map((folder) => {
+        const [path = ''] = sources(tree, floor);
+        return { [path]: `${tree.get(path)}\nif (kind === '${kindName(folder)}') {}` };
+      }),
+    ),
+};
+
+/** As a kind and as a variable or field; a name of one word is a plain English word in the latter. */
+function spellings(folder: string): string[] {
+  const name = kindName(folder);
+  return folder.includes('-') ? [name, `${name.charAt(0).toLowerCase()}${name.slice(1)}`] : [name];
+}
+
+function linesThat(tree: SourceTree, pattern: RegExp, where: (path: string) => boolean): string[] {
+  return sources(tree)
+    .filter(where)
+    .flatMap((path) =>
+      (tree.get(path) ?? '')
+        .split('\n')
+        .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+    );
+}
+
+const words = (name: string) => name.toLowerCase().split(/[-_]/);
+
+/** The names of real services: of their dialects, but for `neutral`. */
+const brands = new Set([...dialects.values()].flatMap(({ name }) => (name === 'neutral' ? [] : words(name))));
+
+/** The words that a dialect puts into names that the neutral spec has without them. */
+const brandedWords = new Set(
+  [...dialects.values()].flatMap(({ rename }) =>
+    Object.entries(rename).flatMap(([neutral, real]) =>
+      words(real).filter((word) => !words(neutral).includes(word)),
+    ),
+  ),
+);
+
+const dialectTables = 'src/http/dialects.ts';
+
+/** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
+function brandPattern(names: ReadonlySet<string>): RegExp {
+  return new RegExp(`(?<![a-z])(?:${[...names].join('|')})(?![a-z:])`, 'i');
+}
+
+const unbranded: Rule = {
+  says: 'no brand is named outside the dialect tables, not even in a comment',
+  because: 'what one service calls or does differently is a row of its dialect in src/http/dialects.ts',
+  violations: (tree) =>
+    linesThat(
+      tree,
+      brandPattern(new Set([...brands, ...brandedWords])),
+      (path) => path !== dialectTables && !isBelow(path, 'src/server'),
+    ),
+  breakages: (tree) =>
+    [...brands, ...brandedWords].map((brand) => ({
+      'src/plan/diff.ts': `${tree.get('src/plan/diff.ts')}\n// as ${brand} does\n`,
+    })),
+};
+
+const unbrandedServer: Rule = {
+  says: 'the embedded service names no brand',
+  because: 'it speaks the specs as written; what a dialect changes about them will be a table there too',
+  violations: (tree) => linesThat(tree, brandPattern(brands), (path) => isBelow(path, 'src/server')),
+  breakages: () => [...brands].map((brand) => ({ 'src/server/x.ts': `/** X. */\nconst name = '${brand}';` })),
+};
+
+export const kindRules: readonly Rule[] = [
+  complete,
+  registered,
+  documented,
+  published,
+  proven,
+  unnamed,
+  unbranded,
+  unbrandedServer,
+];

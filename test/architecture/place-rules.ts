@@ -1,0 +1,139 @@
+/** Where the program may touch the world: modules, packages and globals that have a home, and no other place. */
+import type { Rule } from './rule.ts';
+import { codeOf, importsOf, isBelow, sources } from './source-tree.ts';
+import { onePerFolder, withImport } from './try-import.ts';
+
+/** Something that only a few places may import: modules of Node, packages, and the embedded service. */
+interface Home {
+  readonly what: string;
+  readonly homes: readonly string[];
+  readonly because: string;
+}
+
+const homes: readonly Home[] = [
+  {
+    what: 'src/server',
+    homes: ['src/server', 'src/cli/embedded.ts', 'src/cli/commands/serve.ts'],
+    because:
+      'the wire is the only contract between the reconciler and the embedded service: it is started in these places and known nowhere else',
+  },
+  {
+    what: 'node:fs',
+    homes: ['src/manifest', 'src/ledger', 'src/cli', 'src/server'],
+    because: 'files are read where manifests, ledgers and secrets come in; everything else works on values',
+  },
+  {
+    what: 'node:process',
+    // It silences one warning while a module of Node loads, which nothing but the process itself can do.
+    homes: ['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts'],
+    because: 'what the process knows reaches the program as the world that main.ts makes',
+  },
+  {
+    what: 'node:sqlite',
+    homes: ['src/server'],
+    because: 'the database belongs to the embedded service; the reconciler has files and the wire',
+  },
+  { what: 'fastify', homes: ['src/server'], because: 'only the embedded service serves' },
+  {
+    what: 'undici',
+    homes: ['src/http'],
+    because: 'requests go through the one line to their target that limits, retries and redacts them',
+  },
+  {
+    what: 'node:http',
+    homes: ['src/server'],
+    because: 'requests go through src/http, which uses undici; only the embedded service serves',
+  },
+  {
+    what: 'node:child_process',
+    homes: ['src/ledger'],
+    because: 'a ledger may live in git; otherwise what trueup does is what its calls say',
+  },
+  { what: 'pg', homes: ['src/ledger'], because: 'a ledger may live in a database; nothing else does' },
+  { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },
+  {
+    what: '@clack/prompts',
+    homes: ['src/cli', 'src/main.ts'],
+    because: 'only the process can ask a person, and only on a terminal',
+  },
+];
+
+function homeRule({ what, homes: places, because }: Home): Rule {
+  const isIt = (target: string) => isBelow(target, what);
+  const isHome = (path: string) => places.some((place) => isBelow(path, place));
+  return {
+    says: `${what} is imported ${places.length === 0 ? 'nowhere' : `only in ${places.join(', ')}`}`,
+    because,
+    violations: (tree) =>
+      sources(tree)
+        .filter((path) => !isHome(path))
+        .flatMap((path) =>
+          importsOf(tree, path)
+            .filter(isIt)
+            .map((target) => `${path} imports ${target}`),
+        ),
+    breakages: (tree) => {
+      const targets = what.startsWith('src/') ? sources(tree, what).slice(0, 2) : [what, `${what}/promises`];
+      const strangers = onePerFolder(sources(tree)).filter((path) => !isHome(path));
+      return targets.flatMap((target) => strangers.map((path) => withImport(tree, path, target)));
+    },
+  };
+}
+
+/** A name that code may use only in a few places. */
+interface Word {
+  readonly says: string;
+  readonly pattern: RegExp;
+  readonly where: (path: string) => boolean;
+  readonly because: string;
+  readonly broken: readonly string[];
+}
+
+const pureFloors = ['src/model', 'src/plan', 'src/report', 'src/kinds'];
+
+const words: readonly Word[] = [
+  {
+    says: 'the process is seen only in src/cli and src/main.ts',
+    pattern: /(?<![\w.-])process\s*(?:\?\.|[.[;,)}])/,
+    where: (path) =>
+      !['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts'].some((place) => isBelow(path, place)),
+    because:
+      'what the process knows reaches the program as the world that main.ts makes; tests make their own',
+    broken: ['const code = process.exitCode;', "process['exit'](1);", 'const { env } = process;'],
+  },
+  {
+    says: 'the console is used only in src/cli and src/main.ts',
+    pattern: /(?<![\w.-])console\s*(?:\?\.|[.[;,)}])/,
+    where: (path) => !['src/cli', 'src/main.ts'].some((place) => isBelow(path, place)),
+    because: 'floors return values and texts; where they are printed is for the command to say',
+    broken: ['console.log(1);', 'const { log } = console;'],
+  },
+  {
+    says: 'model, plan, report and kinds know neither clock nor chance',
+    pattern:
+      /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\bset(?:Timeout|Interval|Immediate)\b|\bperformance\.now\b|\bfetch\(/,
+    where: (path) => pureFloors.some((place) => isBelow(path, place)),
+    because: 'the same input must give the same plan on every machine and at any time',
+    broken: ['const now = Date.now();', 'const now = new Date();', 'setTimeout(() => {}, 1);'],
+  },
+];
+
+function wordRule({ says, pattern, where, because, broken }: Word): Rule {
+  return {
+    says,
+    because,
+    violations: (tree) =>
+      sources(tree)
+        .filter(where)
+        .flatMap((path) => {
+          const found = pattern.exec(codeOf(tree.get(path) ?? ''));
+          return found === null ? [] : [`${path} uses ${found[0]}`];
+        }),
+    breakages: (tree) =>
+      onePerFolder(sources(tree).filter(where)).flatMap((path) =>
+        broken.map((line) => ({ [path]: `${tree.get(path)}\n${line}\n` })),
+      ),
+  };
+}
+
+export const placeRules: readonly Rule[] = [...homes.map(homeRule), ...words.map(wordRule)];

@@ -1,0 +1,255 @@
+// The package as users get it: packed, installed somewhere else, and run on every Node that it must know.
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { kinds } from '../src/kinds/index.ts';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const elsewhere = mkdtempSync(join(tmpdir(), 'trueup-package-'));
+const installed = join(elsewhere, 'node_modules', 'trueup');
+const program = join(installed, 'dist', 'main.js');
+let packed: readonly string[] = [];
+
+/** Packs, which builds, and installs into an empty folder. What npm has in its cache is not fetched again. */
+beforeAll(async () => {
+  const npm = (...args: string[]) => promisify(execFile)('npm', args, { cwd: root });
+  const { stdout } = await npm('pack', '--json', '--silent', '--pack-destination', elsewhere);
+  const [pack] = JSON.parse(stdout.slice(stdout.indexOf('[')));
+  packed = pack.files.map(({ path }: { path: string }) => path);
+  writeFileSync(join(elsewhere, 'package.json'), '{ "private": true }');
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
+  await npm('install', '--prefix', elsewhere, ...quiet, join(elsewhere, pack.filename));
+}, 120_000);
+
+afterAll(() => rmSync(elsewhere, { recursive: true, force: true }));
+
+interface Ran {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+function start(node: string, args: readonly string[]): ChildProcess {
+  return spawn(node, [...args], { cwd: elsewhere, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+async function finish(child: ChildProcess): Promise<Ran> {
+  const written = { out: '', err: '' };
+  child.stdout?.on('data', (chunk) => {
+    written.out += chunk;
+  });
+  child.stderr?.on('data', (chunk) => {
+    written.err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, ...written };
+}
+
+/** Resolves with the first line of a service; fails when the service ends before it. */
+async function isReady({ stdout }: ChildProcess, end: Promise<Ran>): Promise<void> {
+  const line =
+    stdout === null ? Promise.reject(new Error('no output')) : once(createInterface(stdout), 'line');
+  const early = end.then((ran) => Promise.reject(new Error(`the service ended: ${JSON.stringify(ran)}`)));
+  await Promise.race([line, early]);
+  early.catch(() => {});
+}
+
+/** Runs the installed program. */
+function trueup(node: string, ...args: string[]): Promise<Ran> {
+  return finish(start(node, [program, ...args]));
+}
+
+const nodes = [
+  ['Node 24', join(root, 'node_modules', '.bin', 'node')],
+  ['Node 22', join(root, 'node_modules', 'node22', 'bin', 'node')],
+] as const;
+
+describe.each(nodes)('on %s', (_, node) => {
+  let example = '';
+
+  beforeAll(() => {
+    example = mkdtempSync(join(elsewhere, 'stack-'));
+    cpSync(join(root, 'examples', 'quickstart'), example, {
+      recursive: true,
+      filter: (path) => !path.endsWith('.trueup'),
+    });
+  });
+
+  test('it tells its version', async () => {
+    expect(await trueup(node, '--version')).toEqual({ code: 0, out: `${about.version}\n`, err: '' });
+  });
+
+  test('it validates an example', async () => {
+    const { code, out, err } = await trueup(node, 'validate', example);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('valid');
+  });
+
+  test('it prints a schema', async () => {
+    const { code, out } = await trueup(node, 'schema', 'Stack');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({ title: 'Stack' });
+  });
+
+  test('it serves, plans, applies and plans to nothing, without a word on stderr', async () => {
+    const server = start(node, [program, 'serve', '--data', join(example, '.trueup', 'embedded.db')]);
+    const served = finish(server);
+    try {
+      await isReady(server, served);
+      expect(await trueup(node, 'plan', '--exit-code', example)).toMatchObject({ code: 2, err: '' });
+      expect(await trueup(node, 'apply', '--yes', example)).toMatchObject({ code: 0, err: '' });
+      expect(await trueup(node, 'plan', '--exit-code', example)).toMatchObject({ code: 0, err: '' });
+    } finally {
+      server.kill('SIGTERM');
+    }
+    expect(await served).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('it starts the embedded service by itself', async () => {
+    rmSync(join(example, '.trueup'), { recursive: true, force: true });
+    expect(await trueup(node, 'plan', example)).toMatchObject({ code: 0, err: '' });
+  });
+
+  test('npm has made it a command', () => {
+    const command = join(elsewhere, 'node_modules', '.bin', 'trueup');
+    expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
+  });
+});
+
+/** The programs called `node` on the path that are too old; most machines that run these tests have none. */
+function oldNodes(): string[] {
+  const found = (process.env['PATH'] ?? '').split(delimiter).map((folder) => join(folder, 'node'));
+  return found.filter((node) => {
+    if (!existsSync(node)) return false;
+    const [major = 0, minor = 0] = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' })
+      .split('.')
+      .map(Number);
+    return major < 22 || (major === 22 && minor < 18);
+  });
+}
+
+describe('on an older Node', () => {
+  const [old] = oldNodes();
+  const refusal = (version: string) => ({
+    code: 1,
+    out: '',
+    err: `trueup needs Node 22.18 or newer and found ${version}\n`,
+  });
+
+  test.skipIf(old === undefined)('it says in one line what it needs and what it found', async () => {
+    const node = old ?? '';
+    const version = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
+    expect(await trueup(node, 'plan')).toEqual(refusal(version));
+  });
+
+  test.each(['22.17.1', '20.20.2', '18.0.0', '4.9.1'])('it refuses Node %s', async (version) => {
+    const pretence = join(elsewhere, `node-${version}.cjs`);
+    writeFileSync(pretence, `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });`);
+    expect(await finish(start(process.execPath, ['--require', pretence, program, 'plan']))).toEqual(
+      refusal(version),
+    );
+  });
+
+  test.each(['22.18.0', '23.0.0', '24.0.0', '100.1.0'])('it takes Node %s', async (version) => {
+    const pretence = join(elsewhere, `node-${version}.cjs`);
+    writeFileSync(
+      pretence,
+      `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '${version}' } });`,
+    );
+    const ran = await finish(start(process.execPath, ['--require', pretence, program, '--version']));
+    expect(ran).toEqual({ code: 0, out: `${about.version}\n`, err: '' });
+  });
+
+  // Before Node 12 a file called .js is CommonJS, whatever package.json says.
+  test('its first file can be read as a CommonJS script too', async () => {
+    const script = join(elsewhere, 'main.cjs');
+    cpSync(program, script);
+    const pretence = join(elsewhere, 'node-10.cjs');
+    writeFileSync(pretence, `Object.defineProperty(process, 'versions', { value: { node: '10.0.0' } });`);
+    expect(await finish(start(process.execPath, ['--require', pretence, script]))).toEqual(refusal('10.0.0'));
+  });
+});
+
+// The bundle holds schemas that were compiled ahead of time; the source compiles them when they are needed.
+describe('a broken stack is explained as it is by the source', () => {
+  const stack = (spec: string) =>
+    `apiVersion: trueup.dev/v1\nkind: Stack\nmetadata: { name: broken }\nspec: ${spec}\n`;
+  const targets = '[{ name: acme, service: workspaces, url: embedded, organization: acme }]';
+  const manifest = (kind: string, spec: string) =>
+    `---\napiVersion: trueup.dev/v1\nkind: ${kind}\nmetadata: { name: a }\nspec: ${spec}\n`;
+
+  test.each([
+    ['a stack with a field that nobody knows', stack(`{ manifests: [], targts: ${targets} }`), ''],
+    [
+      'defaults that the kind would refuse',
+      stack(`{ manifests: [m.yaml], targets: ${targets}, defaults: { Workspace: { executionMode: 7 } } }`),
+      '',
+    ],
+    [
+      'manifests of every kind with a field that nobody knows, and one of no kind',
+      stack(`{ manifests: [m.yaml], targets: ${targets} }`),
+      [...kinds.keys(), 'Workspaces'].map((kind) => manifest(kind, '{ nme: 1, "": {} }')).join(''),
+    ],
+  ])('%s', async (_, stackText, manifests) => {
+    const folder = mkdtempSync(join(elsewhere, 'broken-'));
+    writeFileSync(join(folder, 'trueup.yaml'), stackText);
+    writeFileSync(join(folder, 'm.yaml'), manifests);
+    const args = ['validate', '--format', 'json', folder];
+    const bundled = await trueup(process.execPath, ...args);
+    const source = await finish(start(process.execPath, [join(root, 'src', 'main.ts'), ...args]));
+    expect(bundled).toMatchObject({ code: 7, err: '' });
+    expect(bundled).toEqual(source);
+  });
+});
+
+describe('the package', () => {
+  test('holds the program, the schemas and what its licences ask for, and nothing else', () => {
+    expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/main.js']));
+    expect(packed).toContain('dist/THIRD-PARTY-NOTICES.txt');
+    const strangers = packed.filter(
+      (path) =>
+        !/^(?:dist\/[\w-]+\.(?:js|txt)|schemas\/[\w-]+\.schema\.json|[A-Z]+(?:\.md)?|package\.json)$/.test(
+          path,
+        ),
+    );
+    expect(strangers).toEqual([]);
+  });
+
+  test('holds the licence of every package that is bundled', () => {
+    const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
+    const bundled = new Set(
+      distFiles().flatMap((text) =>
+        [...text.matchAll(/^\/\/ .*\/?node_modules\/((?:@[^/]+\/)?[^/]+)\//gm)].map(([, name = '']) => name),
+      ),
+    );
+    expect([...bundled]).toEqual(expect.arrayContaining(['commander', 'undici', '@clack/prompts']));
+    expect([...bundled].filter((name) => !notices.includes(`\n${name} `))).toEqual([]);
+  });
+
+  test('imports nothing but what npm installs with it', () => {
+    const imported = distFiles().flatMap((text) =>
+      [
+        ...text.matchAll(/^(?:import|export)\b[^;]*?["']([^"']+)["'];?$/gm),
+        ...text.matchAll(/\bawait import\(["']([^"']+)["']\)/g),
+      ].map(([, name = '']) => name),
+    );
+    const packages = new Set(imported.filter((name) => !/^(?:\.|node:)/.test(name)));
+    expect(packages).toContain('fastify');
+    expect([...packages].filter((name) => about.dependencies[name] === undefined)).toEqual([]);
+  });
+});
+
+/** The texts of the bundle's files. */
+function distFiles(): string[] {
+  const dist = join(installed, 'dist');
+  return readdirSync(dist)
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => readFileSync(join(dist, file), 'utf8'));
+}

@@ -1,0 +1,152 @@
+// The repository itself: that anybody can clone it, type the README's commands, and get the same tools.
+import { execFileSync } from 'node:child_process';
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const read = (path: string) => readFileSync(join(root, path), 'utf8');
+const about = JSON.parse(read('package.json'));
+const lock = JSON.parse(read('package-lock.json'));
+
+const notOurs = new Set(['node_modules', 'dist', 'coverage', '.git', '.trueup']);
+
+/** Every file of the repository, below its root. */
+function ourFiles(folder = ''): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter((entry) => !notOurs.has(entry.name) && !entry.name.endsWith('.tgz'))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? ourFiles(path) : [path];
+    });
+}
+
+function versionOf(node: string): string {
+  return execFileSync(join(root, 'node_modules', node), ['--version'], { encoding: 'utf8' }).trim();
+}
+
+/** Lines of our files that match, as `file:line: text`. */
+function linesWith(pattern: RegExp, files: readonly string[] = ourFiles()): string[] {
+  return files.flatMap((path) =>
+    read(path)
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${path}:${index + 1}: ${line.trim()}`] : [])),
+  );
+}
+
+describe('the Node that the repository brings', () => {
+  // Two packages offer a program of this name, and npm promises nothing about which of them wins.
+  test('npm scripts run on Node 24', () => {
+    expect(versionOf('.bin/node')).toMatch(/^v24\./);
+  });
+
+  test('Node 22 is there too, for the oldest Node that is supported', () => {
+    expect(versionOf('node22/bin/node')).toMatch(/^v22\./);
+  });
+
+  test('these tests run on a Node that is supported', () => {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+    expect(major > 22 || (major === 22 && minor >= 18), process.version).toBe(true);
+  });
+});
+
+describe('package.json', () => {
+  test('says what is installed and what it takes', () => {
+    expect(about).toMatchObject({
+      name: 'trueup',
+      type: 'module',
+      bin: { trueup: 'dist/main.js' },
+      engines: { node: '>=22.18' },
+      license: 'Apache-2.0',
+    });
+  });
+
+  test('approves the one install script that the development needs', () => {
+    expect(about.allowScripts).toEqual({ node: true });
+  });
+
+  test('pins every dependency to one version', () => {
+    const versions = Object.entries({ ...about.dependencies, ...about.devDependencies });
+    const loose = versions.filter(([, version]) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+$/.test(String(version)));
+    expect(loose).toEqual([]);
+  });
+
+  test('has scripts whose files exist', () => {
+    const files = Object.values<string>(about.scripts).flatMap(
+      (script) => script.match(/\b(?:scripts|src|bench)\/[\w./-]+/g) ?? [],
+    );
+    expect(files).not.toHaveLength(0);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
+  });
+
+  test('says the same as the lock file', () => {
+    const { name, version, dependencies, devDependencies } = lock.packages[''];
+    expect({ name, version, dependencies, devDependencies }).toEqual({
+      name: about.name,
+      version: about.version,
+      dependencies: about.dependencies,
+      devDependencies: about.devDependencies,
+    });
+  });
+});
+
+describe('the lock file', () => {
+  test('names no place to download from, so that every machine uses its own registry', () => {
+    const resolved = Object.entries<{ resolved?: string }>(lock.packages).filter(
+      ([, entry]) => entry.resolved !== undefined,
+    );
+    expect(resolved).toEqual([]);
+  });
+
+  test('knows the content of every package', () => {
+    const unknown = Object.entries<{ integrity?: string }>(lock.packages).filter(
+      ([path, entry]) => path !== '' && entry.integrity === undefined,
+    );
+    expect(unknown.map(([path]) => path)).toEqual([]);
+  });
+});
+
+describe('what is written in the repository', () => {
+  test('no file names the host of a package registry', () => {
+    expect(linesWith(/\bregistry\.[a-z0-9-]+\.[a-z]{2,}\b/i)).toEqual([]);
+  });
+
+  test('no file names a path of the machine that it was written on', () => {
+    expect(linesWith(/(?<![\w.~*}-])\/(?:work|root|home)\/[\w.-]/)).toEqual([]);
+  });
+
+  test('every npm script that a document names exists', () => {
+    const documents = ourFiles().filter((path) => path.endsWith('.md') || path === '.ci/run');
+    const named = documents.flatMap((path) =>
+      [...read(path).matchAll(/\bnpm run (?:--silent )?([\w:-]+)|\bnpm (test)\b/g)].map(
+        ([, run, other]) => `${path}: ${run ?? other}`,
+      ),
+    );
+    expect(named).not.toHaveLength(0);
+    expect(named.filter((line) => about.scripts[line.split(': ')[1] ?? ''] === undefined)).toEqual([]);
+  });
+
+  test('README.md says the two commands that set all up', () => {
+    const text = read('README.md');
+    expect(text).toContain('npm ci && npm run quickstart');
+    expect(text).toContain('npm ci && npm test');
+  });
+
+  test('CI calls the command that README.md gives for the tests', () => {
+    expect(read('.ci/run')).toContain('npm ci && npm test');
+    expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.toThrow();
+  });
+
+  test('documents link only to files that exist', () => {
+    const broken = ourFiles()
+      .filter((path) => path.endsWith('.md'))
+      .flatMap((path) =>
+        [...read(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
+          .map(([, target = '']) => join(path, '..', target))
+          .filter((target) => !existsSync(join(root, target)))
+          .map((target) => `${path} links ${target}`),
+      );
+    expect(broken).toEqual([]);
+  });
+});
