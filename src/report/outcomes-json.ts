@@ -10,7 +10,7 @@ export function renderOutcomesJson(outcomes: readonly Outcome[]): string {
   return renderJson({ version: 1, summary: countOutcomes(outcomes), outcomes: outcomes.map(outcomeJson) });
 }
 
-function outcomeJson({ address, action, kind, detail, place, done }: Outcome): object {
+function outcomeJson({ address, action, kind, detail, place, done, warnings }: Outcome): object {
   return {
     ...addressMembers(address),
     action,
@@ -18,5 +18,6 @@ function outcomeJson({ address, action, kind, detail, place, done }: Outcome): o
     ...(detail === undefined ? {} : { detail }),
     ...placeMember(place),
     ...(done === undefined ? {} : { done }),
+    ...(warnings === undefined ? {} : { warnings }),
   };
 }

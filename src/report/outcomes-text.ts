@@ -29,12 +29,21 @@ export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): str
   }
 }
 
+export interface OutcomesTextOptions {
+  readonly paint: Paint;
+  /** leaves out what went well, where that had a line of its own already; the counts are of all the same */
+  readonly openOnly?: boolean;
+}
+
 /** Every change, those that need a person last, where they stay on the screen; then the counts. */
-export function renderOutcomes(outcomes: readonly Outcome[], { paint }: { paint: Paint }): string {
+export function renderOutcomes(
+  outcomes: readonly Outcome[],
+  { paint, openOnly = false }: OutcomesTextOptions,
+): string {
   const smooth = outcomes.filter(isSmooth);
   const rough = outcomes.filter((outcome) => !isSmooth(outcome));
   const blocks = [
-    smooth.flatMap((outcome) => outcomeLines(outcome, paint)),
+    openOnly ? [] : smooth.flatMap((outcome) => outcomeLines(outcome, paint)),
     ...rough.map((outcome) => outcomeLines(outcome, paint)),
     [paint.bold(outcomeSummary(outcomes))],
   ];
@@ -75,19 +84,25 @@ function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {
   return kind === 'failed' || kind === 'unknown' ? paint.error : paint.warning;
 }
 
-function detailBehind({ detail }: Outcome): string {
-  return detail === undefined ? '' : `  ${printable(detail)}`;
+function detailBehind({ detail, warnings = [] }: Outcome): string {
+  const words = [...(detail === undefined ? [] : [detail]), ...warnings.map(warned)];
+  return words.map((word) => `  ${printable(word)}`).join('');
+}
+
+function warned(warning: string): string {
+  return `the service warns: ${warning}`;
 }
 
 /** A service's words are not wrapped: they are copied and searched for. */
 function outcomeLines(outcome: Outcome, paint: Paint): string[] {
-  const { detail, done = [], place } = outcome;
+  const { detail, done = [], place, warnings = [] } = outcome;
   const where = place === undefined || isSmooth(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;
   return [
     `${titleOf(outcome, paint)}${where}`,
     ...indent(
       [
         ...(detail === undefined ? [] : [printable(detail)]),
+        ...warnings.map((warning) => printable(warned(warning))),
         ...(isSmooth(outcome) ? [] : done.map((what) => `done before it stopped: ${printable(what)}`)),
       ],
       4,

@@ -49,7 +49,9 @@ export function blockedLine({ problems }: Plan): string | undefined {
 /** Why the look was incomplete, a clause each; empty when it was complete. */
 export function incompleteReasons({ coverage, problems }: Plan): string[] {
   if (coverage.complete) return [];
+  const allTargets = coverage.targets.every(({ incomplete }) => incomplete.length === 0);
   return [
+    ...(allTargets ? ['not every manifest could be read'] : []),
     ...coverage.targets.flatMap(({ target, incomplete }) =>
       incomplete.map((why) => printable(`${target}: ${why}`)),
     ),

@@ -3,6 +3,7 @@ import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
+import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
@@ -22,4 +23,5 @@ export const clusterAuthConfig: Kind = {
   readOne,
   prepare,
   calls,
+  describe,
 };

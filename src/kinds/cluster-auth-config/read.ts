@@ -15,9 +15,10 @@ export const CONFIG_NAME = 'config';
 export const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, { declared, records }: Wanted): Promise<LiveSet> {
+export async function read(session: Session, { declared, records, undeclared }: Wanted): Promise<LiveSet> {
   const nothing = { resources: [], incomplete: [], invisible: [], notes: [] };
-  if (declared.length === 0 && records.size === 0) return nothing;
+  const isWanted = declared.length > 0 || records.size > 0 || undeclared?.(CONFIG_NAME) === true;
+  if (!isWanted) return nothing;
   const answer = await askFor(session);
   if (answer.is === 'none') return { ...nothing, total: 0 };
   if (answer.is === 'unread') return { ...nothing, incomplete: [answer.why] };

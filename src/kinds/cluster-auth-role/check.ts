@@ -2,7 +2,7 @@
  * What the service would refuse about a role, found offline and in the service's own words (facts 2.5), and what it
  * takes although nobody can have meant it. A rule says nothing about values that the schema refuses.
  */
-import { parseDuration } from '../../model/duration.ts';
+import { formatDuration, parseDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import type { Finding } from '../../model/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
@@ -137,7 +137,13 @@ function durationIsOne(spec: Spec, name: string): Finding[] {
   const parsed = parseDuration(value);
   const allowed = 'seconds, or a duration such as "90m", "1h30m" or "7d"';
   if (parsed === undefined)
-    return [error('invalid-duration', name, `"${value}" is no duration`, { found: value, allowed })];
+    return [
+      error('invalid-duration', name, `"${value}" is no duration`, {
+        found: value,
+        allowed,
+        fix: 'write it like "90m"',
+      }),
+    ];
   if (parsed > 0 || !/[1-9]/.test(value)) return [];
   const message = `"${value}" is less than a second, which the service keeps as 0: no limit`;
   return [error('duration-below-second', name, message, { found: value, allowed })];
@@ -148,13 +154,18 @@ function ttlFitsMaximum(spec: Spec): Finding[] {
   if (maximum === 0 || ttl <= maximum) return [];
   const message = '"tokenTtl" cannot be greater than "tokenMaxTtl"';
   const related = { message: '"tokenMaxTtl" is set here', path: ['tokenMaxTtl'] };
-  return [error('ttl-over-maximum', 'tokenTtl', message, { found: `${ttl} s over ${maximum} s`, related })];
+  const found = `${formatDuration(ttl)} over ${formatDuration(maximum)}`;
+  const fix = 'lower "tokenTtl", or raise "tokenMaxTtl"';
+  return [error('ttl-over-maximum', 'tokenTtl', message, { found, fix, related })];
 }
 
 function batchTokensArePlain(spec: Spec): Finding[] {
   if (spec['tokenType'] !== 'batch') return [];
   const refused = '"tokenType" cannot be "batch" when set to generate';
-  const at = (name: string) => ({ related: { message: `"${name}" is set here`, path: [name] } });
+  const at = (name: string) => ({
+    fix: `remove "${name}", or make "tokenType" another one`,
+    related: { message: `"${name}" is set here`, path: [name] },
+  });
   const uses = spec['tokenNumUses'];
   return [
     ...((seconds(spec, 'tokenPeriod') ?? 0) > 0
@@ -175,7 +186,12 @@ function blocksAreAddresses(spec: Spec): Finding[] {
       ? `"${block}" is no CIDR block: the service would take it for the path of a socket, which nobody comes from`
       : `error parsing address "${block}"`;
     return [
-      error('invalid-cidr', name, message, { path, found: block, allowed: 'an IP address or a CIDR block' }),
+      error('invalid-cidr', name, message, {
+        path,
+        found: block,
+        allowed: 'an IP address or a CIDR block',
+        fix: 'write it like "10.20.0.0/16" or "10.1.2.3"',
+      }),
     ];
   });
 }

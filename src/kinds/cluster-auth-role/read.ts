@@ -18,12 +18,12 @@ const KIND = 'ClusterAuthRole';
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const known = knownNames(wanted);
-  const owns = ownedPatterns(session.target);
-  if (known.size === 0 && owns.length === 0)
+  const others = undeclaredOnes(session.target, wanted);
+  if (known.size === 0 && others === undefined)
     return { resources: [], incomplete: [], invisible: [], notes: [] };
   const list = await listRoles(session);
   const looks = await Promise.all(
-    namesToRead(list, known, owns).map(async (name) => lookAt(session, addressOf(session.target, name))),
+    namesToRead(list, known, others).map(async (name) => lookAt(session, addressOf(session.target, name))),
   );
   const resources = looks.flatMap(({ live }) => live ?? []);
   return {
@@ -48,16 +48,28 @@ function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
   return new Set(addresses.map(({ name }) => name.toLowerCase()));
 }
 
-/** An exclusive target without patterns is the stack's as a whole. */
-function ownedPatterns({ owns, exclusive }: Target): readonly string[] {
-  return owns ?? (exclusive ? ['*'] : []);
+/**
+ * The roles that matter although nobody declares them: those that the target owns, or those that an export asks for.
+ * An exclusive target without patterns is the stack's as a whole. undefined: there are none.
+ */
+function undeclaredOnes(
+  { owns, exclusive }: Target,
+  { undeclared }: Wanted,
+): ((name: string) => boolean) | undefined {
+  if (undeclared !== undefined) return undeclared;
+  const patterns = owns ?? (exclusive ? ['*'] : []);
+  if (patterns.length === 0) return undefined;
+  return (name) => patterns.some((pattern) => matchesPattern(name, pattern));
 }
 
 /** Without a list, what is known is asked for by name: enough to compare, never enough to prune. */
-function namesToRead(list: RoleList, known: ReadonlySet<string>, owns: readonly string[]): string[] {
+function namesToRead(
+  list: RoleList,
+  known: ReadonlySet<string>,
+  others: ((name: string) => boolean) | undefined,
+): readonly string[] {
   if (!list.mounted) return [];
-  if (list.keys === undefined) return [...known];
-  return list.keys.filter((name) => known.has(name) || owns.some((pattern) => matchesPattern(name, pattern)));
+  return list.keys?.filter((name) => known.has(name) || others?.(name) === true) ?? [...known];
 }
 
 function addressOf(target: Target, name: string): Address {

@@ -21,8 +21,8 @@ function sharedGlobally(name: string): Finding {
     severity: 'error',
     path: ['consumers'],
     message: `workspace "${name}" shares its state globally, so it cannot have a list of consumers`,
-    allowed: 'one of globalRemoteState true and a list of consumers',
-    fix: 'set globalRemoteState of the workspace to false, or remove the list',
+    allowed: 'one of "globalRemoteState: true" and a list of consumers',
+    fix: 'set "globalRemoteState" of the workspace to false, or remove the list',
   };
 }
 

@@ -15,6 +15,8 @@ export function prepare(meeting: Meeting): Prepared {
     return { desired, problems: workspace.live === undefined ? [] : [unread(meeting)] };
   }
   if (desired['consumers'] === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
+  if (live.facts['project'] === true)
+    return { desired, live: { consumers: [] }, problems: [sharedWithProject(meeting)] };
   // As the plan saw it: once the workspace's own change is sent the answer is another one, and the plan is the same.
   const shared = workspace.live?.facts['globalRemoteState'] ?? live.facts['global'];
   if (shared !== true) return { desired, live: { consumers: knownConsumers(meeting) } };
@@ -23,15 +25,18 @@ export function prepare(meeting: Meeting): Prepared {
   return { desired, unknown: { consumers: 'unknown while shared globally' } };
 }
 
-/** A consumer that was renamed in the service is the one that the manifest names, as long as its id is the same. */
+/**
+ * A consumer that was renamed in the service is the one that the manifest names, as long as its id is the same; one that
+ * this very plan renames keeps the name that the plan was made with, however late it is looked at again.
+ */
 function knownConsumers({ address, desired, live, peer }: Meeting): readonly string[] {
-  const declared = new Map(
-    consumersOf(desired).flatMap((name) => {
-      const id = peer({ ...workspaceOf(address), name }).live?.id;
-      return id === undefined ? [] : [[id, name] as const];
-    }),
-  );
-  return [...edgesOf(live?.facts['edges'])].map(([name, id]) => declared.get(id) ?? name);
+  const planned = [...edgesOf(peer(address).live?.facts['edges'])].map(([name, id]) => [id, name] as const);
+  const declared = consumersOf(desired).flatMap((name) => {
+    const id = peer({ ...workspaceOf(address), name }).live?.id;
+    return id === undefined ? [] : [[id, name] as const];
+  });
+  const names = new Map([...planned, ...declared]);
+  return [...edgesOf(live?.facts['edges'])].map(([name, id]) => names.get(id) ?? name);
 }
 
 /** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (RULES 6). */
@@ -50,6 +55,18 @@ function sharedGlobally({ address, place }: Meeting): Diagnostic {
     message: `"${name}" shares its state with the whole organization, so a list of consumers means nothing`,
     ...(place === undefined ? {} : { place }),
     fix: `declare "globalRemoteState: false" for "${name}", or remove the list of consumers`,
+  };
+}
+
+function sharedWithProject({ address, place }: Meeting): Diagnostic {
+  const name = formatAddress(workspaceOf(address));
+  return {
+    code: 'consumers-while-project',
+    severity: 'error',
+    class: 'invalid',
+    message: `"${name}" shares its state with the whole project, so a list of consumers means nothing`,
+    ...(place === undefined ? {} : { place }),
+    fix: "turn that off in the service's own settings of the workspace, or remove the list of consumers",
   };
 }
 

@@ -1,4 +1,4 @@
-/** The consumers of one workspace as edges, name to id. A workspace that shares globally has none to read (RULES 10). */
+/** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (RULES 10). */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import type { Session } from '../../model/kind.ts';
 import { describeAnswer } from '../../model/wire.ts';
@@ -11,8 +11,13 @@ export type EdgesAnswer =
   | { readonly edges: Edges; readonly note?: string }
   | { readonly edges?: never; readonly problem: string };
 
-export function isShared({ attributes }: WorkspaceItem): boolean {
-  return attributes['global-remote-state'] === true;
+/**
+ * With whom a state is shared whatever the list says: the service then lists those, and none of them is an edge.
+ * Sharing with the project is not in the specification; real services have it (facts 1.5.3).
+ */
+export function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'project' | undefined {
+  if (attributes['global-remote-state'] === true) return 'organization';
+  return attributes['project-remote-state'] === true ? 'project' : undefined;
 }
 
 /** @throws WireError when the service cannot be reached */

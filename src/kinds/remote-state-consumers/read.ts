@@ -1,6 +1,6 @@
 /**
  * Reads the consumers of the workspaces that a document or the ledger names, side by side: one request for each hundred
- * consumers, none where state is shared globally, for then the service would list the whole organization (RULES 10).
+ * consumers, none where state is shared more widely, for then the service would list the whole organization (RULES 10).
  */
 import type { Address } from '../../model/address.ts';
 import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
@@ -8,12 +8,15 @@ import type { LiveResource } from '../../model/resource.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
-import { type Edges, isShared, readEdges } from './read-edges.ts';
+import { type Edges, readEdges, sharedWith } from './read-edges.ts';
+
+const KIND = 'RemoteStateConsumers';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const list = await listWorkspaces(session);
-  const looks = await Promise.all(placeParts(list, wanted).map((placed) => lookAt(session, placed)));
+  const placed = placeParts(list, wanted, { kind: KIND, target: session.target.name });
+  const looks = await Promise.all(placed.map((part) => lookAt(session, part)));
   return {
     resources: looks.flatMap(({ live }) => live ?? []),
     incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
@@ -43,7 +46,11 @@ interface Looked {
 
 async function lookAt(session: Session, { address, item }: Placed): Promise<Looked> {
   const base = { address, id: item.id, witness: {} };
-  if (isShared(item)) return { live: { ...base, spec: {}, facts: { global: true } } };
+  const shared = sharedWith(item);
+  if (shared !== undefined) {
+    const facts = { global: shared === 'organization', project: shared === 'project' };
+    return { live: { ...base, spec: {}, facts } };
+  }
   const answer = await readEdges(session, item);
   if (answer.edges === undefined) return { incomplete: answer.problem };
   const { edges, note } = answer;

@@ -19,7 +19,7 @@ export function marks({ change, desired, live, idOf }: MarkContext): Readonly<Re
 
 /** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */
 export function withdraw(record: LedgerRecord, live: LiveResource): Spec {
-  if (live.facts['global'] === true) return {};
+  if (live.facts['global'] === true || live.facts['project'] === true) return {};
   const recorded = new Set(edgesOf(record.marks?.['edges']).values());
   const edges = edgesOf(live.facts['edges']);
   return { consumers: consumersOf(live.spec).filter((name) => !recorded.has(edges.get(name) ?? '')) };

@@ -35,7 +35,7 @@ function checkCount(count: number): Finding[] {
       message: `a workspace can have ${mostTags} tag bindings, and one of them is the claim of the stack`,
       found: `${count} tags`,
       allowed: `${most} at most`,
-      fix: 'remove some, or use flat tags (tagNames of the workspace)',
+      fix: 'remove some, or use flat tags ("tagNames" of the workspace)',
     },
   ];
 }
@@ -50,6 +50,7 @@ function checkKey(key: string): Finding[] {
         code: 'reserved-tag',
         severity: 'error',
         path,
+        side: 'key',
         message: `tag keys that begin with "${prefix}" belong to the service`,
         fix: 'use another key',
       },
@@ -58,7 +59,12 @@ function checkKey(key: string): Finding[] {
   const fits = key !== '' && key.length <= longestKey && tagCharacters.test(key);
   return fits
     ? []
-    : [badTag(path, `"${key}" is no tag key`, `1 to ${longestKey} of ${tagCharactersInWords}`)];
+    : [
+        {
+          ...badTag(path, `"${key}" is no tag key`, `1 to ${longestKey} of ${tagCharactersInWords}`),
+          side: 'key',
+        },
+      ];
 }
 
 function claimAsTag(path: readonly string[]): Finding {
@@ -66,8 +72,9 @@ function claimAsTag(path: readonly string[]): Finding {
     code: 'claim-as-tag',
     severity: 'error',
     path,
+    side: 'key',
     message: `"${claimKey}" is the key of the claim, which trueup writes by itself`,
-    fix: 'remove it; metadata.protect and metadata.onRemove say what the claim shall say',
+    fix: 'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
   };
 }
 
@@ -92,7 +99,7 @@ function checkKept(key: string, keep: Json | undefined): Finding[] {
       code: 'kept-and-declared',
       severity: 'warning',
       path: ['tags', key],
-      message: `"${key}" is declared, and keep says that someone else looks after it: the declared value is written`,
+      message: `"${key}" is declared, and "keep" says that someone else looks after it: the declared value is written`,
       fix: 'remove it from one of the two',
       related: { message: 'what keeps it', path: ['keep', String(position)] },
     },

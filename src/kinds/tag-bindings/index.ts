@@ -4,6 +4,7 @@ import type { Kind } from '../../model/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
+import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
@@ -26,4 +27,5 @@ export const tagBindings: Kind = {
   prepare,
   withdraw,
   calls,
+  describe,
 };

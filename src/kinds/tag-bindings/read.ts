@@ -9,11 +9,13 @@ import { placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspaceWithTags } from '../../targets/workspaces/read-workspace.ts';
 import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 
+const KIND = 'TagBindings';
+
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const list = await listWorkspaces(session);
   const looks = await Promise.all(
-    placeParts(list, wanted).map(async ({ address, item }) => {
+    placeParts(list, wanted, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
       const answer = await list.tagsOf(item);
       if (answer.tags === undefined) return { incomplete: [answer.problem] };
       return { live: liveTags(address, item, answer.tags), incomplete: [] };

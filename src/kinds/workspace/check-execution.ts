@@ -16,8 +16,9 @@ function checkOperations(spec: Spec): Told[] {
     {
       code: 'operations-with-mode',
       path: ['operations'],
-      message: 'operations must not be given together with executionMode',
-      fix: 'remove operations, which is deprecated',
+      side: 'key',
+      message: '"operations" must not be given together with "executionMode"',
+      fix: 'remove "operations", which is deprecated',
       related: { message: 'the execution mode', path: ['executionMode'] },
     },
   ];
@@ -32,8 +33,8 @@ function checkPool(spec: Spec): Told[] {
       {
         code: 'agent-pool-missing',
         path: spec['agentPoolId'] === undefined ? ['executionMode'] : ['agentPoolId'],
-        message: 'executionMode "agent" needs an agentPoolId',
-        fix: 'add agentPoolId, or inherit the pool with "settingOverwrites: { agentPool: false }"',
+        message: 'the mode "agent" needs an "agentPoolId"',
+        fix: 'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
       },
     ];
   }
@@ -43,9 +44,10 @@ function checkPool(spec: Spec): Told[] {
     {
       code: 'agent-pool-without-agent',
       path: ['agentPoolId'],
-      message: 'agentPoolId is only allowed with executionMode "agent"',
+      side: 'key',
+      message: '"agentPoolId" is only allowed with "executionMode: agent"',
       found: modeInWords(spec),
-      fix: 'set executionMode to "agent", or remove agentPoolId',
+      fix: 'write "executionMode: agent", or remove "agentPoolId"',
     },
   ];
 }
@@ -54,7 +56,7 @@ function poolInherited(): Told {
   return {
     code: 'agent-pool-inherited',
     path: ['agentPoolId'],
-    message: 'agentPoolId is given, and settingOverwrites.agentPool says that the pool is inherited',
+    message: '"agentPoolId" is given, and "settingOverwrites.agentPool" says that the pool is inherited',
     fix: 'remove one of the two',
     related: { message: 'where it is inherited', path: ['settingOverwrites', 'agentPool'] },
   };
@@ -82,9 +84,9 @@ function checkOverwrites(spec: Spec): Told[] {
       {
         code: 'execution-mode-missing',
         path,
-        message: 'settingOverwrites.executionMode true needs an executionMode',
+        message: '"settingOverwrites.executionMode: true" needs an "executionMode"',
         found: modeInWords(spec),
-        fix: 'add executionMode, or set settingOverwrites.executionMode to false',
+        fix: 'add "executionMode", or set "settingOverwrites.executionMode" to false',
       },
     ];
   }
@@ -93,7 +95,7 @@ function checkOverwrites(spec: Spec): Told[] {
       {
         code: 'execution-mode-inherited',
         path,
-        message: 'an execution mode is given, and settingOverwrites.executionMode says that it is inherited',
+        message: 'an execution mode is given, and "settingOverwrites.executionMode" says that it is inherited',
         found: modeInWords(spec),
         fix: 'remove one of the two',
       },
@@ -111,7 +113,7 @@ function checkPoolOverwrite(spec: Spec, isLiteral: boolean): Told[] {
       code: 'agent-pool-without-mode',
       path: ['settingOverwrites', 'agentPool'],
       message: 'a workspace that inherits its execution mode cannot have an agent pool of its own',
-      fix: 'set settingOverwrites.agentPool to false, or give executionMode',
+      fix: 'set "settingOverwrites.agentPool" to false, or add "executionMode"',
     },
   ];
 }

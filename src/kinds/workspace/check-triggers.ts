@@ -38,10 +38,11 @@ function together(first: Trigger, other: Trigger): Finding {
     code: 'two-triggers',
     severity: 'error',
     path: other.path,
-    message: `${two} must not be set together with ${one}`,
-    allowed: 'one of triggerPrefixes, triggerPatterns and vcsRepo.tagsRegex',
+    side: 'key',
+    message: `"${two}" must not be set together with "${one}"`,
+    allowed: 'one of "triggerPrefixes", "triggerPatterns" and "vcsRepo.tagsRegex"',
     fix: 'keep the one that shall start runs',
-    related: { message: one, path: first.path },
+    related: { message: `"${one}" is set here`, path: first.path },
   };
 }
 
@@ -53,8 +54,8 @@ function fileTriggers(spec: Spec): Finding[] {
       code: 'regex-with-file-triggers',
       severity: 'error',
       path: ['fileTriggersEnabled'],
-      message: 'file triggers must be off while vcsRepo.tagsRegex is set',
-      fix: 'set fileTriggersEnabled to false',
+      message: 'file triggers must be off while "vcsRepo.tagsRegex" is set',
+      fix: 'set "fileTriggersEnabled" to false',
       related: { message: 'the regular expression', path: ['vcsRepo', 'tagsRegex'] },
     },
   ];

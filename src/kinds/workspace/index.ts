@@ -3,6 +3,7 @@ import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
+import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { foldOperations } from './fold-operations.ts';
 import { marks } from './lock.ts';
@@ -32,4 +33,5 @@ export const workspace: Kind = {
   calls,
   obstacles,
   marks,
+  describe,
 };

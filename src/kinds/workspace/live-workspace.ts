@@ -46,6 +46,7 @@ function liveFacts({ attributes }: WorkspaceItem): Record<string, Json> {
     resourceCount: attributes['resource-count'] ?? null,
     permissions: attributes['permissions'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
+    inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,
   };
 }
 

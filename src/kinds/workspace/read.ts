@@ -63,13 +63,13 @@ async function readMissing(session: Session, list: WorkspaceList, { records }: W
   return { items, incomplete };
 }
 
-/** Whether a workspace is declared, was declared under its present name, or stands in the ledger. */
-function stackConcern({ declared, records }: Wanted): (item: WorkspaceItem) => boolean {
+/** Whether a workspace is declared, was declared under its present name, stands in the ledger, or is asked for by name. */
+function stackConcern({ declared, records, undeclared }: Wanted): (item: WorkspaceItem) => boolean {
   const names = new Set(
     declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
   );
   const ids = new Set([...records.values()].map(({ id }) => id));
-  return ({ id, name }) => names.has(name) || ids.has(id);
+  return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
 }
 
 interface Looked {

@@ -1,0 +1,11 @@
+/** The tags of a workspace as a manifest would say them (for exports): what it leaves to others is not of its set. */
+import type { Description } from '../../model/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import { foreignTags } from './foreign-tags.ts';
+
+export function describe({ spec }: LiveResource, defaults: Spec): Description {
+  const foreign = foreignTags(spec['tags'], defaults);
+  const own = Object.entries(asTags(spec['tags'])).filter(([key]) => !Object.hasOwn(foreign, key));
+  return { spec: { tags: Object.fromEntries(own) } };
+}
