@@ -5,14 +5,15 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
+import { hasErrors } from '../model/diagnostic.ts';
 import type { Registry, Session } from '../model/kind.ts';
-import type { Ledger, LedgerRecord, LedgerStore } from '../model/ledger.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { SecretSource } from '../model/target.ts';
 import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import { ChangeRun } from './change-run.ts';
-import { LedgerKeeper } from './keep-ledger.ts';
+import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { completeRecord, recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
 
@@ -26,7 +27,7 @@ export interface ApplyInput {
   readonly kinds: Registry;
   readonly targets: ReadonlyMap<string, ApplyTarget>;
   readonly ledger: Ledger;
-  readonly store: LedgerStore;
+  readonly store: LedgerWriter;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
   /** once aborted, nothing new is sent; what is in flight ends */
@@ -47,24 +48,30 @@ interface CallNode extends Node {
   readonly run: ChangeRun;
 }
 
-/** @throws when the plan has problems (the caller refuses such a plan), or when the ledger cannot be written */
+/**
+ * Nothing is sent before the ledger has been written once: an apply whose ledger cannot be kept does not begin. Nothing
+ * new is sent once another run has written it.
+ * @throws when the plan has problems (the caller refuses such a plan), or when the ledger cannot be written
+ */
 export async function applyPlan(input: ApplyInput): Promise<Applied> {
   const { plan } = input.planning;
-  if (plan.problems.some((problem) => problem.severity === 'error'))
-    throw new Error('a plan with problems is not applied');
+  if (hasErrors(plan.problems)) throw new Error('a plan with problems is not applied');
   const keeper = new LedgerKeeper(input.store, input.ledger);
   const work = new Work(input, keeper);
   recordFound({ planning: input.planning, kinds: input.kinds, keeper });
-  keeper.saveSoon();
+  await keeper.save();
   input.tell({ type: 'begin', changes: plan.changes.length, calls: work.nodes.length });
-  await schedule(work.nodes, {
-    concurrency: input.concurrency ?? 8,
-    perform: (node) => node.run.perform(node.call),
-    skipped: (node, because) => node.run.skip(node.call, because),
-  });
-  work.endTheRest();
-  const ledger = await keeper.save();
-  return { outcomes: work.outcomes(), ledger };
+  try {
+    await schedule(work.nodes, {
+      concurrency: input.concurrency ?? 8,
+      perform: (node) => node.run.perform(node.call),
+      skipped: (node, because) => node.run.skip(node.call, because),
+    });
+    work.endTheRest();
+  } finally {
+    await keeper.save();
+  }
+  return { outcomes: work.outcomes(), ledger: await keeper.save() };
 }
 
 /** The changes of one apply, each with its run. */
@@ -72,6 +79,7 @@ class Work {
   readonly nodes: readonly CallNode[];
   readonly #input: ApplyInput;
   readonly #keeper: LedgerKeeper;
+  readonly #stop: AbortSignal;
   readonly #runs = new Map<AddressText, ChangeRun>();
   readonly #ids = new Map<AddressText, string>();
   readonly #sharers = new Map<string, ChangeRun[]>();
@@ -80,6 +88,7 @@ class Work {
   constructor(input: ApplyInput, keeper: LedgerKeeper) {
     this.#input = input;
     this.#keeper = keeper;
+    this.#stop = AbortSignal.any([keeper.lost, ...(input.stop === undefined ? [] : [input.stop])]);
     for (const change of input.planning.plan.changes)
       this.#runs.set(formatAddress(change.address), this.#runOf(change));
     this.nodes = [...this.#runs.values()].flatMap((run) =>
@@ -108,7 +117,7 @@ class Work {
       planning: input.planning,
       ids: this.#ids,
       readSecret: input.readSecret,
-      ...(input.stop === undefined ? {} : { stop: input.stop }),
+      stop: this.#stop,
       began: () => input.tell({ type: 'start', change }),
       created: (text, id) => {
         keeper.put(text, { id, origin: 'created', fields: {}, ...keptMarks(keeper.get(text)) });
@@ -131,12 +140,12 @@ class Work {
     this.#input.tell({ type: 'end', outcome, finished: this.#finished, changes });
     if (outcome.kind !== 'applied' && outcome.kind !== 'unchanged') return;
     const text = formatAddress(change.address);
-    if (!this.#input.planning.records.has(text)) this.#keeper.drop(text);
-    else
-      this.#keeper.put(
-        text,
-        completeRecord({ ...this.#input, keeper: this.#keeper, ids: this.#ids }, text, change),
-      );
+    const findings = { ...this.#input, keeper: this.#keeper, ids: this.#ids };
+    if (this.#input.planning.records.has(text)) {
+      this.#keeper.put(text, completeRecord(findings, text, change));
+    } else {
+      this.#keeper.drop(text);
+    }
     this.#keeper.saveSoon();
   }
 

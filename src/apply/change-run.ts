@@ -1,13 +1,12 @@
 /**
  * One change while it is carried out: looked at once more before its first call, ended when its last call has ended.
- * Its outcome is the worst of what became of its calls.
+ * Its outcome is the worst of what became of its calls. Nothing is thrown on: a failure is that of this change alone.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Outcome, OutcomeKind } from '../model/outcome.ts';
 import type { SecretSource } from '../model/target.ts';
-import { WireError } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/recheck.ts';
 import { resolveCall } from './resolve-call.ts';
@@ -29,16 +28,22 @@ export interface ChangeTools extends Line {
 interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
+  readonly warnings?: readonly string[];
 }
+
+/** What the last look before the first call came to. */
+type Look = Recheck | { readonly is: 'failed'; readonly why: string };
 
 /** The worse of two stands further right. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
+
+const interrupted = { kind: 'skipped', detail: 'interrupted before it was started' } as const;
 
 export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #ends = new Map<CallId, CallEnd>();
-  #recheck: Promise<Recheck> | undefined;
+  #look: Promise<Look> | undefined;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
@@ -47,24 +52,31 @@ export class ChangeRun {
   }
 
   async perform(call: Call): Promise<Ending> {
-    if (this.#recheck === undefined) {
-      if (this.#tools.stop?.aborted)
-        return this.#endCall(call, { kind: 'skipped', detail: 'interrupted before it was started' });
+    if (this.#look === undefined) {
+      if (this.#isStopped()) return this.#endCall(call, interrupted);
       this.#tools.began();
     }
-    this.#recheck ??= this.#lookAgain();
-    const verdict = await this.#recheck.catch((error: unknown): Recheck | Error => asFailure(error));
-    if (verdict instanceof Error) return this.#endCall(call, { kind: 'failed', detail: verdict.message });
+    this.#look ??= this.#lookAgain();
+    const verdict = await this.#look;
+    if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
     if (verdict.is === 'done') return this.#endCall(call, { kind: 'unchanged' });
     return this.#endCall(call, await this.#send(call));
   }
 
-  async #lookAgain(): Promise<Recheck> {
+  #isStopped(): boolean {
+    return this.#tools.stop?.aborted ?? false;
+  }
+
+  async #lookAgain(): Promise<Look> {
     const { planning, kind, session } = this.#tools;
-    if (!planning.needsRecheck(this.change)) return { is: 'send' };
-    const live = await kind.readOne(session, this.change.address, this.change.id);
-    return planning.recheck(this.change, live);
+    try {
+      if (!planning.needsRecheck(this.change)) return { is: 'send' };
+      const live = await kind.readOne(session, this.change.address, this.change.id);
+      return planning.recheck(this.change, live);
+    } catch (error) {
+      return { is: 'failed', why: messageOf(error) };
+    }
   }
 
   async #send(call: Call): Promise<CallEnd> {
@@ -76,7 +88,7 @@ export class ChangeRun {
       });
       return this.#conclude(call, await sendCall(call, request, this.#tools));
     } catch (error) {
-      return { kind: 'failed', detail: asFailure(error).message };
+      return { kind: 'failed', detail: messageOf(error) };
     }
   }
 
@@ -86,24 +98,30 @@ export class ChangeRun {
       this.#tools.ids.set(call.gives.address, sent.id);
       this.#tools.created(call.gives.address, sent.id);
     }
-    return { kind: 'applied' };
+    return { kind: 'applied', ...(sent.warnings === undefined ? {} : { warnings: sent.warnings }) };
   }
 
   skip(call: Call, because: CallId): void {
     this.#endCall(call, { kind: 'skipped', detail: `waits for ${because}, which did not happen` });
   }
 
-  /** This change is carried out by a call of another one: it ends as that call ended. */
+  /** A call of another change carries this one out too: it has ended as that call ended. */
   followShared(owner: ChangeRun): void {
     const shared = this.change.sharedCall;
     const end = shared === undefined ? undefined : owner.#ends.get(shared);
-    if (end !== undefined) this.#end(end.kind, end.detail);
+    if (shared !== undefined && end !== undefined) this.#note(shared, end);
   }
 
+  /** For what no call has ended: changes that only the ledger has to learn of. */
   endWithoutCalls(): void {
     if (this.#outcome !== undefined) return;
-    if (this.change.calls.length === 0 && this.change.sharedCall === undefined) this.#end('applied');
-    else this.#end('skipped', 'never started');
+    if (this.#callCount() > 0) this.#end('skipped', 'never started');
+    else if (this.#isStopped()) this.#end(interrupted.kind, interrupted.detail);
+    else this.#end('applied');
+  }
+
+  #callCount(): number {
+    return this.change.calls.length + (this.change.sharedCall === undefined ? 0 : 1);
   }
 
   outcome(): Outcome {
@@ -112,14 +130,15 @@ export class ChangeRun {
   }
 
   #endCall(call: Call, end: CallEnd): Ending {
-    this.#ends.set(call.id, end);
-    if (this.#ends.size === this.change.calls.length) this.#endFromCalls();
+    this.#note(call.id, end);
     this.#tools.callEnded(call.id);
-    return end.kind === 'applied' || end.kind === 'unchanged'
-      ? 'ok'
-      : end.kind === 'skipped'
-        ? 'skipped'
-        : 'failed';
+    if (end.kind === 'skipped') return 'skipped';
+    return end.kind === 'applied' || end.kind === 'unchanged' ? 'ok' : 'failed';
+  }
+
+  #note(id: CallId, end: CallEnd): void {
+    this.#ends.set(id, end);
+    if (this.#ends.size === this.#callCount()) this.#endFromCalls();
   }
 
   #endFromCalls(): void {
@@ -133,6 +152,7 @@ export class ChangeRun {
   #end(kind: OutcomeKind, detail?: string, done?: readonly CallId[]): void {
     if (this.#outcome !== undefined) return;
     const { address, action, place } = this.change;
+    const warnings = [...this.#ends.values()].flatMap((end) => end.warnings ?? []);
     this.#outcome = {
       address,
       action,
@@ -140,13 +160,12 @@ export class ChangeRun {
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
       ...(done === undefined ? {} : { done }),
+      ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#tools.ended(this.#outcome);
   }
 }
 
-/** What the environment did is an outcome; a bug is thrown on. */
-function asFailure(error: unknown): Error {
-  if (error instanceof WireError || (error instanceof Error && error.name === 'SecretError')) return error;
-  throw error;
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

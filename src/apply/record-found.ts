@@ -2,9 +2,9 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import type { Registry } from '../model/kind.ts';
-import type { Ledger, LedgerRecord, LedgerStore } from '../model/ledger.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { Planning } from '../plan/build-plan.ts';
-import { LedgerKeeper } from './keep-ledger.ts';
+import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 
 export interface Findings {
   readonly planning: Planning;
@@ -16,17 +16,18 @@ export interface Findings {
 
 /** Records every declared resource with nothing to do, also unchanged ones, and drops what is gone (RULES 25). */
 export function recordFound(findings: Findings): void {
+  // First, for an address may be given to another resource by the same plan.
+  for (const text of findings.planning.forget) findings.keeper.drop(text);
   for (const [text, { settled }] of findings.planning.records) {
     if (settled) findings.keeper.put(text, completeRecord(findings, text));
   }
-  for (const text of findings.planning.forget) findings.keeper.drop(text);
 }
 
 /** Writes what a plan found true, and nothing else. @throws when the ledger cannot be written */
 export async function saveFound(
   planning: Planning,
   kinds: Registry,
-  { ledger, store }: { ledger: Ledger; store: LedgerStore },
+  { ledger, store }: { ledger: Ledger; store: LedgerWriter },
 ): Promise<Ledger> {
   const keeper = new LedgerKeeper(store, ledger);
   recordFound({ planning, kinds, keeper });

@@ -4,10 +4,12 @@
  */
 
 export interface Node {
+  /** unique among the nodes of a run */
   readonly id: string;
   /** nodes that run against one target; each lane has its own concurrency and its own barriers */
   readonly lane: string;
   readonly order: number;
+  /** nodes that must have ended well; what is no node of this run was met before it began */
   readonly needs: readonly string[];
 }
 
@@ -16,138 +18,157 @@ export type Ending = 'ok' | 'failed' | 'skipped';
 export interface ScheduleOptions<N extends Node> {
   /** how many nodes of one lane may run at once */
   readonly concurrency: number;
-  /** must not reject: what it cannot do is `failed` */
+  /** What it cannot do is `failed`; a rejection is a bug, after which nothing new is started. */
   perform(node: N): Promise<Ending>;
   /** told of nodes that are skipped because something they need did not end well */
   skipped(node: N, because: string): void;
 }
 
-/** @throws when nothing can run although nodes are left: a cycle that the planner should have refused */
+/**
+ * Nodes of one lane and one order start in the order in which they are given, as far as their needs allow.
+ * @throws when nothing can run although nodes are left (a cycle that the planner should have refused), and what
+ * `perform` rejects with, once all that was running has ended
+ */
 export async function schedule<N extends Node>(
   nodes: readonly N[],
   options: ScheduleOptions<N>,
 ): Promise<void> {
-  const run = new Run(nodes, options);
-  await run.finish();
+  await new Run(nodes, options).finish();
 }
 
 interface Lane<N> {
   running: number;
-  readonly queue: N[];
-  /** nodes left at each order number, rising */
-  readonly stages: { readonly order: number; readonly nodes: Map<string, N> }[];
+  /** may run now, first come first served */
+  readonly ready: N[];
+  /** what is left at each order number, rising; only the first of them is open */
+  readonly stages: { readonly order: number; readonly left: Map<string, N> }[];
+}
+
+/** What a node still waits for besides its barrier. */
+interface Wait {
+  needs: number;
+  /** a need that did not end well */
+  broken?: string;
 }
 
 class Run<N extends Node> {
   readonly #options: ScheduleOptions<N>;
-  readonly #endings = new Map<string, Ending>();
-  readonly #dependents = new Map<string, N[]>();
   readonly #lanes = new Map<string, Lane<N>>();
-  readonly #waiting: Map<string, N>;
+  readonly #waits = new Map<string, Wait>();
+  readonly #dependents = new Map<string, N[]>();
+  /** ended, but what that means for others is not worked out yet */
+  readonly #ended: { readonly node: N; readonly ending: Ending }[] = [];
   #left: number;
   #running = 0;
-  #done: () => void = () => {};
-  #fail: (error: Error) => void = () => {};
+  #bug: Error | undefined;
+  #settle: (bug?: Error) => void = () => {};
 
   constructor(nodes: readonly N[], options: ScheduleOptions<N>) {
     this.#options = options;
     this.#left = nodes.length;
-    this.#waiting = new Map(nodes.map((node) => [node.id, node]));
+    const ids = new Set(nodes.map(({ id }) => id));
+    if (ids.size < nodes.length) throw new Error('two nodes of a run have one id');
     for (const node of nodes) {
-      for (const need of node.needs)
-        this.#dependents.set(need, [...(this.#dependents.get(need) ?? []), node]);
+      const needs = [...new Set(node.needs)].filter((need) => ids.has(need));
+      this.#waits.set(node.id, { needs: needs.length });
+      for (const need of needs) listOf(this.#dependents, need).push(node);
     }
     for (const [lane, members] of Map.groupBy(nodes, (node) => node.lane)) {
       const stages = [...Map.groupBy(members, (node) => node.order)]
         .sort(([a], [b]) => a - b)
-        .map(([order, stage]) => ({ order, nodes: new Map(stage.map((node) => [node.id, node])) }));
-      this.#lanes.set(lane, { running: 0, queue: [], stages });
+        .map(([order, stage]) => ({ order, left: new Map(stage.map((node) => [node.id, node])) }));
+      this.#lanes.set(lane, { running: 0, ready: [], stages });
     }
   }
 
   finish(): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#done = resolve;
-      this.#fail = reject;
-      for (const lane of this.#lanes.values()) this.#consider([...(lane.stages[0]?.nodes.values() ?? [])]);
-      this.#pump();
+      this.#settle = (bug) => (bug === undefined ? resolve() : reject(bug));
+      for (const lane of this.#lanes.values()) this.#openStage(lane);
+      this.#workOut();
+      this.#startMore();
     });
   }
 
-  /** Queues those that may run now, and skips those that never may. */
-  #consider(nodes: readonly N[]): void {
-    for (const node of nodes) {
-      if (!this.#waiting.has(node.id) || !this.#isAtStage(node)) continue;
-      const endings = node.needs.map((need) => [need, this.#ending(need)] as const);
-      const broken = endings.find(([, ending]) => ending === 'failed' || ending === 'skipped');
-      if (broken !== undefined) {
-        this.#waiting.delete(node.id);
-        this.#options.skipped(node, broken[0]);
-        this.#settle(node, 'skipped');
-      } else if (endings.every(([, ending]) => ending === 'ok')) {
-        this.#waiting.delete(node.id);
-        this.#lane(node).queue.push(node);
+  #openStage({ stages }: Lane<N>): void {
+    for (const node of stages[0]?.left.values() ?? []) this.#considerAtStage(node);
+  }
+
+  /** Of a node whose barrier is open: it may run, it never may, or it waits on. */
+  #considerAtStage(node: N): void {
+    const wait = this.#waits.get(node.id);
+    if (wait === undefined) return;
+    if (wait.broken !== undefined) {
+      this.#waits.delete(node.id);
+      this.#options.skipped(node, wait.broken);
+      this.#ended.push({ node, ending: 'skipped' });
+    } else if (wait.needs === 0) {
+      this.#waits.delete(node.id);
+      this.#laneOf(node).ready.push(node);
+    }
+  }
+
+  /** A list and no recursion: one failure may skip a chain of any length. */
+  #workOut(): void {
+    for (let end = this.#ended.shift(); end !== undefined; end = this.#ended.shift()) {
+      const { node, ending } = end;
+      this.#left -= 1;
+      for (const dependent of this.#dependents.get(node.id) ?? []) this.#hear(dependent, node, ending);
+      const lane = this.#laneOf(node);
+      lane.stages[0]?.left.delete(node.id);
+      while (lane.stages[0]?.left.size === 0) {
+        lane.stages.shift();
+        this.#openStage(lane);
       }
     }
   }
 
-  /** A need that is no node of this run was met before it began. */
-  #ending(id: string): Ending | undefined {
-    return this.#endings.get(id) ?? (this.#waiting.has(id) || this.#isQueued(id) ? undefined : 'ok');
+  #hear(dependent: N, need: N, ending: Ending): void {
+    const wait = this.#waits.get(dependent.id);
+    if (wait === undefined) return;
+    wait.needs -= 1;
+    if (ending !== 'ok') wait.broken ??= need.id;
+    if (this.#laneOf(dependent).stages[0]?.order === dependent.order) this.#considerAtStage(dependent);
   }
 
-  #isQueued(id: string): boolean {
-    for (const { stages } of this.#lanes.values())
-      if (stages.some((stage) => stage.nodes.has(id))) return true;
-    return false;
-  }
-
-  #isAtStage(node: N): boolean {
-    return this.#lane(node).stages[0]?.order === node.order;
-  }
-
-  #lane(node: N): Lane<N> {
-    const lane = this.#lanes.get(node.lane);
-    if (lane === undefined) throw new Error(`no lane ${node.lane}`);
-    return lane;
-  }
-
-  #settle(node: N, ending: Ending): void {
-    this.#endings.set(node.id, ending);
-    this.#left -= 1;
-    const { stages } = this.#lane(node);
-    stages.find((stage) => stage.order === node.order)?.nodes.delete(node.id);
-    this.#consider(this.#dependents.get(node.id) ?? []);
-    while (stages[0]?.nodes.size === 0) {
-      stages.shift();
-      this.#consider([...(stages[0]?.nodes.values() ?? [])]);
-    }
-  }
-
-  #pump(): void {
+  #startMore(): void {
     for (const lane of this.#lanes.values()) {
-      while (lane.running < this.#options.concurrency) {
-        const node = lane.queue.shift();
+      while (this.#bug === undefined && lane.running < this.#options.concurrency) {
+        const node = lane.ready.shift();
         if (node === undefined) break;
         void this.#start(lane, node);
       }
     }
-    if (this.#left === 0) this.#done();
-    else if (this.#running === 0)
-      this.#fail(new Error(`calls wait for each other: ${[...this.#waiting.keys()].join(', ')}`));
+    if (this.#running > 0) return;
+    const stuck = `calls wait for each other: ${[...this.#waits.keys()].join(', ')}`;
+    this.#settle(this.#bug ?? (this.#left === 0 ? undefined : new Error(stuck)));
   }
 
   async #start(lane: Lane<N>, node: N): Promise<void> {
     lane.running += 1;
     this.#running += 1;
     try {
-      this.#settle(node, await this.#options.perform(node));
+      this.#ended.push({ node, ending: await this.#options.perform(node) });
+      this.#workOut();
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
-      return;
+      this.#bug ??= error instanceof Error ? error : new Error(String(error));
     }
     lane.running -= 1;
     this.#running -= 1;
-    this.#pump();
+    this.#startMore();
   }
+
+  #laneOf(node: N): Lane<N> {
+    const lane = this.#lanes.get(node.lane);
+    if (lane === undefined) throw new Error(`no lane ${node.lane}`);
+    return lane;
+  }
+}
+
+function listOf<K, V>(lists: Map<K, V[]>, key: K): V[] {
+  const known = lists.get(key);
+  if (known !== undefined) return known;
+  const fresh: V[] = [];
+  lists.set(key, fresh);
+  return fresh;
 }

@@ -9,7 +9,7 @@ import type { Kind, Session } from '../model/kind.ts';
 import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
 
 export type Sent =
-  | { readonly is: 'ok'; readonly id?: string }
+  | { readonly is: 'ok'; readonly id?: string; readonly warnings?: readonly string[] }
   | { readonly is: 'failed'; readonly why: string }
   /** sent, and nobody can say whether it happened */
   | { readonly is: 'unknown'; readonly why: string };
@@ -18,30 +18,41 @@ export interface Line {
   readonly kind: Kind;
   readonly session: Session;
   readonly writer: Writer;
-  /** waits before a lost create is sent again; milliseconds */
+  /** waits before a lost create is looked up; milliseconds */
   pause(milliseconds: number): Promise<void>;
 }
 
 /** How often a lost create is sent, looked up in between. */
 const createAttempts = 4;
 
+/** Never rejects: whatever the line throws is an outcome of the call. */
 export async function sendCall(call: Call, request: WireRequest, line: Line): Promise<Sent> {
-  if (call.repeatable || call.gives === undefined) return sendOnce(call, request, line);
-  const address = parseAddress(call.gives.address);
-  let sent = await sendOnce(call, request, line);
-  if (sent.is !== 'unknown') return sent;
-  for (let attempt = 2; ; attempt += 1) {
-    // From here on a refusal, too, may be the echo of our own success: the look-up decides.
+  const first = await sendOnce(call, request, line);
+  if (first.is !== 'unknown' || call.repeatable || call.gives === undefined) return first;
+  return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.gives.address) });
+}
+
+interface Lost {
+  readonly line: Line;
+  readonly lost: Sent;
+  readonly address: Address;
+}
+
+/** From here on a refusal, too, may be the echo of our own success ("the name is taken"): the look-up decides. */
+async function recoverCreate(call: Call, request: WireRequest, { line, lost, address }: Lost): Promise<Sent> {
+  let sent = lost;
+  for (let attempt = 1; sent.is !== 'ok'; attempt += 1) {
+    // Time for a request that is still under way to arrive, so that the look-up sees what became of it.
+    await line.pause(250 * 2 ** (attempt - 1));
     const found = await lookUp(address, line);
     if (found.is === 'theirs') return failed(found.why);
     if (found.is !== 'absent') return found;
-    if (sent.is === 'failed' || attempt > createAttempts) {
+    if (sent.is === 'failed' || attempt === createAttempts) {
       return failed(`${sent.why}; looked up by name afterwards: it does not exist`);
     }
-    await line.pause(250 * 2 ** attempt);
     sent = await sendOnce(call, request, line);
-    if (sent.is === 'ok') return sent;
   }
+  return sent;
 }
 
 function failed(why: string): Sent {
@@ -55,16 +66,22 @@ async function sendOnce(call: Call, request: WireRequest, line: Line): Promise<S
     const why = describeAnswer(answer);
     return !call.repeatable && answer.status >= 500 ? { is: 'unknown', why } : failed(why);
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    return error.sent ? { is: 'unknown', why: error.message } : failed(error.message);
+    const wasSent = !(error instanceof WireError) || error.sent;
+    return wasSent ? { is: 'unknown', why: messageOf(error) } : failed(messageOf(error));
   }
 }
 
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 function success(call: Call, answer: Answer): Sent {
-  if (call.gives === undefined) return { is: 'ok' };
+  const { warnings } = answer;
+  const ok = { is: 'ok', ...(warnings === undefined ? {} : { warnings }) } as const;
+  if (call.gives === undefined) return ok;
   const id = at(answer.body, call.gives.pointer);
   return typeof id === 'string'
-    ? { is: 'ok', id }
+    ? { ...ok, id }
     : { is: 'unknown', why: `${describeAnswer(answer)}, but its body holds no id` };
 }
 
@@ -87,10 +104,9 @@ async function lookUp(address: Address, { kind, session }: Line): Promise<Looked
     if (live === undefined) return { is: 'absent' };
     const { claim, bornOf } = live.witness;
     const ours = bornOf === session.stack || (claim?.stack === session.stack && !claim.inherited);
-    if (!ours) return { is: 'theirs', why: `${formatAddress(address)} exists, and is not ours` };
+    if (!ours) return { is: 'theirs', why: `"${formatAddress(address)}" exists, and is not ours` };
     return { is: 'ok', ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
-    if (!(error instanceof WireError)) throw error;
-    return { is: 'unknown', why: `its answer was lost, and so was the look-up: ${error.message}` };
+    return { is: 'unknown', why: `its answer was lost, and so was the look-up: ${messageOf(error)}` };
   }
 }

@@ -4,6 +4,7 @@ import type { Call, CallId } from './call.ts';
 import type { Place } from './diagnostic.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
+import type { Risk } from './risk.ts';
 
 export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';
 
@@ -15,6 +16,8 @@ export interface Change {
   readonly fields: readonly FieldChange[];
   /** what the reader should know and no one needs to act on */
   readonly notes: readonly string[];
+  /** what it opens or closes, and to whom; absent when nothing */
+  readonly risks?: readonly Risk[];
   /** where the manifest declares it; absent for what is not declared any more */
   readonly place?: Place;
   /** the live resource's id, when it exists and has one */
@@ -25,6 +28,9 @@ export interface Change {
   /** facts of the live resource that the calls were built on besides the fields; checked again before writing */
   readonly relies: Readonly<Record<string, Json>>;
 }
+
+/** Of a change what the digest knows: all that an approval is about (RULES 27). */
+export type MeantChange = Pick<Change, 'address' | 'action' | 'fields'>;
 
 /** A resource that trueup looked at, leaves alone, and mentions. */
 export interface Mention {

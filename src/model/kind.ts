@@ -10,6 +10,7 @@ import type { FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { LedgerRecord } from './ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from './resource.ts';
+import type { Risk } from './risk.ts';
 import type { Dialect, Service, Target } from './target.ts';
 import type { Reader } from './wire.ts';
 
@@ -49,8 +50,30 @@ export interface Kind {
    * the ledger knows of it: a lock of ours is no obstacle.
    */
   obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
+  /**
+   * What a change opens or closes, and to whom. Two whole canonical specs: `before` is undefined for what is created,
+   * `after` for what is deleted. A field that `before` lacks has a value that nobody can tell.
+   */
+  risk?(before: Spec | undefined, after: Spec | undefined): readonly Risk[];
+  /**
+   * What makes two resources look like one that was renamed (RULES 26): alike when the first text is the same, the more
+   * so the more of the others are. Undefined when there is nothing to go by. `spec` is canonical.
+   */
+  likeness?(spec: Spec): readonly string[] | undefined;
   /** What to remember of an applied resource besides its fields. */
   marks?(context: MarkContext): Readonly<Record<string, Json>>;
+  /**
+   * What of a live resource a manifest would say, where that is not simply what was answered: what follows from another
+   * field, is momentary, or belongs to somebody else is left out. `defaults` is what the stack's defaults say if the
+   * manifest says nothing: a field they mention stays in, or nothing could contradict them.
+   */
+  describe?(live: LiveResource, defaults: Spec): Description;
+}
+
+export interface Description {
+  readonly spec: Spec;
+  /** sentences for whoever reads the manifest, about what no manifest can hold or had better not; no secrets */
+  readonly remarks?: readonly string[];
 }
 
 export interface NameRule {
@@ -82,6 +105,8 @@ export interface Finding {
   readonly severity: Severity;
   /** below `spec`; `[]` is the document itself */
   readonly path: Path;
+  /** what to point at; the value when absent */
+  readonly side?: 'key' | 'value';
   readonly message: string;
   readonly found?: string;
   readonly allowed?: string;
@@ -118,6 +143,8 @@ export interface Wanted {
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
   /** of any kind: how a part finds its whole when that was renamed */
   record(address: Address): LedgerRecord | undefined;
+  /** for an export: names that are to be read although nobody declares them; where it is given, no other undeclared ones are */
+  readonly undeclared?: (name: string) => boolean;
 }
 
 export interface LiveSet {
@@ -173,7 +200,7 @@ export interface CallContext {
   readonly declared: Spec;
   readonly live?: LiveResource;
   readonly record?: LedgerRecord;
-  /** the claim that the resource shall bear afterwards; kinds owned by claim only */
+  /** the claim that the resource shall bear afterwards, or the whole that it is a part of */
   readonly claim?: Claim;
   /** `safe` or `force` of a tombstone */
   readonly remove?: 'safe' | 'force';

@@ -1,6 +1,12 @@
-/** Our record of what a stack last applied (RULES 25). A cache of evidence: it can be lost and rebuilt. No secrets. */
+/**
+ * Our record of what a stack last applied (RULES 25), the lock that one apply at a time holds, and the history of all
+ * of them. A ledger is a cache of evidence: it can be lost and rebuilt. No secrets in any of the three.
+ */
 import type { AddressText } from './address.ts';
+import type { Action } from './change.ts';
+import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
+import type { OutcomeKind } from './outcome.ts';
 
 export type Origin = 'created' | 'adopted';
 
@@ -17,17 +23,141 @@ export interface LedgerRecord {
   readonly marks?: Readonly<Record<string, Json>>;
 }
 
+/** What somebody approved, kept while an apply runs: after a crash the same job is judged against it (RULES 28). */
+export interface ApprovedPlan {
+  readonly digest: string;
+  /** canonical texts, as `atomsOf` makes them */
+  readonly atoms: readonly string[];
+  /** RFC 3339 */
+  readonly createdAt?: string;
+}
+
 export interface Ledger {
   /** false when there was none: nothing is reset, removed or revoked on its absence */
   readonly known: boolean;
   /** counts writes of the store */
   readonly serial: number;
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  /** absent while no apply of an approved plan is under way */
+  readonly approved?: ApprovedPlan;
+}
+
+/** One run of trueup, as locks and the history tell it. */
+export interface RunIdentity {
+  /** the same for every try of one CI job, such as `github:acme/infra/771/apply`; elsewhere one that no other run has */
+  readonly id: string;
+  /** counts the tries of a CI job: a later one can begin only when the earlier ones have ended */
+  readonly attempt?: number;
+  /** whoever set the id vouches that no two runs with it are ever alive at once */
+  readonly sole?: boolean;
+  /** a person, or the actor that a CI names */
+  readonly who: string;
+  /** the host */
+  readonly where: string;
+  readonly pid?: number;
+  /** page of the run in its CI */
+  readonly url?: string;
+}
+
+/** The right to apply a stack. It never expires by time: its holder gives it back, or a person takes it away. */
+export interface LedgerLock {
+  /** what `trueup unlock` must be told */
+  readonly id: string;
+  readonly run: RunIdentity;
+  /** RFC 3339 */
+  readonly since: string;
+}
+
+/** `began` and `ended`: RFC 3339. What has no `ended` was killed, or still runs. */
+export interface HistoryEntry {
+  readonly version: 1;
+  /** sorts by time: `20261120T114200Z-7f3a` */
+  readonly id: string;
+  readonly stack: string;
+  readonly run: RunIdentity;
+  readonly began: string;
+  readonly ended?: string;
+  /** of the repository that holds the manifests; `dirty` when it had changes that were not committed */
+  readonly commit?: string;
+  readonly dirty?: boolean;
+  readonly digest: string;
+  readonly changes: readonly HistoryChange[];
+}
+
+export interface HistoryChange {
+  readonly address: AddressText;
+  readonly action: Action;
+  readonly reason: string;
+  /** absent until the apply has ended */
+  readonly outcome?: OutcomeKind;
+  readonly detail?: string;
+  /** calls that were carried out before the change stopped */
+  readonly done?: readonly string[];
+  /** with their values before; a secret is set, unset or a version */
+  readonly fields: readonly FieldChange[];
+  /** of what was deleted or released, and of its parts: the fields that we had last applied there, without secrets */
+  readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;
 }
 
 /** Where a ledger is kept. Writes are atomic: a reader sees the old one or the new one. */
 export interface LedgerStore {
+  /** @throws LedgerError when what is kept cannot be read or is damaged */
   read(): Promise<Ledger>;
-  /** @throws when the stored serial is not the one that `ledger` was read with */
+  /**
+   * Gives back the ledger with its new serial. Of two writers that read the same one, the second is refused.
+   * @throws LedgerConflict when the stored serial is not the one that `ledger` was read with
+   */
   write(ledger: Ledger): Promise<Ledger>;
+}
+
+export interface LockStore {
+  readLock(): Promise<LedgerLock | undefined>;
+  /**
+   * Takes the lock when nobody holds it, or when the lock with the id `instead` is held.
+   * @returns the lock that is held now: `wanted`, or the one that is in the way
+   */
+  lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock>;
+  /** Takes the lock with this id away, and only that one. @returns what was taken away */
+  unlock(id: string): Promise<LedgerLock | undefined>;
+}
+
+export interface HistoryStore {
+  /** Adds an entry, or puts it in the place of the one with its id. */
+  keepEntry(entry: HistoryEntry): Promise<void>;
+  /** Newest first. */
+  listEntries(limit: number): Promise<readonly HistoryEntry[]>;
+  showEntry(id: string): Promise<HistoryEntry | undefined>;
+}
+
+/** All that is kept of one stack, in one place. */
+export interface StackStore extends LedgerStore, LockStore, HistoryStore {
+  /** for people: `the ledger "…/payments.ledger.json"` */
+  readonly place: string;
+  /**
+   * Moves the ledger out of the way of a new one, whatever state it is in. It is kept, and never read again.
+   * @returns where it is now, in words: `"…/payments.ledger.json.damaged-2026-…"`
+   */
+  setAside(): Promise<string>;
+  /** Gives back what the store holds open. Nothing may be asked of it afterwards. */
+  close(): Promise<void>;
+}
+
+/** What the ledger is kept in cannot be used as it is. The message says which and what to do. */
+export class LedgerError extends Error {
+  override readonly name: string = 'LedgerError';
+}
+
+/** Something is there, but it is not what was written: it can be rebuilt (RULES 25). */
+export class DamagedLedger extends LedgerError {
+  override readonly name = 'DamagedLedger';
+}
+
+/** Another run wrote the ledger since it was read: what this run knows is no longer true. */
+export class LedgerConflict extends LedgerError {
+  override readonly name = 'LedgerConflict';
+  constructor(place: string, serials: { readonly found: number; readonly expected: number }) {
+    super(
+      `${place} was written by another run meanwhile (serial ${serials.found}, expected ${serials.expected}): plan again`,
+    );
+  }
 }

@@ -25,6 +25,8 @@ export interface Outcome {
   readonly place?: Place;
   /** what of a change with several calls was done before it stopped */
   readonly done?: readonly string[];
+  /** the service's own, about writes that it carried out */
+  readonly warnings?: readonly string[];
 }
 
 export type ApplyEvent =

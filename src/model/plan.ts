@@ -1,6 +1,7 @@
 /** The plan: ordered changes with their calls, what was looked at, and the digest of what it all means. */
 import type { Change, Mention } from './change.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { Guard } from './guard.ts';
 import type { Service } from './target.ts';
 
 export interface Plan {
@@ -16,6 +17,8 @@ export interface Plan {
   readonly mentions: readonly Mention[];
   /** what forbids applying: ownership conflicts, references to nothing */
   readonly problems: readonly Diagnostic[];
+  /** what it is stopped for until somebody has read it, or warned of; outside of the digest */
+  readonly guards: readonly Guard[];
   readonly coverage: Coverage;
   /** 32 hexadecimal characters (RULES 27) */
   readonly digest: string;

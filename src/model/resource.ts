@@ -23,7 +23,7 @@ export interface DesiredResource {
   /** of the document, at its `metadata.name` (or of the short form that stands for it) */
   readonly place: Place;
   /** of a field of the spec, wherever it was written (a default points into `trueup.yaml`) */
-  placeOf(path: Path): Place;
+  placeOf(path: Path, side?: 'key' | 'value'): Place;
   /** top-level fields whose value comes from the stack's defaults */
   readonly fromDefaults: readonly string[];
 }

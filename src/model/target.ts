@@ -1,4 +1,5 @@
 /** Stacks and the live places they point at, as read from `trueup.yaml`. Tokens are references, never values. */
+import type { GuardId } from './guard.ts';
 import type { Json } from './json.ts';
 
 /** Which API a target speaks. */
@@ -51,14 +52,30 @@ export interface Stack {
   /** per kind, merged under each manifest of that kind (RULES 3) */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
+  /** `local` when absent */
+  readonly ledger?: LedgerPlace;
   /** what the embedded service starts with; targets with the url `embedded` only */
   readonly embedded?: { readonly seed: string };
 }
 
+/** Where a stack's ledger is kept. */
+export type LedgerPlace =
+  /** in a file beside the stack */
+  | { readonly in: 'local' }
+  /** in a ref of a remote of the repository that holds the stack */
+  | { readonly in: 'git'; readonly remote: string }
+  /** in a database; the address holds credentials, so it is a secret as a whole */
+  | { readonly in: 'postgres'; readonly url: SecretSource };
+
+/** How much of one kind in one target a plan may change before somebody must acknowledge it (RULES 33). */
 export interface Guards {
   readonly maxDeletes?: number;
   readonly maxDeletePercent?: number;
   readonly maxUpdatePercent?: number;
+  /** guards that only warn by default and block in this stack */
+  readonly raise?: readonly GuardId[];
+  /** guards that block by default and only warn in this stack: acknowledged once and for all, in the stack's own file */
+  readonly allow?: readonly GuardId[];
 }
 
 /** What a service can do beyond the specs; the planner's choice of calls depends on it. */
@@ -67,6 +84,8 @@ export type Capability =
   | 'additive-tag-bindings'
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
+  /** a workspace has to say that it does not inherit its project's destroy schedule (facts on workspaces, 1.5.19) */
+  | 'own-auto-destroy'
   /** a role write without an audience is answered with a warning (facts on cluster auth, 2.5) */
   | 'audience-warning';
 

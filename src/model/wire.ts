@@ -15,6 +15,8 @@ export interface Answer {
   readonly body: Json;
   /** the service's own words about a failure, joined to one line; empty on success */
   readonly words: string;
+  /** what the service says about a success that it doubts; absent when it says nothing */
+  readonly warnings?: readonly string[];
   readonly requestId?: string;
 }
 

@@ -2,20 +2,25 @@
  * The planner: scene in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
  * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Change, Mention } from '../model/change.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Change, MeantChange, Mention } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import type { Coverage, Plan, PlanTarget } from '../model/plan.ts';
 import type { LiveResource } from '../model/resource.ts';
 import type { Target } from '../model/target.ts';
 import { digestOf } from './digest.ts';
-import { type Draft, draftDeclared, draftRemoval } from './draft.ts';
+import { type Draft, draftDeclared } from './draft.ts';
+import { type Deed, draftRemoval } from './draft-removal.ts';
 import { orderChanges } from './graph.ts';
+import { findGuards } from './guards.ts';
+import { type Left, leftOf } from './left-of.ts';
 import { withCalls } from './plan-calls.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type Recheck, recheckDraft } from './recheck.ts';
+import { findRefusals } from './refusals.ts';
 import { findDanglingReferences } from './references.ts';
+import { withRisks } from './risks.ts';
 import { type Scene, type SceneInput, setScene } from './scene.ts';
 
 export interface PlanInput extends SceneInput {
@@ -36,6 +41,10 @@ export interface Planning {
   recheck(change: Change, live: LiveResource | undefined): Recheck;
   /** whether a change has to be rechecked at all: not when the plan itself creates what it writes to */
   needsRecheck(change: Change): boolean;
+  /** what the service will refuse to the token that this plan was made with: errors only to whoever wants to apply it */
+  readonly refusals: readonly Diagnostic[];
+  /** what live still lacks of a change that was approved, whatever the manifests say today (RULES 28) */
+  leftOf(approved: MeantChange): Left;
 }
 
 export interface RecordDraft {
@@ -62,15 +71,34 @@ export function buildPlan(input: PlanInput): Planning {
     targets,
     changes,
     unchanged: drafts.size - pending.length,
-    mentions: sketch.mentions.toSorted((a, b) =>
-      formatAddress(a.address) < formatAddress(b.address) ? -1 : 1,
-    ),
+    mentions: sortMentions([...sketch.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
+    guards: findGuards(scene, drafts),
     coverage: coverageOf(input),
     digest: digestOf(input.stack.name, targets, changes),
   };
   const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
-  return { plan, forget, records: recordsOf(scene, drafts), idOf, ...rechecks(scene, drafts) };
+  return {
+    plan,
+    forget,
+    records: recordsOf(scene, drafts),
+    idOf,
+    ...rechecks(scene, drafts),
+    refusals: findRefusals(scene, drafts),
+    leftOf: (approved) => leftOf(scene, approved),
+  };
+}
+
+/** What is to be known of resources with nothing to do, which are no changes of the plan. */
+function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Mention[] {
+  return [...drafts.values()]
+    .filter(({ change }) => change.action === 'none')
+    .flatMap(({ change: { address, notes } }) => notes.map((message) => ({ address, message })));
+}
+
+function sortMentions(mentions: readonly Mention[]): Mention[] {
+  const key = ({ address, message }: Mention) => `${formatAddress(address)}\0${message}`;
+  return mentions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
 /** What the first pass finds. */
@@ -85,7 +113,7 @@ function sketchDeclared(scene: Scene, sketch: Sketch): void {
   for (const [text, resource] of scene.desired) {
     const { draft, problems } = draftDeclared(scene, resource);
     sketch.problems.push(...problems);
-    if (draft !== undefined) sketch.drafts.set(text, draft);
+    if (draft !== undefined) sketch.drafts.set(text, withRisks(scene, draft));
   }
 }
 
@@ -99,15 +127,25 @@ function sketchUndeclared(scene: Scene, sketch: Sketch): void {
         sketch.mentions.push(removal.mention);
         break;
       case 'forget':
-        sketch.forget.push(text);
+        sketch.forget.push(recordedAt(scene, parseAddress(text)));
         if (removal.mention !== undefined) sketch.mentions.push(removal.mention);
         break;
-      default: {
-        const draft = draftRemoval(scene, text, removal);
-        if (draft !== undefined) sketch.drafts.set(text, draft);
-      }
+      default:
+        sketchDeed(scene, sketch, parseAddress(text), removal);
     }
   }
+}
+
+function sketchDeed(scene: Scene, sketch: Sketch, address: Address, deed: Deed): void {
+  const removal = draftRemoval(scene, address, deed);
+  if (removal.is === 'draft') sketch.drafts.set(formatAddress(address), withRisks(scene, removal.draft));
+  else if (removal.is === 'mention') sketch.mentions.push(removal.mention);
+  else sketch.forget.push(recordedAt(scene, address));
+}
+
+/** Where the ledger has the record to forget: a resource that was renamed may still be known by its former name. */
+function recordedAt(scene: Scene, address: Address): AddressText {
+  return scene.recordedAt(address) ?? formatAddress(address);
 }
 
 function rechecks(

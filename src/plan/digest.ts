@@ -3,8 +3,9 @@
  * order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
  */
 import { createHash } from 'node:crypto';
-import { formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { type Address, formatAddress } from '../model/address.ts';
+import type { MeantChange } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
 import { canonicalText } from '../model/json.ts';
 import type { PlanTarget } from '../model/plan.ts';
 
@@ -14,27 +15,31 @@ const digestVersion = 1;
 /** One indivisible meaning of a plan, as canonical text: (address, action), or (address, path, before, after). */
 export type Atom = string;
 
-export function atomsOf(changes: readonly Change[]): ReadonlySet<Atom> {
-  const atoms = new Set<Atom>();
-  for (const { address, action, fields } of changes) {
-    const name = formatAddress(address);
-    atoms.add(canonicalText([name, action]));
-    for (const { path, before, after, unknown } of fields) {
-      atoms.add(
-        canonicalText([
-          name,
-          path,
-          unknown === undefined ? (before === undefined ? {} : { is: before }) : { unknown },
-          after === undefined ? {} : { is: after },
-        ]),
-      );
-    }
-  }
-  return atoms;
+export function atomsOf(changes: readonly MeantChange[]): ReadonlySet<Atom> {
+  return new Set(
+    changes.flatMap(({ address, action, fields }) => [
+      canonicalText([formatAddress(address), action]),
+      ...fields.map((field) => fieldAtom(address, field)),
+    ]),
+  );
+}
+
+/** What one field change means: equal texts are one meaning. */
+export function fieldAtom(address: Address, { path, before, after, unknown }: FieldChange): Atom {
+  return canonicalText([
+    formatAddress(address),
+    path,
+    unknown === undefined ? (before === undefined ? {} : { is: before }) : { unknown },
+    after === undefined ? {} : { is: after },
+  ]);
 }
 
 /** 32 hexadecimal characters: the first 128 bits of a SHA-256. */
-export function digestOf(stack: string, targets: readonly PlanTarget[], changes: readonly Change[]): string {
+export function digestOf(
+  stack: string,
+  targets: readonly PlanTarget[],
+  changes: readonly MeantChange[],
+): string {
   const meaning = canonicalText([
     digestVersion,
     stack,

@@ -15,24 +15,36 @@ export interface Ordered {
   readonly cycle?: readonly CallId[];
 }
 
-/** Adds the edges that references imply and sorts: by target, order number and dependency, then by address. */
+/**
+ * Adds the edges that references imply and sorts: by target, order number and dependency, then by address.
+ * @throws when two calls have one id: a bug of a kind
+ */
 export function orderChanges(changes: readonly Change[]): Ordered {
   const linked = linkReferences(changes);
-  const calls = new Map(linked.flatMap((change) => change.calls.map((call) => [call.id, call] as const)));
-  const cycle = findCycle(calls);
-  if (cycle !== undefined) return { changes: linked, cycle };
-  const depth = depths(calls);
-  const rank = (change: Change) => firstCall(change, calls, depth);
-  const sorted = linked
-    .map((change) => ({ change, rank: rank(change), name: formatAddress(change.address) }))
-    .sort(
-      (a, b) =>
-        compare(a.change.address.target, b.change.address.target) ||
-        a.rank.order - b.rank.order ||
-        a.rank.depth - b.rank.depth ||
-        compare(a.name, b.name),
-    );
-  return { changes: sorted.map(({ change }) => change) };
+  const calls = new Map<CallId, Call>();
+  for (const call of linked.flatMap((change) => change.calls)) {
+    if (calls.has(call.id)) throw new Error(`two calls are named ${call.id}`);
+    calls.set(call.id, call);
+  }
+  const walked = walk(waitingGraph(calls));
+  if (walked.cycle !== undefined) {
+    const circle = walked.cycle.filter((id) => calls.has(id));
+    return { changes: linked, cycle: [...circle, ...circle.slice(0, 1)] };
+  }
+  const depth = depths(calls, walked.order);
+  const ranked = linked.map((change) => ({
+    change,
+    rank: rankOf(change, calls, depth),
+    name: formatAddress(change.address),
+  }));
+  ranked.sort(
+    (a, b) =>
+      compare(a.change.address.target, b.change.address.target) ||
+      a.rank.order - b.rank.order ||
+      a.rank.depth - b.rank.depth ||
+      compare(a.name, b.name),
+  );
+  return { changes: ranked.map(({ change }) => change) };
 }
 
 function compare(one: string, other: string): number {
@@ -60,42 +72,77 @@ function linkReferences(changes: readonly Change[]): Change[] {
   return changes.map((change) => ({ ...change, calls: change.calls.map(link) }));
 }
 
-function findCycle(calls: ReadonlyMap<CallId, Call>): readonly CallId[] | undefined {
-  const done = new Set<CallId>();
-  const visit = (id: CallId, trail: readonly CallId[]): readonly CallId[] | undefined => {
-    if (trail.includes(id)) return [...trail.slice(trail.indexOf(id)), id];
-    if (done.has(id)) return undefined;
-    for (const next of calls.get(id)?.needs ?? []) {
-      const cycle = visit(next, [...trail, id]);
-      if (cycle !== undefined) return cycle;
+/** For each node those that it waits for. Besides the calls it has a node for each barrier that a call stands behind. */
+type Waiting = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * Needs and barriers as one graph: a circle may run through both, and through several targets. A barrier waits for the
+ * calls of the order number before it and for the barrier before, so there are no more edges than calls.
+ */
+function waitingGraph(calls: ReadonlyMap<CallId, Call>): Waiting {
+  const waiting = new Map<string, readonly string[]>();
+  const isCall = (id: CallId) => calls.has(id);
+  for (const [target, lane] of Map.groupBy(calls.values(), (call) => call.target)) {
+    const stages = [...Map.groupBy(lane, (call) => call.order)].sort(([a], [b]) => a - b);
+    let before: string[] = [];
+    for (const [order, stage] of stages) {
+      const barrier = `\0${target}\0${order}`;
+      waiting.set(barrier, before);
+      for (const { id, needs } of stage) waiting.set(id, [...needs.filter(isCall), barrier]);
+      before = [barrier, ...stage.map(({ id }) => id)];
     }
-    done.add(id);
-    return undefined;
-  };
-  for (const id of calls.keys()) {
-    const cycle = visit(id, []);
-    if (cycle !== undefined) return cycle;
   }
-  return undefined;
+  return waiting;
 }
 
-/** The longest chain of needs below each call. Only for graphs without a cycle. */
-function depths(calls: ReadonlyMap<CallId, Call>): ReadonlyMap<CallId, number> {
+interface Walked {
+  /** every node behind all that it waits for; only of a graph without a cycle */
+  readonly order: readonly string[];
+  /** each node once, in the order in which they wait for each other */
+  readonly cycle?: readonly string[];
+}
+
+/** Depth first, with a trail of its own in place of the call stack, which a long chain would overflow. */
+function walk(waiting: Waiting): Walked {
+  const order: string[] = [];
+  const state = new Map<string, 'open' | 'done'>();
+  for (const start of waiting.keys()) {
+    const trail = state.has(start) ? [] : [{ id: start, next: 0 }];
+    state.set(start, state.get(start) ?? 'open');
+    for (let step = trail.at(-1); step !== undefined; step = trail.at(-1)) {
+      const next = waiting.get(step.id)?.[step.next];
+      step.next += 1;
+      if (next === undefined) {
+        state.set(step.id, 'done');
+        order.push(step.id);
+        trail.pop();
+      } else if (state.get(next) === 'open') {
+        const ids = trail.map(({ id }) => id);
+        return { order, cycle: ids.slice(ids.indexOf(next)) };
+      } else if (!state.has(next)) {
+        state.set(next, 'open');
+        trail.push({ id: next, next: 0 });
+      }
+    }
+  }
+  return { order };
+}
+
+/** The longest chain of needs below each call. @param order every call behind its needs */
+function depths(calls: ReadonlyMap<CallId, Call>, order: readonly string[]): ReadonlyMap<CallId, number> {
   const known = new Map<CallId, number>();
-  const depthOf = (id: CallId): number => {
-    const found = known.get(id);
-    if (found !== undefined) return found;
-    const needs = calls.get(id)?.needs ?? [];
-    const depth = needs.length === 0 ? 0 : 1 + Math.max(...needs.map(depthOf));
-    known.set(id, depth);
-    return depth;
-  };
-  for (const id of calls.keys()) depthOf(id);
+  for (const id of order) {
+    const below = (calls.get(id)?.needs ?? []).map((need) => (known.get(need) ?? -1) + 1);
+    known.set(
+      id,
+      below.reduce((a, b) => Math.max(a, b), 0),
+    );
+  }
   return known;
 }
 
 /** Where a change stands: at its first call, or just behind the call that it shares. */
-function firstCall(
+function rankOf(
   change: Change,
   calls: ReadonlyMap<CallId, Call>,
   depth: ReadonlyMap<CallId, number>,

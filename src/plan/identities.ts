@@ -19,46 +19,62 @@ export function byAddress<T extends { readonly address: Address }>(
   return new Map(resources.map((resource) => [formatAddress(resource.address), resource]));
 }
 
-/** Live resources by address; one that was renamed stands at the address that declares it (RULES 8, 26). */
+/**
+ * Live resources by address; one that was renamed stands at the address that declares it (RULES 8, 26). The ledger's id
+ * is a better proof than a manifest's `renamedFrom`, and the order of files proves nothing.
+ */
 export function matchLive(
   all: readonly LiveResource[],
   { desired, ledger, kind }: Known,
 ): ReadonlyMap<AddressText, LiveResource> {
   const live = byAddress(all);
   const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
-  for (const [text, { address, metadata }] of desired) {
-    if (live.has(text) || kind(address.kind).ownership.by !== 'claim') continue;
-    const id = ledger.records.get(text)?.id;
-    const former = metadata.renamedFrom ?? '';
-    const renamed =
-      (id === undefined ? undefined : byId.get(idKey(address, id))) ??
-      live.get(formatAddress({ ...address, name: former }));
-    const formerText = renamed === undefined ? '' : formatAddress(renamed.address);
-    // Whoever is not under the address that it was read with has been given to another declaration before.
-    if (renamed === undefined || desired.has(formerText) || live.get(formerText) !== renamed) continue;
-    live.delete(formerText);
-    live.set(text, { ...renamed, address, spec: { ...renamed.spec, name: renamed.address.name } });
+  const inTheLedger = ({ address }: DesiredResource) => {
+    const id = ledger.records.get(formatAddress(address))?.id;
+    return id === undefined ? undefined : byId.get(idKey(address, id));
+  };
+  const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
+    renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
+  const claimed = [...desired.values()]
+    .filter(({ address }) => kind(address.kind).ownership.by === 'claim')
+    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const find of [inTheLedger, byFormerName]) {
+    for (const { resource, text } of claimed) {
+      const renamed = live.has(text) ? undefined : find(resource);
+      if (renamed === undefined) continue;
+      const { address, spec } = renamed;
+      const former = formatAddress(address);
+      // Whoever is not where it was read has been given to another declaration before.
+      if (desired.has(former) || live.get(former) !== renamed) continue;
+      live.delete(former);
+      live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
+    }
   }
   return live;
 }
 
 /**
- * The ledger's records by the address that each resource has today. A record of another id than the live resource's
- * tells of one that is gone, and proves nothing about the one that took its name.
+ * By today's address of each resource, the address under which the ledger has its record. A record of another id than
+ * the live resource's tells of one that is gone, and proves nothing about the one that took its name.
  */
 export function matchRecords(
-  ledger: Ledger,
+  { records }: Ledger,
   live: ReadonlyMap<AddressText, LiveResource>,
-): ReadonlyMap<AddressText, LedgerRecord> {
-  const records = new Map(ledger.records);
-  const byId = new Map([...ledger.records].flatMap(([text, record]) => idKeyed(parseAddress(text), record)));
+): ReadonlyMap<AddressText, AddressText> {
+  const matched = new Map([...records.keys()].map((text) => [text, text]));
+  const byId = new Map(
+    [...records].flatMap(([text, { id }]) =>
+      id === undefined ? [] : [[idKey(parseAddress(text), id), text] as const],
+    ),
+  );
   for (const [text, resource] of live) {
     if (resource.id === undefined || tellsOf(records.get(text), resource)) continue;
     const same = byId.get(idKey(resource.address, resource.id));
-    if (same === undefined) records.delete(text);
-    else records.set(text, same);
+    if (same === undefined) matched.delete(text);
+    else matched.set(text, same);
   }
-  return records;
+  return matched;
 }
 
 /** Whether a record at the address of a live resource is about it, as far as ids can tell. */

@@ -2,12 +2,13 @@
  * May this stack write a declared resource? The decision tables of RULES 21 and 24, in one place. Nothing is taken over
  * silently: what is not provably ours is a problem that says which line would make it so.
  */
-import { formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/address.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Origin } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Scene } from './scene.ts';
+import { unseen } from './unseen.ts';
 
 /** The claim before and after; each absent where there is none. */
 export interface ClaimChange {
@@ -15,20 +16,27 @@ export interface ClaimChange {
   readonly after?: string;
 }
 
+export interface Ours {
+  readonly is: 'ours';
+  readonly action: 'create' | 'update' | 'adopt';
+  readonly reason: string;
+  readonly origin: Origin;
+  /** the claim that the resource shall bear, or the whole that it is a part of */
+  readonly claim?: Claim;
+  /** present when the claim has to be written */
+  readonly claimChange?: ClaimChange;
+}
+
+export interface Refused {
+  readonly is: 'problem';
+  readonly problem: Diagnostic;
+}
+
 export type Verdict =
-  | {
-      readonly is: 'ours';
-      readonly action: 'create' | 'update' | 'adopt';
-      readonly reason: string;
-      readonly origin: Origin;
-      /** the claim that the resource shall bear; kinds owned by claim only */
-      readonly claim?: Claim;
-      /** present when the claim has to be written */
-      readonly claimChange?: ClaimChange;
-    }
-  /** live, not in the ledger: ours only if it is exactly what is declared, or if the manifest adopts it */
+  | Ours
+  /** live, not in the ledger: ours if it is exactly what is declared, else an adoption that somebody acknowledges */
   | { readonly is: 'unrecorded' }
-  | { readonly is: 'problem'; readonly problem: Diagnostic }
+  | Refused
   /** a part of something that has a problem itself, which is told there */
   | { readonly is: 'blocked' };
 
@@ -42,7 +50,9 @@ export function judgeDeclared(scene: Scene, resource: DesiredResource): Verdict 
 
 function judgeMissing(scene: Scene, resource: DesiredResource, claims: boolean): Verdict {
   const known = scene.record(resource.address) !== undefined;
-  const reason = known ? 'declared and applied before, but gone from the service' : 'declared, not live';
+  const gone =
+    scene.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
+  const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
   const claim = wantedClaim(scene, resource);
   return {
     is: 'ours',
@@ -65,98 +75,105 @@ function wantedClaim(scene: Scene, { metadata }: DesiredResource): Claim {
 /** RULES 21. */
 function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource): Verdict {
   const { claim, bornOf } = live.witness;
-  const wanted = wantedClaim(scene, resource);
+  const refused = refusedClaim(scene, resource, claim);
+  if (refused !== undefined) return refused;
   const record = scene.record(resource.address);
-  const ours = (name: string | undefined) => name === scene.stack.name || name === scene.stack.renamedFrom;
-  const origin: Origin = record?.origin ?? (ours(bornOf) ? 'created' : 'adopted');
+  const wanted = wantedClaim(scene, resource);
+  const isBornHere = scene.isOurs(bornOf);
+  const origin: Origin = record?.origin ?? (isBornHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
-  if (claim?.inherited) return problem(resource, inheritedClaim(resource, claim));
-  if (claim !== undefined && !ours(claim.stack)) return problem(resource, foreignClaim(resource, claim));
-  if (claim !== undefined) {
-    const [before, after] = [formatClaim(claim), formatClaim(wanted)];
-    const reason = 'declared, and live differs';
-    return {
-      ...own,
-      action: 'update',
-      reason,
-      ...(before === after ? {} : { claimChange: { before, after } }),
-    };
+  const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
+  if (before !== undefined) {
+    const claimChange = before === after ? {} : { claimChange: { before, after } };
+    return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
   }
-  const claimChange = { after: formatClaim(wanted) };
-  if (ours(bornOf) || (record?.id !== undefined && record.id === live.id)) {
-    return {
-      ...own,
-      action: 'update',
-      reason: 'ours, but its claim was removed: the claim is restored',
-      claimChange,
-    };
+  // A record is of the very resource that bears its id; without an id it proves nothing about this one.
+  if (isBornHere || record?.id !== undefined) {
+    const reason = 'ours, but its claim was removed: the claim is restored';
+    return { ...own, action: 'update', reason, claimChange: { after } };
   }
-  if (resource.metadata.adopt)
-    return {
-      ...own,
-      action: 'adopt',
-      reason: 'exists without a claim, and the manifest adopts it',
-      claimChange,
-    };
-  return problem(resource, unclaimed(resource));
+  if (resource.metadata.adopt) {
+    const reason = 'exists without a claim, and the manifest adopts it';
+    return { ...own, action: 'adopt', reason, claimChange: { after } };
+  }
+  return refuse(resource, unclaimed(resource));
+}
+
+const liveDiffers = 'declared, and live differs';
+
+/** A claim that forbids writing: another stack's, or one that a parent hands down to all that it holds. */
+function refusedClaim(
+  scene: Scene,
+  resource: DesiredResource,
+  claim: Claim | undefined,
+): Refused | undefined {
+  if (claim?.inherited) return refuse(resource, inheritedClaim(resource, claim));
+  return claim === undefined || scene.isOurs(claim.stack)
+    ? undefined
+    : refuse(resource, foreignClaim(resource, claim));
 }
 
 /** RULES 24, for resources that can bear no mark: the ledger is the witness. */
 function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
   const record = scene.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
-  return { is: 'ours', action: 'update', reason: 'declared, and live differs', origin: record.origin };
+  return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 
-/** What a live resource without a record comes to, once it is known whether it differs (RULES 24). */
-export function judgeUnrecorded(resource: DesiredResource, differs: boolean): Verdict {
+/** What a live resource without a record comes to, once it is known whether it differs: the guard `adopt` asks (RULES 24). */
+export function judgeUnrecorded({ metadata }: DesiredResource, differs: boolean): Ours {
   const own = { is: 'ours', origin: 'adopted' } as const;
   if (!differs) return { ...own, action: 'update', reason: 'live, and exactly as declared' };
-  if (resource.metadata.adopt) {
-    return {
-      ...own,
-      action: 'adopt',
-      reason: 'exists, was never written by this stack, and the manifest adopts it',
-    };
-  }
-  return problem(resource, unrecorded(resource));
+  const told = metadata.adopt ? ', and the manifest adopts it' : '';
+  const reason = `exists, differs, and was never written by this stack${told}`;
+  return { ...own, action: 'adopt', reason };
 }
 
 /** A part belongs to whoever owns the whole. */
-function judgePart(scene: Scene, resource: DesiredResource, whole: DesiredResource['address']): Verdict {
-  const text = formatAddress(whole);
-  const declared = scene.desired.get(text);
-  const live = scene.live.get(text);
-  const update = {
-    is: 'ours',
-    action: 'update',
-    reason: 'declared, and live differs',
-    origin: 'adopted',
-  } as const;
-  if (declared !== undefined) {
-    const verdict = judgeDeclared(scene, declared);
-    if (verdict.is !== 'ours') return { is: 'blocked' };
-    const reason = `declared for ${text}, which this plan creates`;
-    return verdict.action === 'create' ? { ...update, action: 'create', reason, origin: 'created' } : update;
-  }
-  if (live === undefined) return problem(resource, missingWhole(resource, text));
+function judgePart(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
+  const declared = scene.desired.get(formatAddress(whole));
+  return declared === undefined
+    ? judgePartOfUndeclared(scene, resource, whole)
+    : judgePartOfDeclared(scene, resource, judgeDeclared(scene, declared));
+}
+
+function partUpdate(scene: Scene, { address }: DesiredResource): Ours {
+  const origin = scene.record(address)?.origin ?? 'adopted';
+  return { is: 'ours', action: 'update', reason: liveDiffers, origin };
+}
+
+function judgePartOfDeclared(scene: Scene, resource: DesiredResource, whole: Verdict): Verdict {
+  if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
+  const update = partUpdate(scene, resource);
+  if (whole.is === 'unrecorded') return update;
+  const own = { ...update, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
+  if (whole.action !== 'create') return own;
+  return {
+    ...own,
+    action: 'create',
+    reason: 'declared for a resource that this plan creates',
+    origin: 'created',
+  };
+}
+
+function judgePartOfUndeclared(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
+  const live = scene.live.get(formatAddress(whole));
+  if (live === undefined) return refuse(resource, missingWhole(scene, resource, whole));
   const { claim } = live.witness;
-  if (claim?.inherited) return problem(resource, inheritedClaim(resource, claim));
-  if (claim !== undefined && claim.stack !== scene.stack.name)
-    return problem(resource, foreignClaim(resource, claim));
+  const refused = refusedClaim(scene, resource, claim);
+  if (refused !== undefined) return refused;
+  const update = partUpdate(scene, resource);
   if (claim !== undefined || scene.record(resource.address) !== undefined) return update;
-  if (resource.metadata.adopt)
-    return {
-      ...update,
-      action: 'adopt',
-      reason: `${text} bears no claim, and the manifest adopts this part of it`,
-    };
-  return problem(resource, unclaimed(resource));
+  if (resource.metadata.adopt) {
+    const reason = `"${formatAddress(whole)}" bears no claim, and the manifest adopts this part of it`;
+    return { ...update, action: 'adopt', reason };
+  }
+  return refuse(resource, unclaimedWhole(resource, whole));
 }
 
 type Told = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 
-function problem(resource: DesiredResource, told: Told): Verdict {
+function refuse(resource: DesiredResource, told: Told): Refused {
   return { is: 'problem', problem: { severity: 'error', place: resource.place, ...told } };
 }
 
@@ -169,12 +186,12 @@ function unclaimed({ address }: DesiredResource): Told {
   };
 }
 
-function unrecorded({ address }: DesiredResource): Told {
+function unclaimedWhole({ address }: DesiredResource, whole: Address): Told {
   return {
-    code: 'exists-unrecorded',
+    code: 'exists-unclaimed',
     class: 'conflict',
-    message: `"${formatAddress(address)}" exists, differs from its manifest, and was never written by this stack`,
-    fix: 'add "adopt: true" to its metadata to take it over; the next plan then shows every difference',
+    message: `"${formatAddress(whole)}", which "${formatAddress(address)}" is a part of, bears no claim of any stack`,
+    fix: 'declare it in this stack, or add "adopt: true" to the metadata here to take over this part alone',
   };
 }
 
@@ -183,7 +200,7 @@ function foreignClaim({ address }: DesiredResource, claim: Claim): Told {
     code: 'claimed-by-another-stack',
     class: 'conflict',
     message: `"${formatAddress(address)}" is claimed by stack "${claim.stack}"`,
-    fix: `remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here`,
+    fix: 'remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here',
   };
 }
 
@@ -196,11 +213,9 @@ function inheritedClaim({ address }: DesiredResource, claim: Claim): Told {
   };
 }
 
-function missingWhole({ address }: DesiredResource, whole: string): Told {
+function missingWhole(scene: Scene, { address }: DesiredResource, whole: Address): Told {
   return {
     code: 'unknown-reference',
-    class: 'invalid',
-    message: `"${formatAddress(address)}" is a part of "${whole}", which is neither declared nor live`,
-    fix: 'declare it, or correct the name',
+    ...unseen(scene, whole, `"${formatAddress(address)}" is a part of "${formatAddress(whole)}"`),
   };
 }

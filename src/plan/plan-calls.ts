@@ -10,14 +10,14 @@ import type { Scene } from './scene.ts';
 
 /** The change with its calls, and with the facts that they rely on. */
 export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<AddressText, Draft>): Change {
-  const { change, desired, live, claim, remove } = draft;
+  const { change, prepared, live, claim, remove } = draft;
   const { target, dialect } = scene.target(change.address.target);
   const record = scene.record(change.address);
   const planned = scene.kind(change.address.kind).calls(change, {
     target,
     dialect,
     stack: scene.stack.name,
-    desired,
+    desired: prepared,
     declared: scene.desired.get(formatAddress(change.address))?.spec ?? {},
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
@@ -53,7 +53,7 @@ function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Ad
   return {
     action: draft?.change.action ?? ('none' as const),
     fields: draft?.change.fields ?? [],
-    ...(draft === undefined ? {} : { desired: draft.desired }),
+    ...(draft === undefined ? {} : { desired: draft.prepared }),
     ...(live === undefined ? {} : { live }),
   };
 }

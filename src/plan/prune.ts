@@ -2,7 +2,7 @@
  * What becomes of resources that no manifest declares any more. Nothing is deleted without witnesses (RULES 22-24): a
  * claim alone, a lost ledger, an incomplete look or a content that someone changed never deletes anything.
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Mention } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { sameJson } from '../model/json.ts';
@@ -35,21 +35,48 @@ export function judgeUndeclared(scene: Scene): ReadonlyMap<AddressText, Removal>
   for (const [text, live] of scene.live) {
     if (declared(text)) continue;
     const verdict = judgeLive(scene, live);
-    if (verdict !== undefined) verdicts.set(text, barred(scene, live.address, verdict));
+    if (verdict !== undefined)
+      verdicts.set(text, scene.isComplete ? verdict : unpruned(live.address, verdict));
   }
-  for (const text of scene.ledger.records.keys()) {
-    if (!declared(text) && !verdicts.has(text) && !scene.live.has(text)) verdicts.set(text, { is: 'forget' });
+  for (const text of scene.spent) {
+    if (declared(text) || verdicts.has(text) || !isKnownGone(scene, text)) continue;
+    verdicts.set(text, { is: 'forget' });
   }
+  for (const removal of keptOutOfView(scene)) verdicts.set(formatAddress(removal.mention.address), removal);
   for (const [text, tombstone] of scene.tombstones) verdicts.set(text, judgeTombstone(scene, tombstone));
   return verdicts;
 }
 
+/** A record is evidence: it goes only when somebody looked for its resource and saw all that there is. */
+function isKnownGone(scene: Scene, text: AddressText): boolean {
+  const address = parseAddress(text);
+  return scene.isInView(address) && scene.blindSpot(address) === undefined;
+}
+
+/** One word for each target that the stack has left: what was applied there is neither looked at nor forgotten. */
+function keptOutOfView(scene: Scene): Extract<Removal, { is: 'mention' }>[] {
+  const outside = scene.spent.map(parseAddress).filter((address) => !scene.isInView(address));
+  return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
+    if (address === undefined) return [];
+    const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
+    const message = `what this stack applied in target "${target}" is not looked at any more: ${others} left alone`;
+    return kept(address, message, 'add the target again to manage it, or release it there by hand');
+  });
+}
+
+/** What is not declared is not removed after an incomplete look, wherever the gap was (DESIGN section 4). */
+function unpruned(address: Address, verdict: Removal): Removal {
+  if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
+  return kept(address, 'kept: it is no longer declared, but after an incomplete look nothing is removed');
+}
+
+/** A tombstone asks for one resource, so that only what hides that very one is in its way. */
 function barred(scene: Scene, address: Address, verdict: Removal): Removal {
   if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
-  const bar = scene.pruneBar(address);
-  return bar === undefined
+  const blind = scene.blindSpot(address);
+  return blind === undefined
     ? verdict
-    : kept(address, `kept: ${bar}, and after an incomplete look nothing is removed`);
+    : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
 }
 
 function judgeLive(scene: Scene, live: LiveResource): Removal | undefined {
@@ -58,13 +85,10 @@ function judgeLive(scene: Scene, live: LiveResource): Removal | undefined {
   const record = scene.record(address);
   if (ownership.by === 'claim') return judgeClaimed(scene, live, record);
   if (ownership.by === 'part')
-    return record === undefined ? undefined : judgePart(scene, ownership.of(address));
-  if (ownership.undeclared === 'release') {
-    return record === undefined
-      ? undefined
-      : { is: 'release', reason: 'no longer declared; it stays as it is' };
-  }
-  return judgeRecorded(scene, live, record);
+    return record === undefined ? undefined : judgePart(scene, address, ownership.of(address));
+  if (ownership.undeclared === 'delete') return judgeRecorded(scene, live, record);
+  if (record === undefined) return undefined;
+  return { is: 'release', reason: 'no longer declared; it stays as it is' };
 }
 
 /** RULES 22. */
@@ -73,9 +97,9 @@ function judgeClaimed(
   live: LiveResource,
   record: LedgerRecord | undefined,
 ): Removal | undefined {
-  const { address, witness } = live;
-  const { claim } = witness;
-  if (claim === undefined || claim.inherited || claim.stack !== scene.stack.name) {
+  const { address } = live;
+  const { claim } = live.witness;
+  if (claim === undefined || claim.inherited || !scene.isOurs(claim.stack)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and its claim is not ours any more: it is left alone';
     return { is: 'forget', mention: { address, message } };
@@ -85,20 +109,30 @@ function judgeClaimed(
   if (record === undefined) return judgeWithoutRecord(scene, live);
   if (record.origin === 'adopted')
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
-  const obstacles = scene.kind(address.kind).obstacles?.(live, 'delete', scene.record(address)) ?? [];
-  if (obstacles.length > 0)
-    return kept(address, `no longer declared, but cannot be deleted: ${obstacles.join('; ')}`);
-  return { is: 'delete', reason: 'no longer declared; this stack created it' };
+  return unlessRefused(scene, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
 }
 
-function judgeWithoutRecord(scene: Scene, { address, witness }: LiveResource): Removal {
+/** A deletion that the service is known to refuse is not planned. */
+function unlessRefused(scene: Scene, live: LiveResource, removal: Removal): Removal {
+  const { address } = live;
+  const obstacles = scene.kind(address.kind).obstacles?.(live, 'delete', scene.record(address)) ?? [];
+  return obstacles.length === 0
+    ? removal
+    : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
+}
+
+/** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (RULES 22). */
+function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
+  const { address, witness } = live;
+  if (scene.isOurs(witness.bornOf)) {
+    const reason = 'not declared; this stack created it, but the ledger has no record of it';
+    return unlessRefused(scene, live, { is: 'delete', reason });
+  }
+  const message =
+    'not declared; it bears our claim, but nothing proves that this stack created it: it is kept';
   const fix =
     'to delete it, write a document for it with "metadata.remove: safe"; to keep it, remove its claim';
-  const message =
-    witness.bornOf === scene.stack.name
-      ? 'not declared; it bears our claim and our birth mark, but the ledger has no record of it: it is kept'
-      : 'not declared; it bears our claim, but nothing proves that this stack created it: it is kept';
-  return { is: 'mention', mention: { address, message, fix } };
+  return kept(address, message, fix);
 }
 
 /** RULES 24: roles and what else bears no mark. */
@@ -108,89 +142,133 @@ function judgeRecorded(
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
-  const { target } = scene.target(address.target);
-  if (!ownsName(target.owns, address.name)) return record === undefined ? undefined : { is: 'forget' };
-  if (record === undefined) {
-    if (target.exclusive && scene.ledger.known)
-      return { is: 'delete', reason: 'not declared, and this target is exclusive to the stack' };
-    if (target.owns === undefined) return undefined;
-    return kept(address, 'not declared, and never written by this stack: it is kept');
+  if (!ownsName(scene, address)) {
+    if (record === undefined) return undefined;
+    const message = 'no longer declared, and not among the names that its target owns: it is left alone';
+    return { is: 'forget', mention: { address, message } };
   }
-  if (isAsLastWritten(scene, live, record))
-    return { is: 'delete', reason: 'no longer declared, and unchanged since our last write' };
-  return {
-    is: 'mention',
-    mention: {
-      address,
-      message: 'no longer declared, but changed since our last write: it is kept',
-      fix: 'to delete it all the same, write a document for it with "metadata.remove: safe"',
-    },
-  };
+  if (record === undefined) return judgeUnrecorded(scene, live);
+  if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
+  if (record.onRemove === 'release')
+    return { is: 'release', reason: 'no longer declared, and marked for release; it stays as it is' };
+  if (!isAsLastWritten(scene, live, record))
+    return kept(address, 'no longer declared, but changed since our last write: it is kept', insist);
+  const reason = 'no longer declared, and unchanged since our last write';
+  return unlessRefused(scene, live, { is: 'delete', reason });
 }
 
-/** The names that a target says are this stack's; without `owns`, every name that the stack declares. */
-function ownsName(owns: readonly string[] | undefined, name: string): boolean {
-  return owns === undefined || owns.some((pattern) => matchesPattern(name, pattern));
+const insist = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
+
+function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined {
+  const { address } = live;
+  const { owns, exclusive } = scene.target(address.target).target;
+  if (exclusive && scene.ledger.known) {
+    const reason = 'not declared, and this target is exclusive to the stack';
+    return unlessRefused(scene, live, { is: 'delete', reason });
+  }
+  if (owns === undefined && !exclusive) return undefined;
+  return kept(address, 'not declared, and never written by this stack: it is kept', insist);
 }
 
+/** Whether the target says that the name is this stack's; where it says nothing, every name may be. */
+function ownsName(scene: Scene, { kind, target, name }: Address): boolean {
+  const { owns } = scene.target(target).target;
+  const { fold } = scene.kind(kind).names;
+  return owns?.some((pattern) => matchesPattern(name, fold?.(pattern) ?? pattern)) ?? true;
+}
+
+/** Whether nobody changed it since: the witness without which no unmarked resource is deleted (RULES 24). */
 export function isAsLastWritten(scene: Scene, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = scene.kind(live.address.kind);
-  return record.content !== undefined && sameJson(record.content, contentAfter(fields, {}, live.spec));
+  const { content } = record;
+  if (content === undefined) return false;
+  // A field that the ledger does not know is newer than the record: then it had its default.
+  const written = { ...contentAfter(fields, undefined, []), ...content };
+  return sameJson(written, contentAfter(fields, live.spec, []));
 }
 
-function judgePart(scene: Scene, whole: Address): Removal | undefined {
-  const declared = scene.desired.has(formatAddress(whole));
-  const owner = scene.live.get(formatAddress(whole))?.witness.claim?.stack;
-  if (!declared && owner !== undefined && owner !== scene.stack.name) return { is: 'forget' };
-  if (!declared && owner === scene.stack.name) return undefined;
+function judgePart(scene: Scene, address: Address, whole: Address): Removal | undefined {
+  const text = formatAddress(whole);
+  const live = liveWhole(scene, address, whole);
+  const { claim } = live?.witness ?? {};
+  if (live !== undefined && !scene.desired.has(text) && claim !== undefined && !claim.inherited) {
+    // What becomes of the whole becomes of its parts.
+    if (scene.isOurs(claim.stack)) return isReleased(scene, live) ? { is: 'forget' } : undefined;
+    const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
+    return { is: 'forget', mention: { address, message } };
+  }
   return {
     is: 'withdraw',
-    reason: `no longer declared for ${formatAddress(whole)}: what this stack had set is taken back`,
+    reason: `no longer declared for "${text}": what this stack had set is taken back`,
   };
+}
+
+/** By name; else the one of the same id, which was renamed since its part was recorded. */
+function liveWhole(scene: Scene, part: Address, whole: Address): LiveResource | undefined {
+  const named = scene.live.get(formatAddress(whole));
+  const id = scene.live.get(formatAddress(part))?.id;
+  if (named !== undefined || id === undefined) return named;
+  const { kind, target } = whole;
+  return [...scene.live.values()].find(
+    ({ address, ...live }) => address.kind === kind && address.target === target && live.id === id,
+  );
+}
+
+/** A whole that is let go keeps its parts as they are: once its claim is gone, nobody takes back what they hold. */
+function isReleased(scene: Scene, live: LiveResource): boolean {
+  if (scene.tombstones.has(formatAddress(live.address))) return false;
+  return scene.isComplete && judgeLive(scene, live)?.is === 'release';
 }
 
 /** RULES 23. */
 function judgeTombstone(scene: Scene, tombstone: DesiredResource): Removal {
   const { address, metadata, place } = tombstone;
-  const kind = scene.kind(address.kind);
-  const live = scene.live.get(formatAddress(address));
-  const refuse = (code: string, message: string, fix: string): Removal => ({
-    is: 'problem',
-    problem: { code, severity: 'error', class: 'conflict', message, place, fix },
-  });
-  const { ownership } = kind;
-  if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release')) {
-    return refuse(
-      'not-removable',
-      `"${formatAddress(address)}" cannot be removed by itself`,
-      'delete its document instead',
-    );
+  const refusal = refuseTombstone(scene, address);
+  if (refusal !== undefined) {
+    const [code, message, fix] = refusal;
+    const problem = { code, severity: 'error', class: 'conflict', message, place, fix } as const;
+    return { is: 'problem', problem };
   }
-  if (live === undefined) return kept(address, 'removed: its tombstone document can be deleted');
-  const ours =
-    ownership.by === 'claim'
-      ? live.witness.claim?.stack === scene.stack.name && !live.witness.claim.inherited
-      : scene.record(address) !== undefined || scene.target(address.target).target.owns !== undefined;
-  if (!ours)
-    return refuse(
-      'not-ours',
-      `"${formatAddress(address)}" is not this stack's to remove`,
-      'adopt it first, or remove it by hand',
-    );
-  if (live.witness.claim?.protect) {
-    return refuse(
-      'protected',
-      `"${formatAddress(address)}" is protected`,
-      'declare it with "protect: false", apply, then write the tombstone',
-    );
+  const live = scene.live.get(formatAddress(address));
+  if (live === undefined) {
+    const mention = { address, message: 'it is gone: its tombstone document can be deleted' };
+    return barred(scene, address, { is: 'forget', mention });
   }
   const remove = metadata.remove ?? 'safe';
-  const obstacles = remove === 'force' ? [] : (kind.obstacles?.(live, 'delete', scene.record(address)) ?? []);
-  if (obstacles.length > 0)
-    return kept(address, `to be removed, but cannot be deleted: ${obstacles.join('; ')}`);
-  return { is: 'delete', reason: `a tombstone document asks for it (${remove})`, remove, place };
+  const reason = `a tombstone document asks for it (${remove})`;
+  const removal: Removal = { is: 'delete', reason, remove, place };
+  return barred(scene, address, remove === 'force' ? removal : unlessRefused(scene, live, removal));
 }
 
-function kept(address: Address, message: string): Removal {
-  return { is: 'mention', mention: { address, message } };
+type Refusal = readonly [code: string, message: string, fix: string];
+
+function refuseTombstone(scene: Scene, address: Address): Refusal | undefined {
+  const text = formatAddress(address);
+  const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
+    return ['not-removable', `"${text}" cannot be removed by itself`, 'delete its document instead'];
+  const live = scene.live.get(text);
+  if (live === undefined) return undefined;
+  if (!isOursToRemove(scene, live))
+    return ['not-ours', `"${text}" is not this stack's to remove`, 'adopt it first, or remove it by hand'];
+  const isProtected = live.witness.claim?.protect ?? scene.record(address)?.protect ?? false;
+  return isProtected
+    ? [
+        'protected',
+        `"${text}" is protected`,
+        'declare it with "protect: false", apply, then write the tombstone',
+      ]
+    : undefined;
+}
+
+function isOursToRemove(scene: Scene, { address, witness: { claim } }: LiveResource): boolean {
+  if (scene.kind(address.kind).ownership.by === 'claim')
+    return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+  if (scene.record(address) !== undefined) return true;
+  const { owns, exclusive } = scene.target(address.target).target;
+  return exclusive === true || (owns !== undefined && ownsName(scene, address));
+}
+
+function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {
+  return { is: 'mention', mention: { address, message, ...(fix === undefined ? {} : { fix }) } };
 }

@@ -6,9 +6,10 @@ import { formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { FieldChange } from '../model/field.ts';
-import { type Json, sameJson } from '../model/json.ts';
-import type { LiveResource } from '../model/resource.ts';
-import { compare, type Draft } from './draft.ts';
+import { sameJson } from '../model/json.ts';
+import type { Claim, LiveResource } from '../model/resource.ts';
+import { type Compared, compare } from './compare.ts';
+import type { Draft } from './draft.ts';
 import { isAsLastWritten } from './prune.ts';
 import type { Scene } from './scene.ts';
 
@@ -23,14 +24,16 @@ export function recheckDraft(
   change: Change,
   now: LiveResource | undefined,
 ): Recheck {
-  if (change.action === 'create') return recheckCreate(scene, draft, now);
-  const gone = change.action === 'delete' && scene.kind(change.address.kind).ownership.by !== 'part';
-  if (now === undefined) {
-    return gone ? { is: 'done' } : stale('it is gone from the service');
-  }
-  const moved = movedFact(change, now) ?? movedOwner(draft, change, now);
-  if (moved !== undefined) return stale(moved);
-  return gone ? recheckDelete(scene, draft, change, now) : recheckFields(scene, draft, change, now);
+  const { action } = change;
+  if (action === 'create') return recheckCreate(scene, draft, now);
+  const takesAway = action === 'delete' || action === 'release';
+  if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
+  const owner = movedOwner(draft, change, now);
+  if (owner !== undefined) return stale(owner);
+  const isDelete = action === 'delete' && scene.kind(change.address.kind).ownership.by !== 'part';
+  const found = isDelete ? recheckDelete(scene, draft, now) : recheckFields(scene, draft, change, now);
+  const fact = found.is === 'send' ? movedFact(change, now) : undefined;
+  return fact === undefined ? found : stale(fact);
 }
 
 function stale(why: string): Recheck {
@@ -46,42 +49,60 @@ function recheckCreate(scene: Scene, draft: Draft, now: LiveResource | undefined
     : stale('something of that name appeared since the plan was made');
 }
 
-function recheckDelete(scene: Scene, draft: Draft, change: Change, now: LiveResource): Recheck {
-  const kind = scene.kind(change.address.kind);
-  const record = scene.record(change.address);
+function recheckDelete(scene: Scene, draft: Draft, now: LiveResource): Recheck {
+  const { address } = draft.change;
+  const kind = scene.kind(address.kind);
+  const record = scene.record(address);
   const obstacles = draft.remove === 'force' ? [] : (kind.obstacles?.(now, 'delete', record) ?? []);
   if (obstacles.length > 0) return stale(obstacles.join('; '));
-  const insisted = draft.remove !== undefined;
-  if (
-    kind.ownership.by === 'ledger' &&
-    !insisted &&
-    record !== undefined &&
-    !isAsLastWritten(scene, now, record)
-  ) {
-    return stale('it changed since our last write');
-  }
-  return { is: 'send' };
+  const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
+  return isWitnessed && !isAsLastWritten(scene, now, record)
+    ? stale('it changed since our last write')
+    : { is: 'send' };
 }
 
+/** A difference in what the write is about that the plan did not show means that something moved. */
 function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveResource): Recheck {
-  const left = new Map(
-    compareNow(scene, draft, now).fields.map((field) => [field.path.join('\0'), field] as const),
+  const own = change.fields.filter(isOwnField).map((planned) => [planned, standOfOwn(planned, now)] as const);
+  const moved = own.find(([, stand]) => stand === 'moved');
+  if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
+  const { fields, problems } = change.action === 'release' ? nothing : compareNow(scene, draft, now);
+  const problem = problems.find(({ severity }) => severity === 'error');
+  if (problem !== undefined) return stale(problem.message);
+  const left = fieldsOfWrite(scene, change, fields);
+  const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
+  const unplanned = left.find((field) => !isAsPlanned(planned.get(pathText(field)), field));
+  if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
+  const isDone = left.length === 0 && own.every(([, stand]) => stand === 'after');
+  return isDone ? { is: 'done' } : { is: 'send' };
+}
+
+const nothing: Pick<Compared, 'fields' | 'problems'> = { fields: [], problems: [] };
+
+/** Those that the write would change or repeat: the planned ones, whole; all, where every write replaces everything. */
+function fieldsOfWrite(scene: Scene, change: Change, fields: readonly FieldChange[]): readonly FieldChange[] {
+  if (scene.kind(change.address.kind).absent === 'default') return fields;
+  const written = new Set(change.fields.map(({ path }) => path[0]));
+  return fields.filter(({ path }) => written.has(path[0]));
+}
+
+function pathText({ path }: FieldChange): string {
+  return path.join('.');
+}
+
+/** A value that the plan could not see may be anything; what it shall become may not have changed. */
+function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): boolean {
+  if (planned === undefined || !sameJson(planned.after, found.after)) return false;
+  return (
+    planned.unknown !== undefined || (found.unknown === undefined && sameJson(planned.before, found.before))
   );
-  let done = true;
-  for (const planned of change.fields) {
-    const verdict = isOwnField(planned)
-      ? fieldOfOwner(planned, now)
-      : fieldNow(planned, left.get(planned.path.join('\0')));
-    if (verdict === 'moved') return stale(`${planned.path.join('.')} moved since the plan was made`);
-    if (verdict === 'before') done = false;
-  }
-  return done ? { is: 'done' } : { is: 'send' };
 }
 
 function compareNow(scene: Scene, draft: Draft, now: LiveResource) {
   const resource = scene.desired.get(formatAddress(draft.change.address));
   return compare(scene, {
-    ...(resource === undefined ? {} : { resource }),
+    address: draft.change.address,
+    resource,
     desired: draft.desired,
     live: now,
   });
@@ -94,21 +115,10 @@ function isOwnField({ path }: FieldChange): boolean {
 
 type Stand = 'before' | 'after' | 'moved';
 
-function fieldOfOwner({ path, before, after }: FieldChange, now: LiveResource): Stand {
-  const { claim } = now.witness;
-  const value: Json | undefined =
-    path[0] === 'name'
-      ? now.spec['name']
-      : claim === undefined || claim.inherited
-        ? undefined
-        : formatClaim(claim);
-  return sameJson(value, after) ? 'after' : sameJson(value, before) ? 'before' : 'moved';
-}
-
-function fieldNow(planned: FieldChange, found: FieldChange | undefined): Stand {
-  if (found === undefined) return 'after';
-  const same = sameJson(found.before, planned.before) && found.unknown === planned.unknown;
-  return same && sameJson(found.after, planned.after) ? 'before' : 'moved';
+function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): Stand {
+  const value = path[0] === 'name' ? now.spec['name'] : claimText(now.witness.claim);
+  if (sameJson(value, after)) return 'after';
+  return sameJson(value, before) ? 'before' : 'moved';
 }
 
 function movedFact(change: Change, now: LiveResource): string | undefined {
@@ -118,10 +128,19 @@ function movedFact(change: Change, now: LiveResource): string | undefined {
   return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;
 }
 
-/** A claim that the plan does not change must still be the one that it saw. */
+/**
+ * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
+ * plan gives to the whole.
+ */
 function movedOwner(draft: Draft, change: Change, now: LiveResource): string | undefined {
-  if (change.fields.some(({ path }) => path[0] === 'claim' && path.length === 1)) return undefined;
-  const [then, current] = [draft.live?.witness.claim, now.witness.claim];
-  const same = then?.stack === current?.stack && then?.inherited === current?.inherited;
-  return same ? undefined : 'its claim moved since the plan was made';
+  if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
+  const current = claimText(now.witness.claim);
+  const isSeen = current === claimText(draft.live?.witness.claim);
+  const isGiven = draft.claim !== undefined && current === claimText(draft.claim);
+  return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
+}
+
+/** A claim that a parent hands down is another one than the same words on the resource itself. */
+function claimText(claim: Claim | undefined): string | undefined {
+  return claim && `${formatClaim(claim)}${claim.inherited ? ' (inherited)' : ''}`;
 }

@@ -36,6 +36,8 @@ export interface Scene {
   target(name: string): LiveTarget;
   /** What the ledger knows of the resource behind this address: of that very one, wherever it has a remote id. */
   record(address: Address): LedgerRecord | undefined;
+  /** The address under which the ledger has that record, which a rename leaves behind. */
+  recordedAt(address: Address): AddressText | undefined;
   /** addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since */
   readonly spent: readonly AddressText[];
   /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
@@ -44,6 +46,8 @@ export interface Scene {
   isInView(address: Address): boolean;
   /** why what was not found of this kind in this target may exist all the same; undefined when everything was seen */
   blindSpot(address: Address): string | undefined;
+  /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
+  readonly isComplete: boolean;
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
@@ -55,7 +59,8 @@ export function setScene(input: SceneInput): Scene {
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
   const live = matchLive(allLive(input), { desired, ledger, kind });
-  const records = matchRecords(ledger, live);
+  const recorded = matchRecords(ledger, live);
+  const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   return {
     stack,
     desired,
@@ -64,7 +69,8 @@ export function setScene(input: SceneInput): Scene {
     ledger,
     kind,
     target,
-    record: (address) => records.get(formatAddress(address)),
+    record: (address) => ledger.records.get(recordedAt(address) ?? ''),
+    recordedAt,
     spent: spentRecords(ledger, live),
     isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
@@ -72,11 +78,16 @@ export function setScene(input: SceneInput): Scene {
       if (!input.manifestsComplete) return 'not every manifest could be read';
       return target(address.target).sets.get(address.kind)?.incomplete[0];
     },
+    isComplete: input.manifestsComplete && allSets(input).every(({ incomplete }) => incomplete.length === 0),
   };
 }
 
-function allLive({ targets }: SceneInput): LiveResource[] {
-  return targets.flatMap(({ sets }) => [...sets.values()].flatMap(({ resources }) => resources));
+function allSets({ targets }: SceneInput): LiveSet[] {
+  return targets.flatMap(({ sets }) => [...sets.values()]);
+}
+
+function allLive(input: SceneInput): LiveResource[] {
+  return allSets(input).flatMap(({ resources }) => resources);
 }
 
 function found<T>(value: T | undefined, what: string): T {

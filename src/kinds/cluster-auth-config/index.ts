@@ -7,6 +7,7 @@ import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { risk } from './risk.ts';
 import { configSpec } from './schema.ts';
 
 export const clusterAuthConfig: Kind = {
@@ -23,5 +24,6 @@ export const clusterAuthConfig: Kind = {
   readOne,
   prepare,
   calls,
+  risk,
   describe,
 };

@@ -4,12 +4,12 @@
  */
 import type { Json } from '../../model/json.ts';
 import type { Spec } from '../../model/resource.ts';
-import type { AccessEffect } from '../../targets/cluster-auth/access-effect.ts';
+import type { Risk } from '../../model/risk.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
 
 /** The effects of a change between two whole specs; a field that is missing on a side has its default there. */
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly AccessEffect[] {
+export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
   if (before === undefined || after === undefined) return [];
   return [
     ...trustEffects('clusterHost', before, after),
@@ -20,17 +20,17 @@ export function risk(before: Spec | undefined, after: Spec | undefined): readonl
   ];
 }
 
-function effect(name: string, effect: AccessEffect['effect'], says: string): AccessEffect {
+function effect(name: string, effect: Risk['effect'], says: string): Risk {
   return { path: [name], effect, says };
 }
 
-function trustEffects(name: string, before: Spec, after: Spec): AccessEffect[] {
+function trustEffects(name: string, before: Spec, after: Spec): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return [effect(name, 'widens', 'JWTs are reviewed by another cluster, or over another trust')];
 }
 
 /** With no key at all, signatures are left to the token review; the first key is a check more. */
-function keyEffects(before: Json, after: Json): AccessEffect[] {
+function keyEffects(before: Json, after: Json): Risk[] {
   const [old, now] = [before, after].map((keys) => (Array.isArray(keys) ? keys.map(String) : []));
   if (old === undefined || now === undefined) return [];
   const name = 'pemKeys';
@@ -47,14 +47,14 @@ function keyEffects(before: Json, after: Json): AccessEffect[] {
   ];
 }
 
-function switchEffects(name: string, before: Spec, after: Spec): AccessEffect[] {
+function switchEffects(name: string, before: Spec, after: Spec): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return fieldValue(fields, after, name) === true
     ? [effect(name, 'narrows', "the service's own pod is fallen back on no more")]
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
-function issuerEffects(before: Spec, after: Spec): AccessEffect[] {
+function issuerEffects(before: Spec, after: Spec): Risk[] {
   const name = 'disableIssValidation';
   const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
   if (was !== is) {

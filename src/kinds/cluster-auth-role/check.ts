@@ -97,9 +97,9 @@ function wildcardStandsAlone(spec: Spec, name: string): Finding[] {
 }
 
 function notOpenToEveryone(spec: Spec): Finding[] {
-  const everyName = elements(spec, NAMES).includes('*');
+  if (!elements(spec, NAMES).includes('*')) return [];
   const everyNamespace = elements(spec, NAMESPACES).includes('*') || selectsEverything(text(spec, SELECTOR));
-  if (!everyName || !everyNamespace) return [];
+  if (!everyNamespace) return [];
   const message = `"${NAMES}" and the namespaces are both open: every service account of the cluster may log in`;
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }

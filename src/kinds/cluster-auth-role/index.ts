@@ -7,6 +7,7 @@ import { fields } from './fields.ts';
 import { foldPolicies } from './fold-policies.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { likeness, risk } from './risk.ts';
 import { roleSpec } from './schema.ts';
 
 export const clusterAuthRole: Kind = {
@@ -28,4 +29,6 @@ export const clusterAuthRole: Kind = {
   readOne,
   prepare,
   calls,
+  risk,
+  likeness,
 };

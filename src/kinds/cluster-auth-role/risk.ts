@@ -3,31 +3,49 @@
  * calls wider whatever it cannot prove narrower; `before` undefined is a new role, `after` undefined a deleted one.
  */
 import { formatDuration } from '../../model/duration.ts';
+import type { RiskGuard } from '../../model/guard.ts';
 import type { Json } from '../../model/json.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
 import type { Spec } from '../../model/resource.ts';
-import type { AccessEffect, AccessGuard } from '../../targets/cluster-auth/access-effect.ts';
+import type { Risk } from '../../model/risk.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import {
+  admitsAll,
+  audience,
+  lifetime,
+  policies,
+  quotedList,
+  texts,
+  who,
+  whoBySelector,
+} from './access-words.ts';
 import { holdsBlock } from './address-block.ts';
 import { fields } from './fields.ts';
 
-/** The effects of a change between two whole specs; a field that is missing on a side has its default there. */
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly AccessEffect[] {
-  if (after === undefined)
-    return before === undefined ? [] : [{ path: [], effect: 'narrows', says: 'the role goes' }];
-  const values = { before: before ?? {}, after };
-  if (before === undefined) return [{ path: [], effect: 'widens', says: 'a new role' }, ...openness(after)];
+/** What a change between two whole specs opens and closes; a field that is missing on a side has its default there. */
+export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
+  if (after === undefined) return before === undefined ? [] : [gone(before)];
+  if (before === undefined) return [fresh(after), ...openness(after)];
   return judges.flatMap(({ name, judge }) => {
-    const [was, is] = [fieldValue(fields, values.before, name), fieldValue(fields, values.after, name)];
-    return judge(name, was, is);
+    const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
+    return judge({ name, was, is, before, after });
   });
 }
 
-type Judge = (name: string, was: Json, is: Json) => AccessEffect[];
+/** One field on both sides, and the roles that it stands in. */
+interface Sides {
+  readonly name: string;
+  readonly was: Json;
+  readonly is: Json;
+  readonly before: Spec;
+  readonly after: Spec;
+}
+
+type Judge = (sides: Sides) => Risk[];
 
 const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
-  { name: 'boundServiceAccountNames', judge: judgeGlobs },
-  { name: 'boundServiceAccountNamespaces', judge: judgeGlobs },
+  { name: 'boundServiceAccountNames', judge: (sides) => judgeGlobs(sides, 'names') },
+  { name: 'boundServiceAccountNamespaces', judge: (sides) => judgeGlobs(sides, 'namespaces') },
   { name: 'boundServiceAccountNamespaceSelector', judge: judgeSelector },
   { name: 'audience', judge: judgeAudience },
   { name: 'tokenPolicies', judge: judgePolicies },
@@ -41,126 +59,166 @@ const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
   { name: 'tokenType', judge: judgeType },
 ];
 
-function widens(name: string, says: string, guard?: AccessGuard): AccessEffect {
+function widens(name: string, says: string, guard?: RiskGuard): Risk {
   return { path: [name], effect: 'widens', says, ...(guard === undefined ? {} : { guard }) };
 }
 
-function narrows(name: string, says: string): AccessEffect {
+function narrows(name: string, says: string): Risk {
   return { path: [name], effect: 'narrows', says };
 }
 
-function texts(value: Json): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+function gone(before: Spec): Risk {
+  return {
+    path: [],
+    effect: 'narrows',
+    says: `${who(before)} can log in no more, and loses ${policies(before)}`,
+  };
 }
 
-/** What a new role opens that a stack may want to be asked about. */
-function openness(after: Spec): AccessEffect[] {
+function fresh(after: Spec): Risk {
+  const with_ = audience(fieldValue(fields, after, 'audience'));
+  const says = `${who(after)} can log in with ${with_} and gets ${policies(after)}${lifetime(after)}`;
+  return { path: [], effect: 'widens', says, guard: 'new-role' };
+}
+
+/** What a new role opens that a stack wants to be asked about whatever it thinks of new roles. */
+function openness(after: Spec): Risk[] {
   const wildcards = ['boundServiceAccountNames', 'boundServiceAccountNamespaces'].filter((name) =>
-    texts(fieldValue(fields, after, name)).includes('*'),
+    texts(fieldValue(fields, after, name)).some(admitsAll),
   );
   const endless =
     fieldValue(fields, after, 'tokenPeriod') !== 0 && fieldValue(fields, after, 'tokenExplicitMaxTtl') === 0;
   return [
-    ...wildcards.map((name) => widens(name, 'admits "*": everyone', 'wildcard')),
-    ...(endless ? [widens('tokenPeriod', 'tokens can be renewed for ever', 'unlimited-lifetime')] : []),
+    ...wildcards.map((name) => widens(name, `${name} admits all there are, by "*"`, 'wildcard')),
+    ...(endless
+      ? [widens('tokenPeriod', `tokens of ${who(after)} can be renewed for ever`, 'unlimited-lifetime')]
+      : []),
   ];
 }
 
 /** A glob of one side is held by the other when one of its patterns matches it as text: sound, for `*` matches `*`. */
-function judgeGlobs(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeGlobs({ name, was, is, before, after }: Sides, part: 'names' | 'namespaces'): Risk[] {
   const without = (globs: string[], others: string[]) =>
     globs.filter((glob) => !others.some((other) => matchesPattern(glob, other)));
   const gained = without(texts(is), texts(was));
   const lost = without(texts(was), texts(is));
+  const everyone = gained.filter(admitsAll);
+  const more = gained.filter((glob) => !admitsAll(glob));
+  const gains = (globs: readonly string[]) =>
+    `${who(after, { [part]: globs })} can log in and gets ${policies(after)}`;
   return [
-    ...gained.map((glob) =>
-      glob === '*' ? widens(name, 'admits "*": everyone', 'wildcard') : widens(name, `admits "${glob}"`),
-    ),
-    ...lost.map((glob) => narrows(name, `admits "${glob}" no more`)),
+    ...(everyone.length > 0 ? [widens(name, gains(everyone), 'wildcard')] : []),
+    ...(more.length > 0 ? [widens(name, gains(more))] : []),
+    ...(lost.length > 0
+      ? [narrows(name, `${who(before, { [part]: lost })} can log in no more, and loses ${policies(before)}`)]
+      : []),
   ];
 }
 
 /** The selector admits besides the list, and which namespaces two different selectors match nobody knows offline. */
-function judgeSelector(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeSelector({ name, was, is, before, after }: Sides): Risk[] {
   if (was === is) return [];
   return [
-    ...(is === '' ? [] : [widens(name, 'admits the namespaces that the new selector matches')]),
-    ...(was === '' ? [] : [narrows(name, 'admits the namespaces of the old selector no more')]),
+    ...(is === '' ? [] : [widens(name, `${whoBySelector(after)} can log in and gets ${policies(after)}`)]),
+    ...(was === '' ? [] : [narrows(name, `${whoBySelector(before)}, as it was, can log in no more`)]),
   ];
 }
 
-function judgeAudience(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeAudience({ name, was, is, after }: Sides): Risk[] {
   if (was === is) return [];
-  if (is === '') return [widens(name, 'looks at the audience no more', 'cleared-audience')];
-  const narrower = narrows(name, `wants the audience ${JSON.stringify(is)}`);
-  return was === ''
-    ? [narrower]
-    : [widens(name, `accepts another audience: ${JSON.stringify(is)}`), narrower];
+  if (is === '') {
+    const says = `${who(after)} can log in with ${audience(is)}, no more only with one for "${String(was)}"`;
+    return [widens(name, says, 'cleared-audience')];
+  }
+  const narrower = narrows(name, `${who(after)} can log in only with ${audience(is)}`);
+  return was === '' ? [narrower] : [widens(name, `${who(after)} can log in with ${audience(is)}`), narrower];
 }
 
-function judgePolicies(name: string, was: Json, is: Json): AccessEffect[] {
+function judgePolicies({ name, was, is, after }: Sides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
+  const gained = now.filter((policy) => !old.includes(policy));
+  const lost = old.filter((policy) => !now.includes(policy));
+  const words = (some: string[]) => `the ${some.length === 1 ? 'policy' : 'policies'} ${quotedList(some)}`;
   return [
-    ...now
-      .filter((policy) => !old.includes(policy))
-      .map((policy) => widens(name, `gives the policy "${policy}"`)),
-    ...old
-      .filter((policy) => !now.includes(policy))
-      .map((policy) => narrows(name, `gives the policy "${policy}" no more`)),
+    ...(gained.length > 0 ? [widens(name, `${who(after)} gains ${words(gained)}`)] : []),
+    ...(lost.length > 0 ? [narrows(name, `${who(after)} loses ${words(lost)}`)] : []),
   ];
 }
 
-function judgeDefaultPolicy(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeDefaultPolicy({ name, was, is, after }: Sides): Risk[] {
   if (was === is) return [];
   return [
     is === true
-      ? narrows(name, 'gives the policy "default" no more')
-      : widens(name, 'gives the policy "default"'),
+      ? narrows(name, `${who(after)} loses the policy "default"`)
+      : widens(name, `${who(after)} gains the policy "default"`),
   ];
 }
 
 /** No block at all means from anywhere. */
-function judgeBlocks(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeBlocks({ name, was, is, after }: Sides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
+  const tokens = `tokens of ${who(after)}`;
   if (old.length === 0)
-    return now.length === 0 ? [] : [narrows(name, 'may be used from some addresses only')];
-  if (now.length === 0) return [widens(name, 'may be used from any address')];
+    return now.length === 0 ? [] : [narrows(name, `${tokens} can be used only from ${now.join(', ')}`)];
+  if (now.length === 0) return [widens(name, `${tokens} can be used from any address`)];
   const outside = (blocks: string[], others: string[]) =>
     blocks.filter((block) => !others.some((other) => holdsBlock(other, block)));
+  const [gained, lost] = [outside(now, old), outside(old, now)];
   return [
-    ...outside(now, old).map((block) => widens(name, `may be used from ${block}`)),
-    ...outside(old, now).map((block) => narrows(name, `may be used from all of ${block} no more`)),
+    ...(gained.length > 0 ? [widens(name, `${tokens} can be used from ${gained.join(', ')}`)] : []),
+    ...(lost.length > 0
+      ? [narrows(name, `${tokens} can be used from all of ${lost.join(', ')} no more`)]
+      : []),
   ];
 }
 
 /** The limits that, once gone, leave a lifetime without one; a token's first lifetime always ends. */
-const lifetimes: ReadonlyMap<string, AccessGuard> = new Map([
+const lifetimes: ReadonlyMap<string, RiskGuard> = new Map([
   ['tokenMaxTtl', 'unlimited-lifetime'],
   ['tokenExplicitMaxTtl', 'unlimited-lifetime'],
 ]);
 
 /** A limit where 0 means none of the role's own. */
-function judgeLimit(name: string, was: Json, is: Json): AccessEffect[] {
+function judgeLimit({ name, was, is, after }: Sides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  if (is === 0) return [widens(name, `${name} has no limit any more`, lifetimes.get(name))];
-  const shown = name === 'tokenNumUses' ? String(is) : formatDuration(is);
-  return [
-    was === 0 || is < was
-      ? narrows(name, `${name} is limited to ${shown}`)
-      : widens(name, `${name} grows to ${shown}`),
-  ];
+  const of = `${name} of tokens of ${who(after)}`;
+  const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
+  if (is === 0)
+    return [widens(name, `${of} was ${shown(was)} and has no limit any more`, lifetimes.get(name))];
+  if (was === 0) return [narrows(name, `${of} had no limit and becomes ${shown(is)}`)];
+  return is < was
+    ? [narrows(name, `${of} shrinks from ${shown(was)} to ${shown(is)}`)]
+    : [widens(name, `${of} grows from ${shown(was)} to ${shown(is)}`)];
 }
 
 /** Periodic tokens live for as long as they are renewed. */
-function judgePeriod(name: string, was: Json, is: Json): AccessEffect[] {
+function judgePeriod({ name, was, is, after }: Sides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  if (was === 0) return [widens(name, 'tokens can be renewed for ever', 'unlimited-lifetime')];
-  if (is === 0) return [narrows(name, 'tokens are periodic no more')];
+  const tokens = `tokens of ${who(after)}`;
+  if (was === 0) return [widens(name, `${tokens} can be renewed for ever`, 'unlimited-lifetime')];
+  if (is === 0) return [narrows(name, `${tokens} are periodic no more`)];
   const effect = is > was ? widens : narrows;
-  return [effect(name, `the period of tokens becomes ${formatDuration(is)}`)];
+  return [effect(name, `the period of ${tokens} goes from ${formatDuration(was)} to ${formatDuration(is)}`)];
 }
 
 /** Batch tokens can neither be renewed nor have children; which of the others the mount gives is not known here. */
-function judgeType(name: string, was: Json, is: Json): AccessEffect[] {
-  return was === 'batch' && is !== 'batch' ? [widens(name, 'tokens can be renewed and have children')] : [];
+function judgeType({ name, was, is, after }: Sides): Risk[] {
+  return was === 'batch' && is !== 'batch'
+    ? [widens(name, `tokens of ${who(after)} can be renewed and have children`)]
+    : [];
+}
+
+/**
+ * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (RULES 26).
+ * Names that nobody tells make nothing alike.
+ */
+export function likeness(spec: Spec): readonly string[] | undefined {
+  const [names, namespaces] = ['boundServiceAccountNames', 'boundServiceAccountNamespaces'].map((name) =>
+    texts(fieldValue(fields, spec, name))
+      .toSorted()
+      .join(','),
+  );
+  if (!names) return undefined;
+  const rest = ['boundServiceAccountNamespaceSelector', 'tokenPolicies', 'audience'];
+  return [`${names} in ${namespaces}`, ...rest.map((name) => JSON.stringify(fieldValue(fields, spec, name)))];
 }

@@ -22,7 +22,10 @@ export function calls({ address, fields }: Change, context: CallContext): Planne
   const planned = endsGlobalSharing(address, context)
     ? [replaceCall(address, context)]
     : edgeCalls(address, context);
-  return { calls: planned.filter((call) => call !== undefined) };
+  const calls = planned.filter((call) => call !== undefined);
+  // Nobody reads the state of a new workspace: its very creation makes an empty list true.
+  const shared = calls.length === 0 && action === 'create';
+  return { calls, ...(shared ? { sharedCall: callId(workspaceOf(address), 'create') } : {}) };
 }
 
 function endsGlobalSharing(address: Address, context: CallContext): boolean {
@@ -52,7 +55,8 @@ function edgeCalls(address: Address, context: CallContext): (Call | undefined)[]
   );
   const present = new Set(edges.values());
   const added = wanted.filter((id) => typeof id !== 'string' || !present.has(id));
-  const removed = [...present].filter((id) => !wanted.includes(id));
+  const kept = new Set(wanted);
+  const removed = [...present].filter((id) => !kept.has(id));
   const call = (suffix: string, method: 'POST' | 'DELETE', ids: readonly (string | IdReference)[]) =>
     ids.length === 0
       ? undefined

@@ -7,10 +7,12 @@ import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 export function check({ address, spec }: DesiredResource, others: Others): readonly Finding[] {
   const consumers = (Array.isArray(spec['consumers']) ? spec['consumers'] : []) as readonly Json[];
   const global = others.declared(workspaceOf(address))?.spec['globalRemoteState'] === true;
+  const firsts = new Map<Json, number>();
+  for (const [position, name] of consumers.entries()) if (!firsts.has(name)) firsts.set(name, position);
   return [
     ...(global ? [sharedGlobally(address.name)] : []),
     ...consumers.flatMap((name, position) =>
-      checkConsumer(name, position, { consumers, self: address.name }),
+      checkConsumer(name, position, { first: firsts.get(name) ?? position, self: address.name }),
     ),
   ];
 }
@@ -29,10 +31,9 @@ function sharedGlobally(name: string): Finding {
 function checkConsumer(
   name: Json,
   position: number,
-  { consumers, self }: { readonly consumers: readonly Json[]; readonly self: string },
+  { first, self }: { readonly first: number; readonly self: string },
 ): Finding[] {
   const path = ['consumers', String(position)];
-  const first = consumers.indexOf(name);
   if (name === self) {
     return [
       {

@@ -8,6 +8,7 @@ import { consumersOf } from './edges.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { risk } from './risk.ts';
 import { remoteStateConsumersSpec } from './schema.ts';
 import { marks, withdraw } from './withdraw.ts';
 
@@ -33,5 +34,6 @@ export const remoteStateConsumers: Kind = {
   prepare,
   withdraw,
   calls,
+  risk,
   marks,
 };

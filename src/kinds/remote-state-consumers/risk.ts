@@ -1,17 +1,30 @@
-/** Who gains and who loses the right to read a state. Pure; an undefined side has no consumers. */
+/**
+ * Who gains and who loses the right to read a state. Pure; an undefined side has no consumers. Where nobody can tell who
+ * they were, everyone could read: then it is the workspace that tells what sharing with everyone becomes.
+ */
 import type { Spec } from '../../model/resource.ts';
-import type { SharingEffect } from '../../targets/workspaces/sharing-effect.ts';
+import type { Risk } from '../../model/risk.ts';
 import { consumersOf } from './edges.ts';
 
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly SharingEffect[] {
+export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
+  if (before !== undefined && before['consumers'] === undefined) return [];
   const [old, now] = [consumersOf(before ?? {}), consumersOf(after ?? {})];
-  const path = ['consumers'];
   return [
-    ...now
-      .filter((name) => !old.includes(name))
-      .map((name) => ({ path, effect: 'widens' as const, says: `"${name}" may read the state` })),
-    ...old
-      .filter((name) => !now.includes(name))
-      .map((name) => ({ path, effect: 'narrows' as const, says: `"${name}" may read the state no more` })),
+    ...told(
+      'widens',
+      now.filter((name) => !old.includes(name)),
+      'may read the state',
+    ),
+    ...told(
+      'narrows',
+      old.filter((name) => !now.includes(name)),
+      'may read the state no more',
+    ),
   ];
+}
+
+function told(effect: Risk['effect'], names: readonly string[], says: string): Risk[] {
+  if (names.length === 0) return [];
+  const all = names.map((name) => `"${name}"`).join(', ');
+  return [{ path: ['consumers'], effect, says: `${all} ${says}` }];
 }

@@ -8,6 +8,7 @@ import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { risk } from './risk.ts';
 import { tagBindingsSpec } from './schema.ts';
 import { withdraw } from './withdraw.ts';
 
@@ -27,5 +28,6 @@ export const tagBindings: Kind = {
   prepare,
   withdraw,
   calls,
+  risk,
   describe,
 };

@@ -1,6 +1,6 @@
 /** Tags open no access to anything, so no change of them widens or narrows it. */
-import type { SharingEffect } from '../../targets/workspaces/sharing-effect.ts';
+import type { Risk } from '../../model/risk.ts';
 
-export function risk(): readonly SharingEffect[] {
+export function risk(): readonly Risk[] {
   return [];
 }

@@ -95,7 +95,8 @@ function checkOverwrites(spec: Spec): Told[] {
       {
         code: 'execution-mode-inherited',
         path,
-        message: 'an execution mode is given, and "settingOverwrites.executionMode" says that it is inherited',
+        message:
+          'an execution mode is given, and "settingOverwrites.executionMode" says that it is inherited',
         found: modeInWords(spec),
         fix: 'remove one of the two',
       },

@@ -10,6 +10,7 @@ import { marks } from './lock.ts';
 import { obstacles } from './obstacles.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { likeness, risk } from './risk.ts';
 import { workspaceSpec } from './schema.ts';
 
 export const workspace: Kind = {
@@ -31,6 +32,8 @@ export const workspace: Kind = {
   readOne,
   prepare,
   calls,
+  risk,
+  likeness,
   obstacles,
   marks,
   describe,

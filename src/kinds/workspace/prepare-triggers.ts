@@ -33,7 +33,9 @@ function hasTagsRegex({ desired, live, record }: Meeting): boolean {
   if (vcsRepo === null || (vcsRepo === undefined && recorded !== undefined)) return false;
   const own = memberOf(vcsRepo, 'tagsRegex');
   if (own !== undefined) return isFilled(own);
-  return memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec['vcsRepo'], 'tagsRegex'));
+  return (
+    memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec['vcsRepo'], 'tagsRegex'))
+  );
 }
 
 function memberOf(value: Json | undefined, name: string): Json | undefined {

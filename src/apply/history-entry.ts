@@ -1,0 +1,99 @@
+/**
+ * An apply as the history keeps it: what was planned with its values before, and, once it has ended, what became of each
+ * change. Of a secret it holds what a plan shows of it, and nothing else.
+ */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { FieldChange } from '../model/field.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
+import type { Kind, Registry } from '../model/kind.ts';
+import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+
+/** What an entry says about its run besides the plan. */
+export type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty'>;
+
+/** @param ledger as it was before the apply: what it knows of a resource that goes is all that is left of it */
+export function beginEntry(
+  { stack, digest, changes }: Plan,
+  head: EntryHead,
+  { ledger, kinds }: { readonly ledger: Ledger; readonly kinds: Registry },
+): HistoryEntry {
+  return {
+    version: 1,
+    id: head.id,
+    stack,
+    ...head,
+    digest,
+    changes: changes.map(({ address, action, reason, fields }) => ({
+      address: formatAddress(address),
+      action,
+      reason,
+      fields: fields.map(withoutSecret),
+      ...(action === 'delete' || action === 'release' ? { was: whatGoes(address, ledger, kinds) } : {}),
+    })),
+  };
+}
+
+/** The resource itself first, then its parts, as far as the ledger knows them. */
+function whatGoes(address: Address, { records }: Ledger, kinds: Registry): HistoryChange['was'] & object {
+  const parts = [...kinds.values()].map(({ name }) => ({ ...address, kind: name }));
+  const isPart = (part: Address) => {
+    const ownership = kinds.get(part.kind)?.ownership;
+    return ownership?.by === 'part' && formatAddress(ownership.of(part)) === formatAddress(address);
+  };
+  return Object.fromEntries(
+    [address, ...parts.filter(isPart)].flatMap((one) => {
+      const record = records.get(formatAddress(one));
+      return record === undefined
+        ? []
+        : [[formatAddress(one), knownValues(record, kinds.get(one.kind))] as const];
+    }),
+  );
+}
+
+function knownValues(
+  { content, fields }: LedgerRecord,
+  kind: Kind | undefined,
+): Readonly<Record<string, Json>> {
+  const isSecret = (name: string) => kind?.fields[name]?.compare.shape === 'secret';
+  return Object.fromEntries(Object.entries(content ?? fields).filter(([name]) => !isSecret(name)));
+}
+
+/** @param ended RFC 3339 */
+export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ended: string): HistoryEntry {
+  const byAddress = new Map(outcomes.map((outcome) => [formatAddress(outcome.address), outcome]));
+  return {
+    ...entry,
+    ended,
+    changes: entry.changes.map((change) => {
+      const outcome = byAddress.get(change.address);
+      if (outcome === undefined) return change;
+      const { kind, detail, done } = outcome;
+      return {
+        ...change,
+        outcome: kind,
+        ...(detail === undefined ? {} : { detail }),
+        ...(done === undefined ? {} : { done }),
+      };
+    }),
+  };
+}
+
+/** A canonical secret is set, unset or a version; this keeps it so whatever a kind hands over. */
+function withoutSecret(change: FieldChange): FieldChange {
+  if (change.shape !== 'secret') return change;
+  const { before, after, ...rest } = change;
+  return {
+    ...rest,
+    ...(before === undefined ? {} : { before: summary(before) }),
+    ...(after === undefined ? {} : { after: summary(after) }),
+  };
+}
+
+function summary(value: Json): Json {
+  if (value === null) return null;
+  if (!isJsonObject(value)) return { set: value !== false };
+  const { set, version } = value;
+  return { set: set !== false, ...(typeof version === 'number' ? { version } : {}) };
+}

@@ -1,0 +1,77 @@
+/** Who a role admits and what they get, in words: names × namespaces, policies, lifetime, audience. Pure. */
+import { formatDuration } from '../../model/duration.ts';
+import type { Json } from '../../model/json.ts';
+import type { Spec } from '../../model/resource.ts';
+import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fields } from './fields.ts';
+
+export function texts(value: Json): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+/** A pattern of nothing but `*` matches every name there is. */
+export function admitsAll(pattern: string): boolean {
+  return /^\*+$/.test(pattern);
+}
+
+/** `"api", "web" in "payments"`; the parts that are told replace those of the role. */
+export function who(
+  spec: Spec,
+  told: { names?: readonly string[]; namespaces?: readonly string[] } = {},
+): string {
+  const names = told.names ?? texts(fieldValue(fields, spec, 'boundServiceAccountNames'));
+  const namespaces = told.namespaces ?? texts(fieldValue(fields, spec, 'boundServiceAccountNamespaces'));
+  const selected = told.namespaces === undefined && hasSelector(spec) ? [matched] : [];
+  const places = [...named(namespaces, 'every namespace'), ...selected];
+  return `${named(names, 'every service account').join(', ')} in ${places.join(' and ')}`;
+}
+
+/** The same accounts in the namespaces that the role's selector matches. */
+export function whoBySelector(spec: Spec): string {
+  const names = texts(fieldValue(fields, spec, 'boundServiceAccountNames'));
+  return `${named(names, 'every service account').join(', ')} in ${matched}`;
+}
+
+const matched = 'the namespaces that its selector matches';
+
+function hasSelector(spec: Spec): boolean {
+  return fieldValue(fields, spec, 'boundServiceAccountNamespaceSelector') !== '';
+}
+
+function named(patterns: readonly string[], all: string): string[] {
+  if (patterns.some(admitsAll)) return [all];
+  return patterns.length === 0 ? [] : [quotedList(patterns)];
+}
+
+export function quotedList(words: readonly string[]): string {
+  return words.map((word) => `"${word}"`).join(', ');
+}
+
+/** `the policies "read", "default"`: what a token of the role is given, the mount's own default among it. */
+export function policies(spec: Spec): string {
+  const given = texts(fieldValue(fields, spec, 'tokenPolicies'));
+  const all = fieldValue(fields, spec, 'tokenNoDefaultPolicy') === true ? given : [...given, 'default'];
+  const unique = [...new Set(all)];
+  if (unique.length === 0) return 'no policy';
+  return `the ${unique.length === 1 ? 'policy' : 'policies'} ${quotedList(unique)}`;
+}
+
+/** `for 1h, at most 8h`; empty where the role leaves it to the mount. */
+export function lifetime(spec: Spec): string {
+  const [ttl, max, hard, period] = ['tokenTtl', 'tokenMaxTtl', 'tokenExplicitMaxTtl', 'tokenPeriod'].map(
+    (name) => Number(fieldValue(fields, spec, name)),
+  );
+  const most = [max, hard].filter((seconds) => seconds !== undefined && seconds > 0) as number[];
+  const first = period || ttl;
+  const parts = [
+    ...(first ? [formatDuration(first)] : []),
+    ...(period ? ['renewed for ever'] : []),
+    ...(most.length === 0 ? [] : [`at most ${formatDuration(Math.min(...most))}`]),
+  ];
+  return parts.length === 0 ? '' : ` for ${parts.join(', ')}`;
+}
+
+/** `a JWT for the audience "vault"`, or one for any. */
+export function audience(value: Json): string {
+  return value === '' ? 'a JWT for any audience' : `a JWT for the audience "${String(value)}"`;
+}

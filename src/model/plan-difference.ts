@@ -1,0 +1,36 @@
+/**
+ * How two plans differ in what they mean: in stack, targets and changes, and in nothing that stands outside the digest
+ * (RULES 27). An absent side means that this plan has no such thing.
+ */
+import type { Address } from './address.ts';
+import type { Action } from './change.ts';
+import type { FieldChange } from './field.ts';
+import type { Path } from './json.ts';
+import type { PlanTarget } from './plan.ts';
+
+export interface PlanDifference {
+  /** absent when both are of one stack */
+  readonly stack?: { readonly one: string; readonly other: string };
+  readonly targets: readonly TargetDifference[];
+  readonly changes: readonly ChangeDifference[];
+}
+
+export interface TargetDifference {
+  readonly name: string;
+  readonly one?: PlanTarget;
+  readonly other?: PlanTarget;
+}
+
+export interface ChangeDifference {
+  readonly address: Address;
+  readonly one?: Action;
+  readonly other?: Action;
+  /** only those that differ */
+  readonly fields: readonly FieldDifference[];
+}
+
+export interface FieldDifference {
+  readonly path: Path;
+  readonly one?: FieldChange;
+  readonly other?: FieldChange;
+}

@@ -1,0 +1,85 @@
+/** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { MeantChange } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
+import { canonicalText } from '../model/json.ts';
+import type { Plan, PlanTarget } from '../model/plan.ts';
+import type {
+  ChangeDifference,
+  FieldDifference,
+  PlanDifference,
+  TargetDifference,
+} from '../model/plan-difference.ts';
+import { fieldAtom } from './digest.ts';
+
+/** All of a plan that its digest is made of. */
+export type PlanMeaning = Pick<Plan, 'stack' | 'targets'> & { readonly changes: readonly MeantChange[] };
+
+/** Empty exactly when the two have one digest. */
+export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
+  return {
+    ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
+    targets: compareTargets(one.targets, other.targets),
+    changes: compareChanges(one.changes, other.changes),
+  };
+}
+
+export function isSamePlan({ stack, targets, changes }: PlanDifference): boolean {
+  return stack === undefined && targets.length === 0 && changes.length === 0;
+}
+
+/** By name; two are the same when they are one place, spoken to in one dialect. */
+export function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
+  const meaning = ({ name, url, place, dialect }: PlanTarget) => canonicalText([name, url, place, dialect]);
+  return pairs(one, other, ({ name }) => name)
+    .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
+    .map(([a, b, name]) => ({ name, ...sides(a, b) }));
+}
+
+/** In the order of `one`, then what only `other` has. */
+export function compareChanges(
+  one: readonly MeantChange[],
+  other: readonly MeantChange[],
+): ChangeDifference[] {
+  return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(a, b) ?? []);
+}
+
+function addressText({ address }: MeantChange): AddressText {
+  return formatAddress(address);
+}
+
+function compareChange(
+  one: MeantChange | undefined,
+  other: MeantChange | undefined,
+): ChangeDifference | undefined {
+  const { address } = one ?? other ?? {};
+  if (address === undefined) return undefined;
+  const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
+    .filter(([a, b]) => a === undefined || b === undefined || fieldAtom(address, a) !== fieldAtom(address, b))
+    .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
+  if (one?.action === other?.action && fields.length === 0) return undefined;
+  return { address, ...sides(one?.action, other?.action), fields };
+}
+
+function fieldDifference(
+  one: FieldChange | undefined,
+  other: FieldChange | undefined,
+): FieldDifference | undefined {
+  const path = (one ?? other)?.path;
+  return path === undefined ? undefined : { path, ...sides(one, other) };
+}
+
+function sides<T>(one: T | undefined, other: T | undefined): { readonly one?: T; readonly other?: T } {
+  return { ...(one === undefined ? {} : { one }), ...(other === undefined ? {} : { other }) };
+}
+
+/** What stands under one key on either side, with the key. */
+function pairs<T>(
+  one: readonly T[],
+  other: readonly T[],
+  keyOf: (value: T) => string,
+): (readonly [T | undefined, T | undefined, string])[] {
+  const [a, b] = [one, other].map((side) => new Map(side.map((value) => [keyOf(value), value])));
+  const keys = new Set([...(a?.keys() ?? []), ...(b?.keys() ?? [])]);
+  return [...keys].map((key) => [a?.get(key), b?.get(key), key]);
+}

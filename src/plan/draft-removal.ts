@@ -1,0 +1,86 @@
+/** The change for something that no manifest declares any more: its deletion, its release, or what is taken back of a part. */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Change, Mention } from '../model/change.ts';
+import { formatClaim } from '../model/claim.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Claim, Spec } from '../model/resource.ts';
+import { canonicalSpec } from './canonical-spec.ts';
+import { compare } from './compare.ts';
+import { claimField, type Draft } from './draft.ts';
+import { judgeDeclared } from './ownership.ts';
+import type { Removal } from './prune.ts';
+import type { Scene } from './scene.ts';
+
+export type Deed = Extract<Removal, { is: 'delete' | 'release' | 'withdraw' }>;
+
+export type RemovalDraft =
+  | { readonly is: 'draft'; readonly draft: Draft }
+  /** nothing of it is ours any more: only the ledger has to learn that */
+  | { readonly is: 'forget' }
+  | { readonly is: 'mention'; readonly mention: Mention };
+
+export function draftRemoval(scene: Scene, address: Address, deed: Deed): RemovalDraft {
+  if (deed.is === 'withdraw') return draftWithdrawal(scene, address, deed.reason);
+  const { witness } = scene.live.get(formatAddress(address)) ?? {};
+  const remove = deed.is === 'delete' ? deed.remove : undefined;
+  const fields = [
+    ...(deed.is === 'release' && witness?.claim !== undefined
+      ? [claimField({ before: formatClaim(witness.claim) })]
+      : []),
+    ...(remove === 'force' ? [forced] : []),
+  ];
+  const draft = draftOf(scene, address, { action: deed.is, reason: deed.reason, fields });
+  const place = deed.is === 'delete' && deed.place !== undefined ? { place: deed.place } : {};
+  return {
+    is: 'draft',
+    draft: {
+      ...draft,
+      change: { ...draft.change, ...place },
+      ...(remove === undefined ? {} : { remove }),
+    },
+  };
+}
+
+/** Stands among the fields, so that approving a safe delete never approves a forced one: the two have different digests. */
+const forced: FieldChange = { path: ['remove'], after: 'force', shape: 'scalar' };
+
+function draftOf(
+  scene: Scene,
+  address: Address,
+  about: Pick<Change, 'action' | 'reason' | 'fields'> & { readonly notes?: readonly string[] },
+): Draft {
+  const live = scene.live.get(formatAddress(address));
+  const id = live?.id === undefined ? {} : { id: live.id };
+  return {
+    change: { address, ...about, ...id, notes: about.notes ?? [], calls: [], relies: {} },
+    desired: {},
+    prepared: {},
+    live,
+  };
+}
+
+function draftWithdrawal(scene: Scene, address: Address, reason: string): RemovalDraft {
+  const kind = scene.kind(address.kind);
+  const record = scene.record(address);
+  const live = scene.live.get(formatAddress(address));
+  if (live === undefined || record === undefined || kind.withdraw === undefined) return { is: 'forget' };
+  const desired: Spec = canonicalSpec(kind.fields, kind.withdraw(record, live));
+  const { fields, notes, problems, prepared } = compare(scene, { address, desired, live });
+  const problem = problems.find(({ severity }) => severity === 'error');
+  if (problem !== undefined) {
+    const message = `no longer declared, but what this stack had set cannot be taken back: ${problem.message}`;
+    return { is: 'mention', mention: { address, message, ...(problem.fix && { fix: problem.fix }) } };
+  }
+  if (fields.length === 0) return { is: 'forget' };
+  const draft = draftOf(scene, address, { action: 'delete', reason, fields, notes });
+  const claim = claimOfWhole(scene, address);
+  return { is: 'draft', draft: { ...draft, desired, prepared, ...(claim === undefined ? {} : { claim }) } };
+}
+
+/** The claim that the whole shall bear, which a part's own reading may show before this change is sent. */
+function claimOfWhole(scene: Scene, address: Address): Claim | undefined {
+  const { ownership } = scene.kind(address.kind);
+  const whole = ownership.by === 'part' ? scene.desired.get(formatAddress(ownership.of(address))) : undefined;
+  const verdict = whole === undefined ? undefined : judgeDeclared(scene, whole);
+  return verdict?.is === 'ours' ? verdict.claim : undefined;
+}

@@ -1,0 +1,101 @@
+/**
+ * What a plan is stopped for until somebody has read it (RULES 33): pure, from the drafted changes, the scene and what
+ * the stack says of guards. Guards count per kind and target; the plan stays complete whatever they say.
+ */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Concern, type Guard, guardDefaults, guardIds } from '../model/guard.ts';
+import type { Risk } from '../model/risk.ts';
+import type { Guards } from '../model/target.ts';
+import { countGuards, type Finding } from './count-guards.ts';
+import type { Draft } from './draft.ts';
+import { findRenames, type LikelyRename } from './find-renames.ts';
+import { guardWords, type WordedGuard } from './guard-words.ts';
+import { identityGuard } from './identity-guards.ts';
+import type { Scene } from './scene.ts';
+import { tallyChanges } from './tally.ts';
+
+/** Every guard that fires: those that block first, then by id, kind and target. */
+export function findGuards(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Guard[] {
+  const { guards } = scene.stack;
+  const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
+  const found = [
+    ...tallyChanges(scene, drafts).flatMap((tally) => countGuards(tally, guards)),
+    ...identityFindings(scene, pending),
+    ...renameFindings(scene, pending),
+    ...riskFindings(pending),
+  ];
+  return found.map((finding) => ({ ...finding, effect: effectOf(finding, guards) })).toSorted(inOrder);
+}
+
+function effectOf({ id }: Finding, { raise = [], allow = [] }: Guards): Guard['effect'] {
+  if (allow.includes(id)) return 'warns';
+  return raise.includes(id) ? 'blocks' : guardDefaults[id];
+}
+
+function inOrder(one: Guard, other: Guard): number {
+  const text = ({ kind, target }: Guard) => `${kind}/${target}`;
+  return (
+    Number(one.effect === 'warns') - Number(other.effect === 'warns') ||
+    guardIds.indexOf(one.id) - guardIds.indexOf(other.id) ||
+    (text(one) < text(other) ? -1 : 1)
+  );
+}
+
+/** A concern and the guard that it belongs to, before those of one kind and target are put together. */
+interface Sighting extends Concern {
+  readonly id: WordedGuard;
+}
+
+function gather(sightings: readonly Sighting[]): Finding[] {
+  const groups = Map.groupBy(sightings, ({ id, address: { kind, target } }) => `${id}/${kind}/${target}`);
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { id, address } = first;
+    const concerns = group.map(({ address: of, says: about }) => ({ address: of, says: about }));
+    const counted = concerns.length;
+    const message = `${counted} ${address.kind} in "${address.target}" ${guardWords[id]}`;
+    return [{ id, kind: address.kind, target: address.target, counted, message, concerns: sorted(concerns) }];
+  });
+}
+
+function sorted(concerns: readonly Concern[]): Concern[] {
+  return concerns.toSorted((a, b) => (formatAddress(a.address) < formatAddress(b.address) ? -1 : 1));
+}
+
+function identityFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
+  const sightings = drafts.flatMap((draft) => {
+    const id = identityGuard(scene, draft);
+    return id === undefined ? [] : [{ id, address: draft.change.address, says: [] }];
+  });
+  return gather(sightings);
+}
+
+function renameFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
+  const sightings = findRenames(scene, drafts).map((rename) => ({
+    id: 'rename' as const,
+    address: rename.made.change.address,
+    says: [renameWords(scene, rename)],
+  }));
+  return gather(sightings);
+}
+
+/** Only what bears a claim can be renamed in place (RULES 17, 26). */
+function renameWords(scene: Scene, { gone, made }: LikelyRename): string {
+  const { address: former, action } = gone.change;
+  const looks = `looks like "${former.name}", which this plan ${action === 'delete' ? 'deletes' : 'releases'}`;
+  return scene.kind(made.change.address.kind).ownership.by === 'claim'
+    ? `${looks}: to rename it in place, put "renamedFrom: ${former.name}" into its metadata`
+    : `${looks}: this kind has no rename, so one is created and the other deleted`;
+}
+
+function riskFindings(drafts: readonly Draft[]): Finding[] {
+  return gather(drafts.flatMap(({ change: { address, risks = [] } }) => sightingsOf(address, risks)));
+}
+
+/** What only narrows trips nothing; one change may trip several guards, each with its own words. */
+function sightingsOf(address: Address, risks: readonly Risk[]): Sighting[] {
+  const widening = risks.filter(({ effect }) => effect === 'widens');
+  const byGuard = Map.groupBy(widening, ({ guard }) => guard ?? ('widening' as const));
+  return [...byGuard].map(([id, some]) => ({ id, address, says: some.map(({ says }) => says) }));
+}

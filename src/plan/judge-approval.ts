@@ -1,0 +1,109 @@
+/**
+ * May a plan that was made afresh be carried out because another one was approved? It may when the two mean the same,
+ * or when it is that part of the approved one which is not true yet (RULES 28). Whatever else it holds, and whatever it
+ * lacks without being true, stops it. Pure.
+ */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Action, MeantChange } from '../model/change.ts';
+import type { FieldChange } from '../model/field.ts';
+import { canonicalText, type Json, sameJson } from '../model/json.ts';
+import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan-difference.ts';
+import type { Planning } from './build-plan.ts';
+import { compareChanges } from './compare-plans.ts';
+import { digestOf } from './digest.ts';
+import { isRelated, type Left } from './left-of.ts';
+
+export interface Approved {
+  readonly digest: string;
+  readonly changes: readonly MeantChange[];
+}
+
+export type Judgement =
+  | { readonly is: 'equal' }
+  /** a part of what was approved; `done` are the changes that are true already */
+  | { readonly is: 'subset'; readonly done: readonly Address[] }
+  /** not what was approved; only what stands in the way, `one` being the approved plan */
+  | { readonly is: 'differs'; readonly difference: PlanDifference }
+  /** approved for another stack, or for a target that was another place then */
+  | { readonly is: 'elsewhere' };
+
+export type Fresh = Pick<Planning, 'plan' | 'leftOf'>;
+
+export function judgeApproval({ plan, leftOf }: Fresh, approved: Approved): Judgement {
+  if (plan.digest === approved.digest) return { is: 'equal' };
+  if (digestOf(plan.stack, plan.targets, approved.changes) !== approved.digest) return { is: 'elsewhere' };
+  const byAddress = (changes: readonly MeantChange[]) =>
+    new Map(changes.map((change) => [formatAddress(change.address), change]));
+  const [was, is] = [byAddress(approved.changes), byAddress(plan.changes)];
+  const changes = compareChanges(approved.changes, plan.changes).flatMap((difference) => {
+    const text = formatAddress(difference.address);
+    const change = was.get(text);
+    if (change === undefined) return [difference];
+    return inTheWay(difference, { approved: change, fresh: is.get(text), left: leftOf(change) }) ?? [];
+  });
+  if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
+  const done = approved.changes.filter(({ address }) => !is.has(formatAddress(address)));
+  return { is: 'subset', done: done.map(({ address }) => address) };
+}
+
+interface Match {
+  readonly approved: MeantChange;
+  readonly fresh: MeantChange | undefined;
+  readonly left: Left;
+}
+
+/** Of a difference what no approval covers; undefined when nothing of it is left. */
+function inTheWay(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
+  const fields = difference.fields.filter((field) => !isCovered(field, match));
+  return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
+}
+
+function isActionCovered({ approved, fresh, left }: Match): boolean {
+  if (fresh === undefined) return !left.action;
+  return approved.action === fresh.action || isRestOf(approved.action, fresh.action, left);
+}
+
+/** What is left of a creation or an adoption that was cut short is an update of something that is ours by now. */
+function isRestOf(approved: Action, fresh: Action, { isOurs }: Left): boolean {
+  return fresh === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
+}
+
+function isCovered({ one, other }: FieldDifference, match: Match): boolean {
+  if (other !== undefined) return isApproved(one, other, match);
+  return one !== undefined && isTrueOrPlanned(one, match);
+}
+
+/** Whether a field change of the fresh plan is what is left of an approved one. */
+function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match: Match): boolean {
+  if (approved !== undefined && sameJson(approved.after, fresh.after)) {
+    // A value that nobody could see may have been anything; what it shall become is what was approved.
+    if (approved.unknown !== undefined || isPartOfSet(approved, fresh)) return true;
+  }
+  const isCutShort = match.approved.action === 'create' && match.fresh?.action === 'update';
+  return isCutShort && match.left.isOurs && match.left.fields.some((field) => meetsAfter(field, fresh));
+}
+
+/** A set changes element by element: some are there, or gone, already, and no others are touched. */
+function isPartOfSet({ before, after }: FieldChange, fresh: FieldChange): boolean {
+  if (fresh.shape !== 'set' || ![before, after, fresh.before].every(Array.isArray)) return false;
+  const [was, shall, is] = [elements(before), elements(after), elements(fresh.before)];
+  return (
+    [...is].every((item) => was.has(item) || shall.has(item)) &&
+    [...was].every((item) => is.has(item) || !shall.has(item))
+  );
+}
+
+function elements(value: Json | undefined): ReadonlySet<string> {
+  return new Set(Array.isArray(value) ? value.map(canonicalText) : []);
+}
+
+/** Whether what was approved is true, or will be by what the fresh plan changes. */
+function isTrueOrPlanned({ path }: FieldChange, { fresh, left }: Match): boolean {
+  return left.fields
+    .filter((field) => isRelated(path, field.path))
+    .every((field) => fresh?.fields.some((planned) => meetsAfter(field, planned)));
+}
+
+function meetsAfter(one: FieldChange, other: FieldChange): boolean {
+  return canonicalText(one.path) === canonicalText(other.path) && sameJson(one.after, other.after);
+}

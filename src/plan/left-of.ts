@@ -1,0 +1,166 @@
+/**
+ * What is left to do of an approved change, seen from live alone: the manifests may ask for something else by now, and a
+ * value that was approved is true or is not true whoever made it so (RULES 28).
+ */
+import { formatAddress } from '../model/address.ts';
+import type { MeantChange } from '../model/change.ts';
+import { formatClaim } from '../model/claim.ts';
+import type { Field, FieldChange } from '../model/field.ts';
+import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
+import type { Meeting, Prepared } from '../model/kind.ts';
+import type { LiveResource, Spec } from '../model/resource.ts';
+import { canonicalSpec, canonicalValue } from './canonical-spec.ts';
+import { peerOf } from './compare.ts';
+import { diff } from './diff.ts';
+import type { Scene } from './scene.ts';
+
+export interface Left {
+  /** the action itself has not happened: what was to be created is not there, what was to be deleted is */
+  readonly action: boolean;
+  /** what would still have to change for all that was approved to be true */
+  readonly fields: readonly FieldChange[];
+  /** by all witnesses this stack created it, or took it over: what is left of it is an update */
+  readonly isOurs: boolean;
+}
+
+export function leftOf(scene: Scene, change: MeantChange): Left {
+  const { address, action } = change;
+  const live = scene.live.get(formatAddress(address));
+  if (live === undefined) return leftOfMissing(scene, change);
+  const { ownership } = scene.kind(address.kind);
+  const fields = [...leftOfOwn(change, live), ...leftOfFields(scene, change, live)];
+  switch (action) {
+    case 'delete':
+      // Of a part nothing is deleted: it is brought back to what it was, field by field.
+      return ownership.by === 'part'
+        ? { action: false, fields, isOurs: false }
+        : { action: true, fields: change.fields, isOurs: false };
+    case 'release': {
+      const isKept = ownership.by === 'ledger' && scene.record(address) !== undefined;
+      return { action: isKept, fields, isOurs: false };
+    }
+    default:
+      return { action: false, fields, isOurs: isOurs(scene, change, live) };
+  }
+}
+
+/** What was to be removed is gone, if somebody could look; anything else is still to be done whole. */
+function leftOfMissing(scene: Scene, { address, action, fields }: MeantChange): Left {
+  const isRemoved = action === 'delete' || action === 'release';
+  return isRemoved && scene.blindSpot(address) === undefined
+    ? { action: false, fields: [], isOurs: false }
+    : { action: true, fields, isOurs: false };
+}
+
+/**
+ * A creation that was cut short leaves something with our claim and our birth mark, or, where a manifest sets the field
+ * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim.
+ */
+function isOurs(scene: Scene, { address, action }: MeantChange, live: LiveResource): boolean {
+  const { ownership } = scene.kind(address.kind);
+  const whole = ownership.by === 'part' ? ownership.of(address) : address;
+  const witness = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
+  if (witness.claim === undefined || witness.claim.inherited || !scene.isOurs(witness.claim.stack))
+    return false;
+  if (action !== 'create') return true;
+  return scene.isOurs(witness.bornOf) || scene.record(whole)?.origin === 'created';
+}
+
+/** The fields that are the planner's own, and in no kind's table: claim and name. */
+const ownFields: Readonly<Record<string, (live: LiveResource) => Json | undefined>> = {
+  claim: ({ witness: { claim } }) =>
+    claim === undefined || claim.inherited ? undefined : formatClaim(claim),
+  name: ({ spec }) => spec['name'],
+};
+
+function leftOfOwn({ fields }: MeantChange, live: LiveResource): FieldChange[] {
+  return fields.flatMap((field) => {
+    const [name = '', ...below] = field.path;
+    const read = below.length === 0 && Object.hasOwn(ownFields, name) ? ownFields[name] : undefined;
+    if (read === undefined) return [];
+    const before = read(live);
+    if (sameJson(before, field.after)) return [];
+    const { before: _, unknown: __, ...rest } = field;
+    return [{ ...rest, ...(before === undefined ? {} : { before }) }];
+  });
+}
+
+/** The approved values as if they were declared, met with live as the kind wants them to be met. */
+function leftOfFields(scene: Scene, change: MeantChange, live: LiveResource): readonly FieldChange[] {
+  const kind = scene.kind(change.address.kind);
+  const approved = Map.groupBy(
+    change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name)),
+    ({ path: [name = ''] }) => name,
+  );
+  const prepared = prepareApproved(scene, change, live);
+  const found = prepared.live ?? live.spec;
+  const wanted = [...approved].flatMap(([name, fields]) => {
+    const field = kind.fields[name];
+    const isWhole = fields.some(({ path }) => path.length === 1);
+    const value = isWhole ? prepared.desired[name] : field && overlaid(field, found[name], belowOf(fields));
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const recorded = Object.entries(scene.record(change.address)?.fields ?? {});
+  const { fields } = diff({
+    fields: kind.fields,
+    desired: Object.fromEntries(wanted),
+    live: found,
+    // Of other fields the ledger may know that they are no longer declared, which is not what is asked here.
+    recorded: Object.fromEntries(recorded.filter(([name]) => approved.has(name))),
+    absent: 'unmanaged',
+    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+  });
+  return fields.filter((field) => change.fields.some(({ path }) => isRelated(path, field.path)));
+}
+
+function prepareApproved(scene: Scene, { address, fields }: MeantChange, live: LiveResource): Prepared {
+  const kind = scene.kind(address.kind);
+  const resource = scene.desired.get(formatAddress(address));
+  const record = scene.record(address);
+  const whole = fields.flatMap(({ path: [name = '', ...below], after }) =>
+    below.length === 0 && after !== undefined && Object.hasOwn(kind.fields, name)
+      ? [[name, after] as const]
+      : [],
+  );
+  const desired: Spec = {
+    ...(resource === undefined ? {} : canonicalSpec(kind.fields, resource.spec)),
+    ...Object.fromEntries(whole),
+  };
+  const meeting: Meeting = {
+    address,
+    desired,
+    live,
+    ...(record === undefined ? {} : { record }),
+    peer: (other) => peerOf(scene, other),
+  };
+  return kind.prepare?.(meeting) ?? { desired };
+}
+
+type Below = Pick<FieldChange, 'path' | 'after'>;
+
+function belowOf(changes: readonly Below[]): Below[] {
+  return changes.map(({ path, after }) => ({
+    path: path.slice(1),
+    ...(after === undefined ? {} : { after }),
+  }));
+}
+
+/** The value of a field when these changes below it are made: all of a map, of an object the members in question. */
+function overlaid(field: Field, live: Json | undefined, changes: readonly Below[]): Json | undefined {
+  const own = changes.find(({ path }) => path.length === 0);
+  if (own !== undefined) return own.after;
+  const found = live === undefined ? undefined : canonicalValue(field, live);
+  const value = new Map(Object.entries(field.members === undefined && isJsonObject(found) ? found : {}));
+  for (const [key, some] of Map.groupBy(changes, ({ path: [first = ''] }) => first)) {
+    const below = isJsonObject(found) ? ownMember(found, key) : undefined;
+    const member = overlaid(field.members?.[key] ?? field, below, belowOf(some));
+    if (member === undefined) value.delete(key);
+    else value.set(key, member);
+  }
+  return Object.fromEntries(value);
+}
+
+/** Whether one stands at or below the other. */
+export function isRelated(one: Path, other: Path): boolean {
+  return one.every((segment, index) => index >= other.length || segment === other[index]);
+}

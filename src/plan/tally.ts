@@ -1,0 +1,64 @@
+/** How much of each kind in each target a plan changes, against how much of it the stack owned before (RULES 33). */
+import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { LiveResource } from '../model/resource.ts';
+import type { Draft } from './draft.ts';
+import type { Scene } from './scene.ts';
+
+export interface Tally {
+  readonly kind: string;
+  readonly target: string;
+  /** live and this stack's when the plan was made */
+  readonly owned: number;
+  /** deleted, released or revoked */
+  readonly taken: readonly Address[];
+  readonly updated: readonly Address[];
+}
+
+type Drafts = ReadonlyMap<AddressText, Draft>;
+
+/** One for each kind and target of which anything is owned or changed. */
+export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
+  const owned = Map.groupBy(
+    [...scene.live.values()].filter((live) => isOwned(scene, live, drafts)),
+    ({ address }) => placeOf(address),
+  );
+  const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => placeOf(address));
+  return [...new Set([...owned.keys(), ...changed.keys()])].sort().flatMap((place) => {
+    const found = owned.get(place) ?? [];
+    const some = changed.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address;
+    if (first === undefined) return [];
+    return {
+      kind: first.kind,
+      target: first.target,
+      owned: found.length,
+      taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      updated: some
+        .filter(({ change }) => change.action === 'update')
+        .map(({ change: { address } }) => address),
+    };
+  });
+}
+
+/** Kind and target: the group in which guards count. */
+export function placeOf({ kind, target }: Address): string {
+  return `${kind}/${target}`;
+}
+
+/** Deletions, releases and revocations alike: afterwards it is not this stack's any more (RULES 33). */
+export function isTaken({ change: { action } }: Draft): boolean {
+  return action === 'delete' || action === 'release';
+}
+
+function isOwned(scene: Scene, { address, witness: { claim } }: LiveResource, drafts: Drafts): boolean {
+  const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'part') {
+    // A part goes with its whole, and is not counted besides it.
+    const whole = drafts.get(formatAddress(ownership.of(address)));
+    if (whole !== undefined && isTaken(whole)) return false;
+  }
+  const draft = drafts.get(formatAddress(address));
+  if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
+  if (scene.record(address) !== undefined) return true;
+  return ownership.by === 'claim' && claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+}

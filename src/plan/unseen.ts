@@ -1,0 +1,25 @@
+/** Words for a name that leads to nothing: whether there is none, or whether nobody could look (RULES 5, 8). */
+import { type Address, formatAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Scene } from './scene.ts';
+
+/** @param refers the first half of the sentence, up to the name: `"A" refers to "B"` */
+export function unseen(
+  scene: Scene,
+  to: Address,
+  refers: string,
+): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
+  const blind = scene.isInView(to) ? scene.blindSpot(to) : undefined;
+  if (blind === undefined) {
+    return {
+      class: 'invalid',
+      message: `${refers}, which is neither declared nor live`,
+      fix: 'declare it, or correct the name',
+    };
+  }
+  return {
+    class: 'incomplete',
+    message: `${refers}, which is not declared, and nobody can tell whether it is live: ${blind}`,
+    fix: `make it possible to read "${formatAddress(to)}", then plan again`,
+  };
+}

@@ -1,0 +1,139 @@
+import { describe, expect, test } from 'vitest';
+import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
+import type { Ledger } from '../../src/model/ledger.ts';
+import { ledgerOf, record } from '../plan/toy-plan.ts';
+
+/** A store in memory that writes when it is told to, and fails when it is told to. */
+class HandStore implements LedgerWriter {
+  readonly written: Ledger[] = [];
+  readonly #waiting: { readonly ledger: Ledger; end(error?: Error): void }[] = [];
+
+  write(ledger: Ledger): Promise<Ledger> {
+    return new Promise((resolve, reject) => {
+      const end = (error?: Error) => {
+        if (error !== undefined) return reject(error);
+        const stored = { ...ledger, known: true, serial: ledger.serial + 1 };
+        this.written.push(stored);
+        resolve(stored);
+      };
+      this.#waiting.push({ ledger, end });
+    });
+  }
+
+  get underWay(): number {
+    return this.#waiting.length;
+  }
+
+  /** Ends the write that is under way, and lets whoever waited for it go on. */
+  async finish(error?: Error): Promise<void> {
+    this.#waiting.shift()?.end(error);
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  }
+
+  names(): string[][] {
+    return this.written.map(({ records }) => [...records.keys()]);
+  }
+}
+
+function open(known = true) {
+  const store = new HandStore();
+  return { store, keeper: new LedgerKeeper(store, ledgerOf({ old: record() }, known)) };
+}
+
+describe('saving', () => {
+  test('writes nothing when nothing changed', async () => {
+    const { store, keeper } = open();
+    keeper.put('old', record());
+    keeper.drop('never there');
+    expect(await keeper.save()).toMatchObject({ serial: 1 });
+    expect(store.underWay).toBe(0);
+  });
+
+  test('writes a ledger that did not exist, even when it is empty', async () => {
+    const { store, keeper } = open(false);
+    const saved = keeper.save();
+    await store.finish();
+    expect(await saved).toMatchObject({ known: true, serial: 1 });
+  });
+
+  test('is done when everything that was put before is written', async () => {
+    const { store, keeper } = open();
+    keeper.put('a', record());
+    const first = keeper.save();
+    keeper.put('b', record());
+    keeper.drop('old');
+    const second = keeper.save();
+    expect(store.underWay).toBe(1);
+    await store.finish();
+    expect(store.names()).toEqual([['old', 'a']]);
+    await store.finish();
+    expect(store.names()).toEqual([
+      ['old', 'a'],
+      ['a', 'b'],
+    ]);
+    const [one, two] = await Promise.all([first, second]);
+    expect([one.serial, two.serial]).toEqual([3, 3]);
+  });
+
+  test('gathers what ends during one write into the next one', async () => {
+    const { store, keeper } = open();
+    keeper.put('n0', record());
+    keeper.saveSoon();
+    for (let index = 1; index <= 50; index += 1) {
+      keeper.put(`n${index}`, record());
+      keeper.saveSoon();
+    }
+    const saved = keeper.save();
+    await store.finish();
+    await store.finish();
+    expect((await saved).records.size).toBe(52);
+    expect(store.written).toHaveLength(2);
+  });
+});
+
+describe('a write that fails', () => {
+  const full = new Error('the disk is full');
+
+  test('in the background is no unhandled rejection, and is made up for by the next', async () => {
+    const { store, keeper } = open();
+    keeper.put('a', record());
+    keeper.saveSoon();
+    keeper.saveSoon();
+    await store.finish(full);
+    const saved = keeper.save();
+    await store.finish();
+    expect((await saved).records.has('a')).toBe(true);
+  });
+
+  test('in the background is told once by the last one, when that fails too', async () => {
+    const { store, keeper } = open();
+    keeper.put('a', record());
+    keeper.saveSoon();
+    await store.finish(full);
+    const saved = expect(keeper.save()).rejects.toThrow('the disk is full');
+    await store.finish(full);
+    await saved;
+    expect(store.underWay).toBe(0);
+  });
+
+  test('loses nothing that was put while it was under way', async () => {
+    const { store, keeper } = open();
+    keeper.put('a', record());
+    keeper.saveSoon();
+    keeper.put('b', record());
+    await store.finish(full);
+    const saved = keeper.save();
+    await store.finish();
+    expect([...(await saved).records.keys()]).toEqual(['old', 'a', 'b']);
+  });
+});
+
+test('what was put is there at once, before it is written', () => {
+  const { keeper } = open();
+  keeper.put('a', record({ id: '1' }));
+  expect(keeper.get('a')?.id).toBe('1');
+  keeper.drop('a');
+  expect(keeper.get('a')).toBeUndefined();
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { resolveCall } from '../../src/apply/resolve-call.ts';
+import type { Call } from '../../src/model/call.ts';
+
+const call: Call = {
+  id: 'Door/acme/front#write',
+  target: 'acme',
+  method: 'POST',
+  path: ['doors'],
+  order: 0,
+  needs: [],
+  success: [200],
+  repeatable: true,
+};
+
+const ids: Readonly<Record<string, string>> = { 'House/acme/home': 'house/1' };
+
+function resolve(about: Partial<Call>) {
+  return resolveCall(
+    { ...call, ...about },
+    {
+      idOf: (address) => ids[address],
+      readSecret: async (source) =>
+        'env' in source ? `value of ${source.env}` : `content of ${source.file}`,
+    },
+  );
+}
+
+describe('a path', () => {
+  test('is its segments, each encoded by itself', async () => {
+    const { path } = await resolve({ path: ['auth', 'team', 'a/b c?'] });
+    expect(path).toBe('/auth/team/a%2Fb%20c%3F');
+  });
+
+  test('holds the ids that its references stand for', async () => {
+    const { path } = await resolve({ path: ['houses', { $id: 'House/acme/home' }, 'doors'] });
+    expect(path).toBe('/houses/house%2F1/doors');
+  });
+});
+
+describe('a body', () => {
+  test('holds ids and secrets in the place of what stood for them, at any depth', async () => {
+    const request = await resolve({
+      body: {
+        data: [{ id: { $id: 'House/acme/home' } }, 'plain', null, 3],
+        lock: { code: { $secret: { env: 'CODE' } }, key: { $secret: { file: 'key.pem' } } },
+      },
+    });
+    expect(request.body).toEqual({
+      data: [{ id: 'house/1' }, 'plain', null, 3],
+      lock: { code: 'value of CODE', key: 'content of key.pem' },
+    });
+  });
+
+  test('tells the wire which of its values no message may show', async () => {
+    const body = { code: { $secret: { env: 'CODE' } } };
+    expect(await resolve({ body })).toMatchObject({ secrets: ['value of CODE'] });
+  });
+
+  test('that is absent stays absent', async () => {
+    expect(await resolve({})).toEqual({ method: 'POST', path: '/doors', repeatable: true });
+  });
+});
+
+test('an id that nobody knows is an error that names the resource', async () => {
+  await expect(resolve({ path: [{ $id: 'House/acme/nowhere' }] })).rejects.toThrow(
+    'no id is known for House/acme/nowhere',
+  );
+});

@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'vitest';
+import { type Line, type Sent, sendCall } from '../../src/apply/send-call.ts';
+import type { Call } from '../../src/model/call.ts';
+import type { Json } from '../../src/model/json.ts';
+import type { LiveResource } from '../../src/model/resource.ts';
+import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
+import { house } from '../plan/toy-kind.ts';
+import { at, live } from '../plan/toy-plan.ts';
+
+const home = at('House', 'home');
+
+const create: Call = {
+  id: 'House/acme/home#create',
+  target: 'acme',
+  method: 'POST',
+  path: ['houses'],
+  order: 0,
+  needs: [],
+  success: [201],
+  repeatable: false,
+  gives: { address: 'House/acme/home', pointer: '/data/id' },
+};
+const { gives: _, ...plain } = create;
+const update: Call = {
+  ...plain,
+  id: 'House/acme/home#update',
+  method: 'PATCH',
+  success: [200],
+  repeatable: true,
+};
+
+function answer(status: number, body: Json = null, words = ''): Answer {
+  return { method: 'POST', url: 'https://toys.test/houses', status, body, words };
+}
+
+const created = answer(201, { data: { id: 'id-1' } });
+const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
+const unsent = new WireError('connection refused', { method: 'POST', url: 'https://toys.test', sent: false });
+const ours = live(home, { claim: 'mine', id: 'id-9' });
+
+interface Service {
+  /** what each request in turn is answered with; the last one again and again */
+  readonly answers: readonly (Answer | Error)[];
+  /** what each look-up in turn finds */
+  readonly found?: readonly (LiveResource | undefined | Error)[];
+}
+
+/** Sends a call to a service that answers by this script. */
+async function send(
+  call: Call,
+  { answers, found = [undefined] }: Service,
+): Promise<Sent & { log: string[] }> {
+  const log: string[] = [];
+  const line: Line = {
+    kind: { ...house, readOne: async () => next('look', found) },
+    session: {
+      target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },
+      dialect: { name: '', service: 'workspaces', rename: {}, tokenHeader: '', capabilities: new Set() },
+      stack: 'mine',
+      reader: { get: async () => answer(404), list: async () => answer(404) },
+      once: (__, read) => read(),
+    },
+    writer: { send: async () => next('send', answers) },
+    pause: async (milliseconds) => {
+      log.push(`pause ${milliseconds}`);
+    },
+  };
+  function next<T>(what: string, script: readonly (T | Error)[]): T {
+    const turn = log.filter((entry) => entry === what).length;
+    log.push(what);
+    const step = script[Math.min(turn, script.length - 1)];
+    if (step instanceof Error) throw step;
+    return step as T;
+  }
+  const request: WireRequest = { method: call.method, path: '/houses', repeatable: call.repeatable };
+  return { ...(await sendCall(call, request, line)), log };
+}
+
+describe('a call that was answered', () => {
+  test('with success is done', async () => {
+    expect(await send(update, { answers: [answer(200)] })).toMatchObject({ is: 'ok', log: ['send'] });
+  });
+
+  test('with success gives the id of what it created', async () => {
+    expect(await send(create, { answers: [created] })).toMatchObject({ is: 'ok', id: 'id-1', log: ['send'] });
+  });
+
+  test("with a refusal has failed, in the service's words", async () => {
+    const refused = answer(422, null, 'the name is silly');
+    expect(await send(create, { answers: [refused] })).toEqual({
+      is: 'failed',
+      why: 'POST https://toys.test/houses answered 422: the name is silly',
+      log: ['send'],
+    });
+  });
+
+  test('with a status that means success for another call has failed', async () => {
+    expect(await send(update, { answers: [answer(201)] })).toMatchObject({ is: 'failed' });
+  });
+});
+
+describe('a call whose answer was lost', () => {
+  test('is unknown when it may be sent again: the wire has tried that', async () => {
+    expect(await send(update, { answers: [lost] })).toEqual({
+      is: 'unknown',
+      why: 'the connection broke',
+      log: ['send'],
+    });
+  });
+
+  test('and that creates nothing is unknown', async () => {
+    const { gives: __, ...nameless } = create;
+    expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['send'] });
+  });
+
+  test('before it was sent has failed', async () => {
+    expect(await send(create, { answers: [unsent] })).toMatchObject({
+      is: 'failed',
+      why: 'connection refused',
+      log: ['send'],
+    });
+  });
+
+  test('is unknown, too, when something breaks that nobody thought of', async () => {
+    expect(await send(update, { answers: [new TypeError('x is undefined')] })).toMatchObject({
+      is: 'unknown',
+    });
+  });
+});
+
+describe('a create whose answer was lost is looked up by name before it is sent again', () => {
+  test('and is done when it is there', async () => {
+    expect(await send(create, { answers: [lost], found: [ours] })).toEqual({
+      is: 'ok',
+      id: 'id-9',
+      log: ['send', 'pause 250', 'look'],
+    });
+  });
+
+  test('and is done when it bears our birth mark only', async () => {
+    const born = live(home, { bornOf: 'mine', id: 'id-9' });
+    expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({ is: 'ok', id: 'id-9' });
+  });
+
+  test('and is sent again when it is not there', async () => {
+    expect(await send(create, { answers: [lost, created], found: [undefined] })).toEqual({
+      is: 'ok',
+      id: 'id-1',
+      log: ['send', 'pause 250', 'look', 'send'],
+    });
+  });
+
+  test.each([500, 502, 503, 504])(
+    'also when the answer was %i: nobody knows what the service did',
+    async (status) => {
+      const outcome = await send(create, { answers: [answer(status), created], found: [undefined] });
+      expect(outcome.log).toEqual(['send', 'pause 250', 'look', 'send']);
+    },
+  );
+
+  test('and takes "the name is taken" for the echo of its own success', async () => {
+    const taken = answer(422, null, 'the name is taken');
+    expect(await send(create, { answers: [lost, taken], found: [undefined, ours] })).toMatchObject({
+      is: 'ok',
+      id: 'id-9',
+      log: ['send', 'pause 250', 'look', 'send', 'pause 500', 'look'],
+    });
+  });
+
+  test('and has failed when the second try is refused and nothing is there', async () => {
+    const refused = answer(422, null, 'the name is silly');
+    const outcome = await send(create, { answers: [lost, refused], found: [undefined] });
+    expect(outcome).toMatchObject({
+      is: 'failed',
+      why: 'POST https://toys.test/houses answered 422: the name is silly; looked up by name afterwards: it does not exist',
+    });
+  });
+
+  test.each<[string, LiveResource]>([
+    ["another stack's", live(home, { claim: 'yours' })],
+    ["nobody's", live(home)],
+    ["its project's", live(home, { claim: 'mine', inherited: true })],
+  ])('and has failed when what is there is %s', async (__, found) => {
+    expect(await send(create, { answers: [lost], found: [found] })).toMatchObject({
+      is: 'failed',
+      why: '"House/acme/home" exists, and is not ours',
+    });
+  });
+
+  test('and is unknown when nobody can look', async () => {
+    for (const blind of [lost, new Error('answered 403')]) {
+      expect(await send(create, { answers: [lost], found: [blind] })).toMatchObject({
+        is: 'unknown',
+        why: `its answer was lost, and so was the look-up: ${blind.message}`,
+      });
+    }
+  });
+
+  test('and is given up after four tries, having waited longer each time', async () => {
+    const outcome = await send(create, { answers: [lost], found: [undefined] });
+    expect(outcome.is).toBe('failed');
+    expect(outcome.log.filter((entry) => entry === 'send')).toHaveLength(4);
+    expect(outcome.log.filter((entry) => entry.startsWith('pause'))).toEqual([
+      'pause 250',
+      'pause 500',
+      'pause 1000',
+      'pause 2000',
+    ]);
+    expect(outcome.log.at(-1)).toBe('look');
+  });
+
+  test('and so is one whose answer tells no id', async () => {
+    const outcome = await send(create, { answers: [answer(201, { data: {} })], found: [ours] });
+    expect(outcome).toMatchObject({ is: 'ok', id: 'id-9', log: ['send', 'pause 250', 'look'] });
+  });
+});

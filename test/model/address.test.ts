@@ -1,0 +1,18 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { formatAddress, parseAddress } from '../../src/model/address.ts';
+
+const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
+
+test('an address reads back as it was written, also with slashes in its name', () => {
+  const name = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
+  fc.assert(
+    fc.property(fc.record({ kind: part, target: part, name }), (address) => {
+      expect(parseAddress(formatAddress(address))).toEqual(address);
+    }),
+  );
+});
+
+test.each(['', 'House', 'House/acme', '/acme/home', 'House//home'])('"%s" is no address', (text) => {
+  expect(() => parseAddress(text)).toThrow(`not an address: ${text}`);
+});

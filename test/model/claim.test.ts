@@ -1,0 +1,35 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { birthMark, formatClaim, parseClaim, stackOfBirthMark } from '../../src/model/claim.ts';
+
+const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
+
+describe('a claim', () => {
+  test('reads back as it was written', () => {
+    const claim = fc.record({ stack, protect: fc.boolean(), release: fc.boolean(), inherited: fc.boolean() });
+    fc.assert(
+      fc.property(claim, (written) => {
+        expect(parseClaim(formatClaim(written), written.inherited)).toEqual(written);
+      }),
+    );
+  });
+
+  test.each([
+    ['payments', 'payments'],
+    ['payments:protect', 'payments:protect'],
+    ['payments:release:protect', 'payments:protect:release'],
+    ['payments:unheard-of', 'payments'],
+  ])('%s is written %s', (text, written) => {
+    expect(formatClaim(parseClaim(text))).toBe(written);
+  });
+});
+
+describe('a birth mark', () => {
+  test('tells the stack that it was made for', () => {
+    fc.assert(fc.property(stack, (name) => stackOfBirthMark(birthMark(name)) === name));
+  });
+
+  test.each([null, undefined, '', 'tfe-provider', 'trueup', 'Trueup/payments'])('is not %j', (text) => {
+    expect(stackOfBirthMark(text)).toBeUndefined();
+  });
+});

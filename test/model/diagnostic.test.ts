@@ -1,0 +1,42 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Diagnostic, hasErrors, sortDiagnostics } from '../../src/model/diagnostic.ts';
+
+function diagnostic(
+  about: Partial<Diagnostic> & { readonly file?: string; readonly line?: number } = {},
+): Diagnostic {
+  const { file, line = 1, ...rest } = about;
+  return {
+    code: 'a-code',
+    severity: 'error',
+    class: 'invalid',
+    message: 'a message',
+    ...(file === undefined ? {} : { place: { file, line, column: 1, length: 1, text: '' } }),
+    ...rest,
+  };
+}
+
+describe('diagnostics are told in reading order', () => {
+  const inOrder = [
+    diagnostic({ message: 'no place' }),
+    diagnostic({ file: 'a.yaml', line: 2 }),
+    diagnostic({ file: 'a.yaml', line: 10 }),
+    diagnostic({ file: 'b.yaml', line: 1, code: 'a' }),
+    diagnostic({ file: 'b.yaml', line: 1, code: 'b', message: 'x' }),
+    diagnostic({ file: 'b.yaml', line: 1, code: 'b', message: 'y' }),
+  ];
+
+  test('in whatever order they were found', () => {
+    fc.assert(
+      fc.property(fc.shuffledSubarray(inOrder, { minLength: inOrder.length }), (found) => {
+        expect(sortDiagnostics(found)).toEqual(inOrder);
+      }),
+    );
+  });
+});
+
+test('warnings alone are no errors', () => {
+  const warning = diagnostic({ severity: 'warning' });
+  expect(hasErrors([warning])).toBe(false);
+  expect(hasErrors([warning, diagnostic()])).toBe(true);
+});

@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../src/model/json.ts';
+
+const json = fc.jsonValue() as fc.Arbitrary<Json>;
+
+describe('the text of a value', () => {
+  test('reads back as that value', () => {
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(JSON.parse(canonicalText(value))).toEqual(JSON.parse(JSON.stringify(value)));
+      }),
+    );
+  });
+
+  test('does not depend on the order of keys, at any depth', () => {
+    const reversed = (value: Json): Json => {
+      if (Array.isArray(value)) return value.map(reversed);
+      if (!isJsonObject(value)) return value;
+      return Object.fromEntries(
+        Object.entries(value)
+          .reverse()
+          .map(([key, member]) => [key, reversed(member)]),
+      );
+    };
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(canonicalText(reversed(value))).toBe(canonicalText(value));
+      }),
+    );
+  });
+
+  test.each<[Json | undefined, Json | undefined]>([
+    [null, undefined],
+    [{}, []],
+    [{ a: null }, {}],
+    ['1', 1],
+    [
+      [[1], 2],
+      [1, [2]],
+    ],
+    [{ 'a":1,"b': 2 }, { a: 1, b: 2 }],
+  ])('tells %j from %j', (one, other) => {
+    expect(sameJson(one, other)).toBe(false);
+  });
+});
+
+test('a member is only what the object itself has', () => {
+  expect(ownMember({}, 'constructor')).toBeUndefined();
+  expect(ownMember({ constructor: 'x' }, 'constructor')).toBe('x');
+  expect(ownMember(JSON.parse('{ "__proto__": "x" }'), '__proto__')).toBe('x');
+});

@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { renameMembers } from '../../src/model/rename-members.ts';
+
+test('members get their new names at any depth, and values stay as they are', () => {
+  const body = { mode: 'mode', list: [{ mode: 1 }], constructor: { mode: null } };
+  expect(renameMembers(body, { mode: 'execution' })).toEqual({
+    execution: 'mode',
+    list: [{ execution: 1 }],
+    constructor: { execution: null },
+  });
+});

@@ -1,0 +1,278 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { FieldChange } from '../../src/model/field.ts';
+import { isJsonObject, type Json } from '../../src/model/json.ts';
+import type { Spec } from '../../src/model/resource.ts';
+import { canonicalSpec } from '../../src/plan/canonical-spec.ts';
+import { type DiffInput, diff } from '../../src/plan/diff.ts';
+import { houseSpec, liveHouse, rewritten } from './arbitrary-toys.ts';
+import { houseFields } from './toy-kind.ts';
+
+function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
+  return diffOf(about).fields;
+}
+
+function diffOf(about: Partial<DiffInput>) {
+  return diff({
+    fields: houseFields,
+    desired: {},
+    live: {},
+    recorded: undefined,
+    absent: 'unmanaged',
+    ...about,
+  });
+}
+
+/** Carries field changes out on plain data: what a service does that obeys. */
+function carriedOut(live: Spec, changes: readonly FieldChange[]): Spec {
+  const after = structuredClone(canonicalSpec(houseFields, live)) as Record<string, Json>;
+  for (const { path, after: value } of changes) {
+    const [name = '', member] = path;
+    const whole = after[name];
+    const next = member === undefined ? value : withMember(isJsonObject(whole) ? whole : {}, member, value);
+    if (next === undefined) delete after[name];
+    else after[name] = next;
+  }
+  return after;
+}
+
+function withMember(object: Readonly<Record<string, Json>>, name: string, value: Json | undefined): Json {
+  const others = Object.entries(object).filter(([key]) => key !== name);
+  return Object.fromEntries(value === undefined ? others : [...others, [name, value]]);
+}
+
+describe('any house', () => {
+  test('that is as declared has no difference', () => {
+    fc.assert(
+      fc.property(houseSpec, (spec) => {
+        expect(changesOf({ desired: spec, live: spec })).toEqual([]);
+      }),
+    );
+  });
+
+  test('that was answered in other spellings has no difference', () => {
+    const pairs = houseSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
+    fc.assert(
+      fc.property(pairs, ([spec, other]) => {
+        expect(changesOf({ desired: spec, live: other })).toEqual([]);
+        expect(changesOf({ desired: other, live: spec })).toEqual([]);
+      }),
+    );
+  });
+
+  test('has none left once its changes are carried out', () => {
+    fc.assert(
+      fc.property(houseSpec, liveHouse, (desired, live) => {
+        const after = carriedOut(live, changesOf({ desired, live }));
+        expect(changesOf({ desired, live: after })).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('keeps what the manifest does not mention', () => {
+    fc.assert(
+      fc.property(houseSpec, liveHouse, (desired, live) => {
+        for (const { path } of changesOf({ desired, live })) expect(Object.keys(desired)).toContain(path[0]);
+      }),
+    );
+  });
+
+  test('shows the same changes, whatever the spelling and the order of keys', () => {
+    const triples = fc
+      .tuple(houseSpec, liveHouse)
+      .chain(([desired, live]) =>
+        fc.tuple(fc.constant(desired), fc.constant(live), rewritten(desired), rewritten(live)),
+      );
+    fc.assert(
+      fc.property(triples, ([desired, live, otherDesired, otherLive]) => {
+        expect(changesOf({ desired: otherDesired, live: otherLive })).toEqual(changesOf({ desired, live }));
+      }),
+    );
+  });
+
+  test('that does not exist yet is told whole, with no value before', () => {
+    fc.assert(
+      fc.property(houseSpec, (desired) => {
+        const changes = changesOf({ desired, live: undefined, recorded: { about: 'old', colour: 'blue' } });
+        const { hint: _, ...managed } = canonicalSpec(houseFields, desired);
+        const told = changes.map(({ path, after }) => [path.join(), after]);
+        expect(Object.fromEntries(told)).toEqual(managed);
+        expect(changes.every((change) => !('before' in change) && change.unknown === undefined)).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('a field that is not declared', () => {
+  test('goes back to its default once it was ours, and says so', () => {
+    expect(changesOf({ live: { colour: 'blue' }, recorded: { colour: 'blue' } })).toEqual([
+      { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'no longer declared' },
+    ]);
+  });
+
+  test('is not touched when it has its default already', () => {
+    expect(changesOf({ live: { colour: 'red' }, recorded: { colour: 'blue' } })).toEqual([]);
+  });
+
+  test('is left as it is, and mentioned, when it has no default', () => {
+    expect(diffOf({ live: { owner: 'ann' }, recorded: { owner: 'ann' } })).toEqual({
+      fields: [],
+      notes: ['owner is no longer declared and has no default: it is left as it is'],
+    });
+  });
+
+  test('of a resource that is to be created is not mentioned at all', () => {
+    const found = diffOf({ live: undefined, recorded: { colour: 'blue', owner: 'ann' } });
+    expect(found).toEqual({ fields: [], notes: [] });
+  });
+
+  test('stands for its default where every write replaces everything', () => {
+    const changes = changesOf({ absent: 'default', live: { colour: 'blue' }, desired: { owner: 'ann' } });
+    const ofColour = changes.filter(({ path }) => path[0] === 'colour');
+    expect(ofColour).toEqual([
+      { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'default' },
+    ]);
+  });
+
+  test('is never reset when it is a secret', () => {
+    const recorded = { code: { set: true, version: 1 } };
+    expect(changesOf({ recorded, absent: 'unmanaged' })).toEqual([]);
+    expect(changesOf({ recorded, absent: 'default' }).map(({ path }) => path[0])).not.toContain('code');
+  });
+});
+
+describe('null, nothing and empty are three things', () => {
+  test('null asks for the default', () => {
+    expect(changesOf({ desired: { colour: null }, live: { colour: 'blue' } })).toEqual([
+      { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'default' },
+    ]);
+  });
+
+  test('an empty set removes all elements', () => {
+    expect(changesOf({ desired: { rooms: [] }, live: { rooms: ['a'] } })).toEqual([
+      { path: ['rooms'], before: ['a'], after: [], shape: 'set' },
+    ]);
+  });
+
+  test('an empty map removes all keys, one by one', () => {
+    expect(changesOf({ desired: { labels: {} }, live: { labels: { b: '2', a: '1' } } })).toEqual([
+      { path: ['labels', 'a'], before: '1', shape: 'scalar' },
+      { path: ['labels', 'b'], before: '2', shape: 'scalar' },
+    ]);
+  });
+
+  test('null of an object takes it away', () => {
+    expect(changesOf({ desired: { box: null }, live: { box: { lid: 'x' } } })).toEqual([
+      { path: ['box'], before: { lid: 'x' }, after: null, shape: 'scalar', origin: 'default' },
+    ]);
+  });
+});
+
+describe('the keys of a map', () => {
+  test('that every object answers to are keys like any other', () => {
+    const found = changesOf({
+      desired: { labels: { constructor: 'x' } },
+      live: { labels: { toString: 'y' } },
+    });
+    expect(found).toEqual([
+      { path: ['labels', 'constructor'], after: 'x', shape: 'scalar' },
+      { path: ['labels', 'toString'], before: 'y', shape: 'scalar' },
+    ]);
+  });
+});
+
+describe('the members of an object', () => {
+  const live = { box: { lid: 'round', toys: ['car'], key: 'k' } };
+
+  test('that are absent are not managed', () => {
+    expect(changesOf({ desired: { box: { toys: ['car', 'ball'] } }, live })).toEqual([
+      { path: ['box', 'toys'], before: ['car'], after: ['ball', 'car'], shape: 'set' },
+    ]);
+  });
+
+  test('that are null ask for their own default', () => {
+    expect(changesOf({ desired: { box: { lid: null } }, live })).toEqual([
+      { path: ['box', 'lid'], before: 'round', after: null, shape: 'scalar', origin: 'default' },
+    ]);
+  });
+
+  test('that are no longer declared are reset, or left and mentioned', () => {
+    const recorded = { box: { lid: 'round', key: 'k', toys: ['car'] } };
+    expect(diffOf({ desired: { box: { toys: ['car'] } }, live, recorded })).toEqual({
+      fields: [
+        {
+          path: ['box', 'lid'],
+          before: 'round',
+          after: null,
+          shape: 'scalar',
+          origin: 'no longer declared',
+        },
+      ],
+      notes: ['box.key is no longer declared and has no default: it is left as it is'],
+    });
+  });
+
+  test('are set as a whole where there was no object', () => {
+    expect(changesOf({ desired: { box: { lid: 'x' } }, live: { box: null } })).toEqual([
+      { path: ['box'], before: null, after: { lid: 'x' }, shape: 'scalar' },
+    ]);
+  });
+});
+
+describe('a value that the service does not tell', () => {
+  test('is compared with what we last applied', () => {
+    expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'ann' } })).toEqual([]);
+    expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'bob' } })).toEqual([
+      { path: ['owner'], unknown: 'not answered by the service', after: 'ann', shape: 'scalar' },
+    ]);
+  });
+
+  test('is a change when nothing was ever recorded', () => {
+    expect(changesOf({ desired: { owner: 'ann' }, live: {} })).toHaveLength(1);
+  });
+
+  test('of a secret changes with its version, and with nothing else', () => {
+    const recorded = { code: { set: true, version: 1 } };
+    expect(changesOf({ desired: { code: { env: 'MOVED', version: 1 } }, recorded })).toEqual([]);
+    expect(changesOf({ desired: { code: { env: 'CODE', version: 2 } }, recorded })).toEqual([
+      {
+        path: ['code'],
+        unknown: 'not answered by the service',
+        after: { set: true, version: 2 },
+        shape: 'secret',
+      },
+    ]);
+  });
+
+  test('is a change whatever it is, and says why nobody knows', () => {
+    const unknown = { rooms: 'hidden while it rains' };
+    expect(changesOf({ desired: { rooms: ['a'] }, live: { rooms: ['a'] }, unknown })).toEqual([
+      { path: ['rooms'], unknown: 'hidden while it rains', after: ['a'], shape: 'set' },
+    ]);
+  });
+});
+
+describe('a field that only a create sends', () => {
+  test('is part of a create', () => {
+    expect(changesOf({ desired: { maker: 'ann' }, live: undefined })).toEqual([
+      { path: ['maker'], after: 'ann', shape: 'scalar' },
+    ]);
+  });
+
+  test('is a note when it differs, and never a change', () => {
+    expect(diffOf({ desired: { maker: 'ann' }, live: { maker: 'bob' } })).toEqual({
+      fields: [],
+      notes: ['maker is set when the resource is created and never again: live "bob", declared "ann"'],
+    });
+  });
+
+  test('says nothing when the service does not tell it', () => {
+    expect(diffOf({ desired: { maker: 'ann' }, live: {} })).toEqual({ fields: [], notes: [] });
+  });
+});
+
+test('what is meant for trueup itself is never a difference', () => {
+  expect(changesOf({ desired: { hint: 'x' }, live: { hint: 'y' } })).toEqual([]);
+  expect(changesOf({ desired: { hint: 'x' }, live: undefined })).toEqual([]);
+});
