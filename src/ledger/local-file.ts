@@ -1,103 +1,151 @@
 /**
- * A ledger in one local file, readable JSON. Every write goes to a new file that is synced and then renamed over the old
- * one, so a reader sees the old ledger or the new one, and never a half.
+ * Ledger, lock and history in local files beside the stack, readable JSON. Each file is replaced as a whole, and
+ * whoever changes ledger or lock does so alone, so that a look and the write that relies on it are one.
  */
-import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import type { Ledger, LedgerRecord, LedgerStore } from '../model/ledger.ts';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type HistoryEntry,
+  type Ledger,
+  LedgerConflict,
+  LedgerError,
+  type LedgerLock,
+  type StackStore,
+} from '../model/ledger.ts';
+import { asideName } from './aside-name.ts';
+import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
+import { oneAtATime } from './one-at-a-time.ts';
+import { replaceFile } from './replace-file.ts';
+import { formatStored, parseEntry, parseLock } from './stored-json.ts';
 
-/** The ledger file cannot be used as it is. The message says which and what to do. */
-export class LedgerError extends Error {
-  override readonly name = 'LedgerError';
+/** @param file absolute path of the ledger; its directory is made when the first write needs it */
+export function localLedger(file: string, stack: string): StackStore {
+  return new LocalFile(file, stack);
 }
 
-interface Stored {
-  readonly version: 1;
-  readonly stack: string;
-  readonly serial: number;
-  /** over the records, so that an edit by hand or a torn file is noticed */
-  readonly checksum: string;
-  readonly records: Readonly<Record<string, LedgerRecord>>;
+class LocalFile implements StackStore {
+  readonly place: string;
+  readonly #file: string;
+  readonly #stack: string;
+
+  constructor(file: string, stack: string) {
+    this.#file = file;
+    this.#stack = stack;
+    this.place = `the ledger "${file}"`;
+  }
+
+  async read(): Promise<Ledger> {
+    const text = await readIfThere(this.#file, this.place);
+    return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
+  }
+
+  async write(ledger: Ledger): Promise<Ledger> {
+    return this.#alone(this.place, async () => {
+      const found = (await this.read()).serial;
+      if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
+      const written = { ...ledger, known: true, serial: ledger.serial + 1 };
+      await replaceFile(this.#file, formatLedger(this.#stack, written));
+      return written;
+    });
+  }
+
+  async setAside(): Promise<string> {
+    return this.#alone(this.place, async () => {
+      const aside = `${this.#file}.${asideName()}`;
+      await rename(this.#file, aside);
+      return `"${aside}"`;
+    });
+  }
+
+  async readLock(): Promise<LedgerLock | undefined> {
+    const text = await readIfThere(this.#lockFile, this.#lockPlace);
+    return text === undefined ? undefined : parseLock(text, this.#lockPlace);
+  }
+
+  async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
+    return this.#alone(this.#lockPlace, async () => {
+      const held = await this.readLock();
+      if (held !== undefined && held.id !== instead) return held;
+      await replaceFile(this.#lockFile, formatStored(wanted));
+      return wanted;
+    });
+  }
+
+  async unlock(id: string): Promise<LedgerLock | undefined> {
+    return this.#alone(this.#lockPlace, async () => {
+      const held = await this.readLock();
+      if (held?.id !== id) return undefined;
+      await rm(this.#lockFile, { force: true });
+      return held;
+    });
+  }
+
+  async keepEntry(entry: HistoryEntry): Promise<void> {
+    const file = this.#entryFile(entry.id);
+    await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry "${file}"`));
+  }
+
+  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
+    const names = await readdir(this.#historyDirectory).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw new LedgerError(`the history "${this.#historyDirectory}" cannot be read: ${error.message}`);
+    });
+    const ids = names.flatMap((name) =>
+      name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : [],
+    );
+    const newest = ids.sort().reverse().slice(0, limit);
+    const entries = await Promise.all(newest.map((id) => this.showEntry(id)));
+    return entries.filter((entry) => entry !== undefined);
+  }
+
+  async showEntry(id: string): Promise<HistoryEntry | undefined> {
+    if (!isEntryId(id)) return undefined;
+    const place = `the history entry "${this.#entryFile(id)}"`;
+    const text = await readIfThere(this.#entryFile(id), place);
+    return text === undefined ? undefined : parseEntry(text, place);
+  }
+
+  async close(): Promise<void> {}
+
+  #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
+    return oneAtATime(`${this.#file}.busy`, work).catch(unwritable(what));
+  }
+
+  get #lockFile(): string {
+    return `${this.#file}.lock`;
+  }
+
+  get #lockPlace(): string {
+    return `the lock "${this.#lockFile}"`;
+  }
+
+  /** `payments.history` beside `payments.ledger.json`. */
+  get #historyDirectory(): string {
+    return `${this.#file.replace(/(\.ledger)?\.json$/, '')}.history`;
+  }
+
+  #entryFile(id: string): string {
+    return join(this.#historyDirectory, `${id}${entrySuffix}`);
+  }
 }
 
-/** @param file absolute path; its directory is made when the first write needs it */
-export function localLedger(file: string, stack: string): LedgerStore {
-  return {
-    read: () => readLedger(file, stack),
-    write: (ledger) => writeLedger(file, stack, ledger),
-  };
+const entrySuffix = '.json';
+
+/** What a user types as an id becomes part of a path. */
+function isEntryId(text: string): boolean {
+  return /^[A-Za-z0-9-]+$/.test(text);
 }
 
-async function readLedger(file: string, stack: string): Promise<Ledger> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+async function readIfThere(file: string, place: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
-    throw new LedgerError(`the ledger "${file}" cannot be read: ${error.message}`, { cause: error });
+    throw new LedgerError(`${place} cannot be read: ${error.message}`, { cause: error });
   });
-  if (text === undefined) return { known: false, serial: 0, records: new Map() };
-  const stored = parse(file, text);
-  if (stored.stack !== stack) {
-    throw new LedgerError(
-      `the ledger "${file}" belongs to stack "${stored.stack}", not to "${stack}": move it away, or correct metadata.name`,
-    );
-  }
-  return { known: true, serial: stored.serial, records: new Map(Object.entries(stored.records)) };
 }
 
-function parse(file: string, text: string): Stored {
-  let stored: Stored;
-  try {
-    stored = JSON.parse(text);
-  } catch (error) {
-    throw new LedgerError(
-      `the ledger "${file}" is damaged: it is no JSON; restore it from a backup, or move it away`,
-      { cause: error },
-    );
-  }
-  if (stored.version !== 1)
-    throw new LedgerError(
-      `the ledger "${file}" has version ${stored.version}, which this trueup does not know`,
-    );
-  if (stored.checksum !== checksum(stored.records)) {
-    throw new LedgerError(
-      `the ledger "${file}" is damaged or was edited: its checksum does not match; restore it from a backup, or move it away`,
-    );
-  }
-  return stored;
-}
-
-async function writeLedger(file: string, stack: string, ledger: Ledger): Promise<Ledger> {
-  const current = await readLedger(file, stack);
-  if (current.serial !== ledger.serial) {
-    throw new LedgerError(
-      `the ledger "${file}" was written by another run meanwhile (serial ${current.serial}, expected ${ledger.serial})`,
-    );
-  }
-  const records = Object.fromEntries([...ledger.records].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const serial = ledger.serial + 1;
-  const stored: Stored = { version: 1, stack, serial, checksum: checksum(records), records };
-  await replaceFile(file, `${JSON.stringify(stored, null, 2)}\n`);
-  return { known: true, serial, records: ledger.records };
-}
-
-function checksum(records: Stored['records']): string {
-  return createHash('sha256').update(JSON.stringify(records)).digest('hex');
-}
-
-async function replaceFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
-  const fresh = `${file}.${Math.random().toString(36).slice(2)}.new`;
-  try {
-    const handle = await open(fresh, 'w', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(fresh, file);
-  } catch (error) {
-    await rm(fresh, { force: true });
-    throw error;
-  }
+function unwritable(what: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof LedgerError || !(error instanceof Error)) throw error;
+    throw new LedgerError(`${what} cannot be written: ${error.message}`, { cause: error });
+  };
 }

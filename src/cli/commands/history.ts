@@ -1,0 +1,68 @@
+/** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
+import type { HistoryEntry } from '../../model/ledger.ts';
+import { renderEntryJson, renderHistoryJson } from '../../report/history-json.ts';
+import { renderEntry, renderHistory } from '../../report/history-text.ts';
+import { renderRevert } from '../../report/revert-text.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { openStackLedger } from '../open-stack-ledger.ts';
+import { printError, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+interface Place {
+  readonly world: World;
+  readonly screen: Screen;
+}
+
+export async function history(
+  path: string | undefined,
+  { limit }: { readonly limit: number },
+  place: Place,
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const opened = await openStackLedger(path, place);
+  if (typeof opened === 'number') return opened;
+  const { stack, store } = opened;
+  try {
+    const entries = await store.listEntries(limit);
+    const text =
+      screen.format === 'json'
+        ? renderHistoryJson(stack.name, entries)
+        : renderHistory(entries, { paint: screen.paint });
+    world.stdout.write(`${text}\n`);
+    return exitCodes.done;
+  } finally {
+    await store.close();
+  }
+}
+
+export interface ShowOptions {
+  /** prints the manifest patch that takes the apply back, in place of the apply */
+  readonly revert?: boolean;
+}
+
+export async function showHistory(
+  id: string,
+  path: string | undefined,
+  { revert, place }: ShowOptions & { readonly place: Place },
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const opened = await openStackLedger(path, place);
+  if (typeof opened === 'number') return opened;
+  const { stack, store } = opened;
+  try {
+    const entry = await store.showEntry(id);
+    if (entry === undefined) {
+      printError(screen, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
+      return exitCodes.error;
+    }
+    world.stdout.write(`${revert ? renderRevert(entry) : show(entry, screen)}\n`);
+    return exitCodes.done;
+  } finally {
+    await store.close();
+  }
+}
+
+function show(entry: HistoryEntry, { format, paint, width }: Screen): string {
+  if (format === 'json') return renderEntryJson(entry);
+  return renderEntry(entry, { paint, ...(width === undefined ? {} : { width }) });
+}

@@ -1,0 +1,111 @@
+/**
+ * One apply at a time: takes the lock of a stack, waits for it as long as it was told to, or says who is in the way. A
+ * lock is never taken over because time has passed, only when it is certain that the run that holds it is over.
+ */
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { LedgerLock, RunIdentity, StackStore } from '../model/ledger.ts';
+import { renderHeldLock } from '../report/lock-text.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printError, type Screen } from './screen.ts';
+
+export interface LockRequest {
+  readonly store: StackStore;
+  readonly stack: string;
+  readonly run: RunIdentity;
+  /** seconds; 0 does not wait */
+  readonly timeout: number;
+  /** what the user typed as the path of the stack, for the command that unlocks it */
+  readonly path: string | undefined;
+  readonly stop: AbortSignal;
+}
+
+export interface HeldLock {
+  readonly lock: LedgerLock;
+  /** Gives the lock back. A failure is told and not thrown: what was applied was applied. */
+  release(): Promise<void>;
+}
+
+/** The lock, or the exit code when it is not to be had; everything has been told then. */
+export async function holdLock(request: LockRequest, screen: Screen): Promise<HeldLock | ExitCode> {
+  const { store, run } = request;
+  const wanted: LedgerLock = { id: randomUUID(), run, since: new Date().toISOString() };
+  const held = await takeLock(wanted, request, screen);
+  if (held.id === wanted.id) return { lock: wanted, release: () => release(store, wanted, screen) };
+  if (request.stop.aborted) return exitCodes.interrupted;
+  tellHeld(held, request, screen);
+  return exitCodes.locked;
+}
+
+/** Longest time between two looks at a lock that is waited for. Milliseconds. */
+const longestPause = 5000;
+
+/** The lock that is held in the end: the wanted one, or the one in the way when time was up. */
+async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen): Promise<LedgerLock> {
+  const { timeout, stop } = request;
+  const until = Date.now() + timeout * 1000;
+  let told: string | undefined;
+  for (let wait = 250; ; wait = Math.min(wait * 2, longestPause)) {
+    const held = await tryLock(wanted, request, screen);
+    const left = until - Date.now();
+    if (held.id === wanted.id || left <= 0 || stop.aborted) return held;
+    if (told !== held.id) tellWaiting(held, request, screen);
+    told = held.id;
+    await pause(Math.min(wait, left), undefined, { signal: stop }).catch(() => {});
+  }
+}
+
+async function tryLock(
+  wanted: LedgerLock,
+  { store, run, stack }: LockRequest,
+  { world }: Screen,
+): Promise<LedgerLock> {
+  const held = await store.lock(wanted);
+  if (held.id === wanted.id || !isOver(held, run)) return held;
+  const standing = await store.lock(wanted, held.id);
+  if (standing.id === wanted.id)
+    world.stderr.write(
+      `took over the lock of stack "${stack}" from an earlier try of this run, which is over\n`,
+    );
+  return standing;
+}
+
+/** Whether this run is another try of the one that holds the lock, and that one has certainly ended. */
+function isOver({ run: holder }: LedgerLock, run: RunIdentity): boolean {
+  if (holder.id !== run.id) return false;
+  if (holder.sole && run.sole) return true;
+  const isEarlier = holder.attempt !== undefined && run.attempt !== undefined && holder.attempt < run.attempt;
+  return isEarlier || isGone(holder);
+}
+
+/** Whether the process that holds the lock ran on this host and runs no more. */
+function isGone({ where, pid }: RunIdentity): boolean {
+  if (where !== hostname() || pid === undefined) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
+
+function tellHeld(held: LedgerLock, { stack, path, timeout }: LockRequest, screen: Screen): void {
+  printError(
+    screen,
+    renderHeldLock(held, { stack, crashed: isGone(held.run), waited: timeout, ...(path && { path }) }),
+  );
+}
+
+function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { world }: Screen): void {
+  world.stderr.write(`waiting for the lock of stack "${stack}": ${run.who} holds it since ${since}\n`);
+}
+
+async function release(store: StackStore, lock: LedgerLock, screen: Screen): Promise<void> {
+  const removed = await store.unlock(lock.id).catch((error: Error) => {
+    printError(screen, `the lock could not be given back: ${error.message}`);
+    return lock;
+  });
+  if (removed === undefined)
+    screen.world.stderr.write('somebody took the lock of this run away while it was working\n');
+}

@@ -1,0 +1,51 @@
+/**
+ * Records an apply in the history of its stack: before its first call, so that one that was killed is known too, and
+ * again when it has ended.
+ */
+import { randomBytes } from 'node:crypto';
+import { beginEntry, endEntry } from '../apply/history-entry.ts';
+import { repositoryCommit } from '../ledger/repository-commit.ts';
+import type { HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Plan } from '../model/plan.ts';
+import type { Stack } from '../model/target.ts';
+import { printError, type Screen } from './screen.ts';
+
+export interface HistoryKeeper {
+  /** Completes the entry. A failure is told and not thrown: what was applied was applied. */
+  end(outcomes: readonly Outcome[]): Promise<void>;
+}
+
+/** An apply with nothing to do leaves no entry. @throws LedgerError when the entry cannot be written */
+export async function keepHistory(
+  plan: Plan,
+  about: {
+    readonly stack: Stack;
+    readonly run: RunIdentity;
+    readonly store: HistoryStore;
+    readonly ledger: Ledger;
+  },
+  screen: Screen,
+): Promise<HistoryKeeper> {
+  if (plan.changes.length === 0) return { end: async () => {} };
+  const { stack, run, store, ledger } = about;
+  const now = new Date().toISOString();
+  const commit = await repositoryCommit({ directory: stack.directory, env: screen.world.env });
+  const head = { id: entryId(now), run, began: now, ...commit };
+  const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
+  await store.keepEntry(entry);
+  return {
+    end: async (outcomes) => {
+      await store
+        .keepEntry(endEntry(entry, outcomes, new Date().toISOString()))
+        .catch((error: Error) =>
+          printError(screen, `the history lacks the end of this apply: ${error.message}`),
+        );
+    },
+  };
+}
+
+/** `20261120T114200Z-7f3a`: sorts by time, and no two are alike. */
+function entryId(now: string): string {
+  return `${now.slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
+}

@@ -1,0 +1,55 @@
+/** The commands about ledger, lock and history on the command line: `unlock` and `history`. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { parseDuration } from '../model/duration.ts';
+import { type CommonOptions, command, type Ends, formatOption, pathHelp } from './command-line.ts';
+import type { ShowOptions } from './commands/history.ts';
+import type { World } from './world.ts';
+
+export function addUnlock(program: Command, world: World, { end, screenOf }: Ends): void {
+  command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')
+    .argument('[path]', pathHelp)
+    .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
+    .action(async (path: string | undefined, options: CommonOptions & { id: string }) => {
+      const { unlock } = await import('./commands/unlock.ts');
+      end(await unlock(path, options, { world, screen: screenOf(options) }));
+    });
+}
+
+export function addHistory(program: Command, world: World, { end, screenOf }: Ends): void {
+  const history = command(
+    program,
+    'history',
+    'Lists what was applied, newest first; "history show <id>" tells one',
+  )
+    .argument('[path]', pathHelp)
+    .addOption(formatOption())
+    .option('--limit <number>', 'how many', parseCount, 20)
+    .action(async (path: string | undefined, options: CommonOptions & { limit: number }) => {
+      const { history: list } = await import('./commands/history.ts');
+      end(await list(path, options, { world, screen: screenOf(options) }));
+    });
+  command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
+    .argument('<id>', 'as "trueup history" lists it')
+    .argument('[path]', pathHelp)
+    .addOption(formatOption())
+    .option('--revert', 'print what to write into the manifests to take it back')
+    .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
+      // What "history" takes as well is found there, wherever it stands on the line.
+      const options: CommonOptions & ShowOptions = show.optsWithGlobals();
+      const { showHistory } = await import('./commands/history.ts');
+      end(await showHistory(id, path, { ...options, place: { world, screen: screenOf(options) } }));
+    });
+}
+
+/** Seconds. */
+export function parseTimeout(text: string): number {
+  const seconds = text.trim() === '' ? undefined : parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
+  return seconds;
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1) throw new InvalidArgumentError('a number from 1 on');
+  return count;
+}

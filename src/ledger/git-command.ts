@@ -1,0 +1,77 @@
+/**
+ * Runs the `git` of this machine. It never asks a question, runs no hook, takes no lock that it can do without, and
+ * what it says is repeated without the user names and passwords of addresses.
+ */
+import { spawn } from 'node:child_process';
+import { LedgerError } from '../model/ledger.ts';
+
+export interface GitPlace {
+  /** absolute, anywhere inside the repository */
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** variables of git's own, which the environment cannot set */
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly out: Buffer;
+  /** its own words about a failure, on one line */
+  readonly words: string;
+}
+
+/** Set while a hook runs: they would point git at another repository, or at the user's index. */
+const inherited = [
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+  'GIT_QUARANTINE_PATH',
+  'GIT_PREFIX',
+];
+
+const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
+
+/** @throws LedgerError when there is no git on this machine */
+export async function runGit(args: readonly string[], place: GitPlace, input = ''): Promise<GitAnswer> {
+  const child = spawn('git', [...quiet, ...args], {
+    cwd: place.directory,
+    env: environment(place),
+    stdio: 'pipe',
+  });
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+  // A git that fails early closes its end; its exit code tells more than the broken pipe.
+  child.stdin.on('error', () => {});
+  child.stdin.end(input);
+  const code = await new Promise<number>((resolve, reject) => {
+    child.on('error', (error) => reject(notRun(error)));
+    child.on('close', (ended) => resolve(ended ?? 1));
+  });
+  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
+}
+
+function environment({ env, settings }: GitPlace): Record<string, string> {
+  const kept = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined || inherited.includes(name) ? [] : [[name, value] as const],
+  );
+  const tame = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+  return { ...Object.fromEntries(kept), ...tame, ...settings };
+}
+
+function notRun(error: NodeJS.ErrnoException): LedgerError {
+  const why = error.code === 'ENOENT' ? 'it is not installed, or not in PATH' : error.message;
+  return new LedgerError(`git cannot be run: ${why}`, { cause: error });
+}
+
+/** The lines that say what is wrong: no hints, no progress, and no credentials of an address. */
+function wordsOf(text: string): string {
+  const lines = text
+    .split(/[\r\n]+/)
+    .map((line) => line.replace(/^remote:\s*/, '').trim())
+    .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
+  return lines.join('; ').replace(/\/\/[^\s/@]+@/g, '//***@');
+}

@@ -1,0 +1,214 @@
+/**
+ * The files of one ref of a remote, read and replaced with git's plumbing alone. The objects that come and go live in a
+ * directory of their own, so the user's repository, its index and its work tree stay as they are, also in a shallow
+ * clone. A new state is a commit without parents: what a reader has to fetch stays small, however often it is replaced.
+ */
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { LedgerError } from '../model/ledger.ts';
+import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
+
+/** One state of the ref. */
+export interface Snapshot {
+  /** undefined: the ref does not exist */
+  readonly commit: string | undefined;
+  /** ids of the blobs by path, `history/x.json` */
+  readonly blobs: ReadonlyMap<string, string>;
+}
+
+/** New texts by path; `undefined` takes a file away. */
+export type Edits = Readonly<Record<string, string | undefined>>;
+
+export interface RemoteRef {
+  readonly remote: string;
+  readonly ref: string;
+}
+
+const nothing: Snapshot = { commit: undefined, blobs: new Map() };
+
+/** How often a look may find that the ref has moved between being asked for and being fetched. */
+const looks = 10;
+
+export class GitRepository {
+  readonly #at: GitPlace;
+  readonly #where: RemoteRef;
+  #opened: Promise<{ readonly at: GitPlace; readonly directory: string }> | undefined;
+
+  constructor(at: GitPlace, where: RemoteRef) {
+    this.#at = at;
+    this.#where = where;
+  }
+
+  /** What the remote holds now. @throws LedgerError when it cannot be asked */
+  async look(): Promise<Snapshot> {
+    for (let attempt = 1; attempt <= looks; attempt += 1) {
+      const commit = await this.#tip();
+      if (commit === undefined) return nothing;
+      if (await this.#has(commit)) return { commit, blobs: await this.#list(commit) };
+      await this.#fetch();
+      if (await this.#has(commit)) return { commit, blobs: await this.#list(commit) };
+    }
+    throw new LedgerError(`${this.#name} moves faster than it can be read: try again`);
+  }
+
+  /** The texts of blobs, in the order of their ids. */
+  async readBlobs(ids: readonly string[]): Promise<string[]> {
+    const { out } = await this.#git(['cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''));
+    const texts: string[] = [];
+    for (let at = 0; at < out.length; ) {
+      const end = out.indexOf('\n', at);
+      const size = Number(out.toString('utf8', at, end).split(' ')[2]);
+      if (!Number.isInteger(size)) throw new LedgerError(`${this.#name} is damaged: a file of it is missing`);
+      texts.push(out.toString('utf8', end + 1, end + 1 + size));
+      at = end + 1 + size + 1;
+    }
+    return texts;
+  }
+
+  /** A state that nobody knows of yet. */
+  async prepare(from: Snapshot, edits: Edits, message: string): Promise<Snapshot> {
+    const blobs = new Map(from.blobs);
+    for (const [path, text] of Object.entries(edits)) {
+      if (text === undefined) blobs.delete(path);
+      else blobs.set(path, await this.#text(['hash-object', '-w', '--stdin'], text));
+    }
+    const commit = await this.#text(['commit-tree', await this.#makeTree(blobs), '-m', message]);
+    return { commit, blobs };
+  }
+
+  /**
+   * Puts one state in the place of another, if that is still what stands there.
+   * @returns false when somebody else was faster
+   * @throws LedgerError when the remote refuses for another reason
+   */
+  async replace(from: Snapshot, by: Snapshot): Promise<boolean> {
+    const { remote, ref } = this.#where;
+    const pushed = await this.#git([
+      ...['push', '--quiet', '--no-verify', '--no-follow-tags', '--no-signed', '--recurse-submodules=no'],
+      `--force-with-lease=${ref}:${from.commit ?? ''}`,
+      remote,
+      `${by.commit}:${ref}`,
+    ]);
+    if (pushed.code === 0) return true;
+    // What stands there tells more than words: an answer may be lost, and servers word a lost race in many ways.
+    const now = await this.#tip();
+    if (now === by.commit) return true;
+    if (now !== from.commit) return false;
+    throw new LedgerError(
+      `${this.#name} cannot be written: ${pushed.words}; the run needs permission to push "${ref}"`,
+    );
+  }
+
+  async close(): Promise<void> {
+    const opened = await this.#opened?.catch(() => undefined);
+    if (opened !== undefined) await rm(opened.directory, { recursive: true, force: true });
+  }
+
+  get #name(): string {
+    return `the ledger "${this.#where.ref}" of the remote "${this.#where.remote}"`;
+  }
+
+  async #tip(): Promise<string | undefined> {
+    const { remote, ref } = this.#where;
+    const asked = await this.#git(['ls-remote', '--quiet', remote, ref]);
+    if (asked.code !== 0) throw this.#unreachable(asked);
+    const line = asked.out
+      .toString()
+      .split('\n')
+      .find((candidate) => candidate.endsWith(`\t${ref}`));
+    return line?.split('\t')[0];
+  }
+
+  #unreachable({ words }: GitAnswer): LedgerError {
+    return new LedgerError(`${this.#name} cannot be read: ${words}`);
+  }
+
+  async #fetch(): Promise<void> {
+    const { remote, ref } = this.#where;
+    const fetched = await this.#git([
+      ...['-c', 'fetch.negotiationAlgorithm=noop', '-c', 'fetch.writeCommitGraph=false'],
+      ...['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--no-prune', '--refmap='],
+      ...['--no-auto-maintenance', '--no-recurse-submodules', '--no-filter', remote, ref],
+    ]);
+    // Gone meanwhile: the next look sees it.
+    if (fetched.code !== 0 && !/couldn't find remote ref/.test(fetched.words))
+      throw this.#unreachable(fetched);
+  }
+
+  async #has(commit: string): Promise<boolean> {
+    return (await this.#git(['cat-file', '-e', `${commit}^{tree}`])).code === 0;
+  }
+
+  async #list(commit: string): Promise<ReadonlyMap<string, string>> {
+    const { out } = await this.#git(['ls-tree', '-r', '-z', commit]);
+    const lines = out.toString().split('\0').filter(Boolean);
+    return new Map(
+      lines.map((line) => {
+        const [about = '', path = ''] = line.split('\t');
+        return [path, about.split(' ')[2] ?? ''];
+      }),
+    );
+  }
+
+  /** Folders are one level deep at most. */
+  async #makeTree(blobs: ReadonlyMap<string, string>): Promise<string> {
+    const folders = Map.groupBy([...blobs], ([path]) =>
+      path.includes('/') ? path.split('/')[0] : undefined,
+    );
+    const lines = (folders.get(undefined) ?? []).map(([path, id]) => `100644 blob ${id}\t${path}\n`);
+    for (const [folder, files] of folders) {
+      if (folder === undefined) continue;
+      const below = files.map(([path, id]) => `100644 blob ${id}\t${path.slice(folder.length + 1)}\n`);
+      lines.push(`040000 tree ${await this.#text(['mktree'], below.join(''))}\t${folder}\n`);
+    }
+    return this.#text(['mktree'], lines.join(''));
+  }
+
+  /** @throws LedgerError when a command that works on objects alone fails: the disk is full, say */
+  async #text(args: readonly string[], input?: string): Promise<string> {
+    const { code, out, words } = await this.#git(args, input);
+    if (code !== 0) throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} says: ${words}`);
+    return out.toString().trim();
+  }
+
+  async #git(args: readonly string[], input?: string): Promise<GitAnswer> {
+    this.#opened ??= this.#open();
+    return runGit(args, (await this.#opened).at, input);
+  }
+
+  async #open() {
+    const { directory: from, env } = this.#at;
+    const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
+    if (found.code !== 0)
+      throw new LedgerError(`"ledger: git" needs a git repository, and "${from}" is in none: ${found.words}`);
+    await this.#findRemote();
+    const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
+    const objects = join(directory, 'objects');
+    await mkdir(objects);
+    const known = resolve(from, found.out.toString().trim());
+    const settings = {
+      GIT_OBJECT_DIRECTORY: objects,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: quotedPath(known),
+      GIT_AUTHOR_NAME: 'trueup',
+      GIT_AUTHOR_EMAIL: 'trueup@localhost',
+      GIT_COMMITTER_NAME: 'trueup',
+      GIT_COMMITTER_EMAIL: 'trueup@localhost',
+    };
+    return { directory, at: { directory: from, env, settings } };
+  }
+
+  async #findRemote(): Promise<void> {
+    const { remote } = this.#where;
+    const found = await runGit(['remote', 'get-url', remote], this.#at);
+    if (found.code !== 0)
+      throw new LedgerError(
+        `"ledger: git" needs the remote "${remote}", which this repository does not have: add it with "git remote add ${remote} URL", or name another one in spec.ledger`,
+      );
+  }
+}
+
+/** In a list of paths a colon parts two, unless the path stands in quotes. */
+function quotedPath(path: string): string {
+  return path.includes(delimiter) ? JSON.stringify(path) : path;
+}

@@ -1,0 +1,236 @@
+/**
+ * Ledger, lock and history in PostgreSQL. Each change is one statement that names the state it relies on, so the server
+ * decides a race. Reading creates nothing: the tables are made by the first run that has something to write.
+ */
+import type { Pool, PoolClient } from 'pg';
+import {
+  type HistoryEntry,
+  type Ledger,
+  LedgerConflict,
+  LedgerError,
+  type LedgerLock,
+  type StackStore,
+} from '../model/ledger.ts';
+import { asideName } from './aside-name.ts';
+import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
+import { migrate, versionOf } from './postgres-schema.ts';
+import { formatStored, parseEntry, parseLock } from './stored-json.ts';
+
+/** @param url `postgres://…`, with its credentials; it is repeated in no message */
+export function postgresLedger(url: string, stack: string): StackStore {
+  return new Postgres(url, stack);
+}
+
+/** Milliseconds until a server that does not answer is given up. */
+const patience = 15_000;
+
+class Postgres implements StackStore {
+  readonly place: string;
+  readonly #url: string;
+  readonly #stack: string;
+  #pool: Promise<Pool> | undefined;
+  /** the tables exist, as far as this store knows */
+  #ready = false;
+  /** what a write held whose answer was lost: the server may have it */
+  #unsure: string | undefined;
+
+  constructor(url: string, stack: string) {
+    this.#url = url;
+    this.#stack = stack;
+    this.place = `the ledger of stack "${stack}" in PostgreSQL`;
+  }
+
+  async read(): Promise<Ledger> {
+    return this.#parse(await this.#readStored());
+  }
+
+  #readStored(): Promise<string | undefined> {
+    return this.#readText('select content::text from trueup.ledgers where stack = $1');
+  }
+
+  #parse(text: string | undefined): Ledger {
+    return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
+  }
+
+  async write(ledger: Ledger): Promise<Ledger> {
+    const written = { ...ledger, known: true, serial: ledger.serial + 1 };
+    const text = formatLedger(this.#stack, written);
+    const unsure = this.#unsure;
+    this.#unsure = text;
+    const changed = await this.#writeText(text, ledger.serial);
+    this.#unsure = undefined;
+    if (changed) return written;
+    const stored = await this.#readStored();
+    // Our own write, whose answer was lost, is no other run's.
+    if (stored === text) return written;
+    if (stored !== undefined && stored === unsure) return this.write(written);
+    throw new LedgerConflict(this.place, { found: this.#parse(stored).serial, expected: ledger.serial });
+  }
+
+  /** @returns whether the serial was still the one that was expected */
+  async #writeText(text: string, serial: number): Promise<boolean> {
+    const statement =
+      serial === 0
+        ? `insert into trueup.ledgers (stack, serial, content) values ($1, $2 + 1, $3)
+           on conflict (stack) do nothing returning stack`
+        : `update trueup.ledgers set serial = serial + 1, content = $3, written = now()
+           where stack = $1 and serial = $2 returning stack`;
+    return (await this.#change(statement, [serial, text])).length > 0;
+  }
+
+  async setAside(): Promise<string> {
+    // No stack has a name with a slash in it.
+    const name = `${this.#stack}/${asideName()}`;
+    await this.#change('update trueup.ledgers set stack = $2 where stack = $1 returning stack', [name]);
+    return `the row "${name}" of trueup.ledgers`;
+  }
+
+  async readLock(): Promise<LedgerLock | undefined> {
+    const text = await this.#readText('select content::text from trueup.locks where stack = $1');
+    return text === undefined ? undefined : parseLock(text, this.#lockName);
+  }
+
+  async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
+    for (;;) {
+      const taken = await this.#change(
+        `insert into trueup.locks as held (stack, id, content) values ($1, $2, $3)
+         on conflict (stack) do update set id = excluded.id, content = excluded.content where held.id = $4
+         returning stack`,
+        [wanted.id, formatStored(wanted), instead ?? null],
+      );
+      if (taken.length > 0) return wanted;
+      const held = await this.readLock();
+      // Given back between the two statements: it is free for the taking.
+      if (held !== undefined) return held;
+    }
+  }
+
+  async unlock(id: string): Promise<LedgerLock | undefined> {
+    const [removed] = await this.#change(
+      'delete from trueup.locks where stack = $1 and id = $2 returning content::text',
+      [id],
+    );
+    return removed === undefined ? undefined : parseLock(removed, this.#lockName);
+  }
+
+  async keepEntry(entry: HistoryEntry): Promise<void> {
+    await this.#change(
+      `insert into trueup.history (stack, id, content) values ($1, $2, $3)
+       on conflict (stack, id) do update set content = excluded.content`,
+      [entry.id, formatStored(entry)],
+    );
+  }
+
+  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
+    const texts = await this.#readTexts(
+      'select content::text from trueup.history where stack = $1 order by id desc limit $2',
+      [limit],
+    );
+    return texts.map((text) => parseEntry(text, this.#entryName));
+  }
+
+  async showEntry(id: string): Promise<HistoryEntry | undefined> {
+    const text = await this.#readText(
+      'select content::text from trueup.history where stack = $1 and id = $2',
+      [id],
+    );
+    return text === undefined ? undefined : parseEntry(text, this.#entryName);
+  }
+
+  async close(): Promise<void> {
+    const pool = await this.#pool?.catch(() => undefined);
+    await pool?.end();
+  }
+
+  get #lockName(): string {
+    return `the lock of stack "${this.#stack}" in PostgreSQL`;
+  }
+
+  get #entryName(): string {
+    return `a history entry of stack "${this.#stack}" in PostgreSQL`;
+  }
+
+  async #readText(statement: string, values: readonly unknown[] = []): Promise<string | undefined> {
+    return (await this.#readTexts(statement, values))[0];
+  }
+
+  /** Nothing where trueup never wrote. */
+  #readTexts(statement: string, values: readonly unknown[] = []): Promise<string[]> {
+    return this.#with('read', async (client) => {
+      if (!this.#ready) this.#ready = (await versionOf(client)) > 0;
+      return this.#ready ? this.#query(client, statement, values) : [];
+    });
+  }
+
+  #change(statement: string, values: readonly unknown[]): Promise<string[]> {
+    return this.#with('written', async (client) => {
+      if (!this.#ready) await migrate(client);
+      this.#ready = true;
+      return this.#query(client, statement, values);
+    });
+  }
+
+  /** The first column of each row. The stack is `$1` of every statement. */
+  async #query(client: PoolClient, statement: string, values: readonly unknown[]): Promise<string[]> {
+    const { rows } = await client.query<Record<string, string>>(statement, [this.#stack, ...values]);
+    return rows.map((row) => Object.values(row)[0] ?? '');
+  }
+
+  async #with<T>(what: 'read' | 'written', work: (client: PoolClient) => Promise<T>): Promise<T> {
+    try {
+      this.#pool ??= openPool(this.#url);
+      const pool = await this.#pool;
+      return await once(pool, work).catch((error: unknown) => {
+        // A connection that broke while nobody used it says so only now; every statement may be said twice.
+        if (!(error instanceof BrokenConnection)) throw error;
+        return once(pool, work);
+      });
+    } catch (error) {
+      if (error instanceof LedgerError) throw error;
+      const cause = error instanceof BrokenConnection ? error.cause : error;
+      throw new LedgerError(`${this.place} cannot be ${what}: ${wordsOf(cause)}`);
+    }
+  }
+}
+
+/** The server was there and is gone: what was said last may or may not have been heard. */
+class BrokenConnection extends Error {}
+
+async function once<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  const client = await pool.connect();
+  let broken = false;
+  try {
+    return await work(client);
+  } catch (error) {
+    // What the server itself says has a severity.
+    broken = !(error instanceof LedgerError) && !(error instanceof Error && 'severity' in error);
+    throw broken ? new BrokenConnection('broken', { cause: error }) : error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Loaded here, because only stacks that keep their ledger in PostgreSQL need it. */
+async function openPool(url: string): Promise<Pool> {
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: 2,
+    connectionTimeoutMillis: patience,
+    query_timeout: patience * 4,
+    application_name: 'trueup',
+    allowExitOnIdle: true,
+  });
+  // A connection that breaks is replaced at the next use; who uses it just then is told by his statement.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/** Several addresses may have been tried, each with an error of its own. Errors of URLs quote them, and are not repeated. */
+function wordsOf(error: unknown): string {
+  if (error instanceof AggregateError) return [...new Set(error.errors.map(wordsOf))].join('; ');
+  if (!(error instanceof Error)) return String(error);
+  if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is no valid URL';
+  return error.message.replace(/\/\/[^\s/@]+@/g, '//***@');
+}

@@ -1,0 +1,53 @@
+/**
+ * A file that is only ever replaced as a whole: a new one is written beside it, synced, and renamed over it, so that a
+ * reader sees the old text or the new one, and never a half, even when the machine stops in between.
+ */
+import { randomUUID } from 'node:crypto';
+import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+
+/** Makes the directory of the file when there is none. Readable by its owner only. */
+export async function replaceFile(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  const fresh = `${file}.${randomUUID()}${freshSuffix}`;
+  try {
+    await writeSynced(fresh, text);
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+  await syncDirectory(dirname(file));
+  await sweep(file).catch(() => {});
+}
+
+async function writeSynced(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'wx', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The rename itself, too, survives a power cut; some systems cannot sync a directory, and keep it safe themselves. */
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r').catch(() => undefined);
+  await handle?.sync().catch(() => {});
+  await handle?.close();
+}
+
+const freshSuffix = '.new';
+const anHour = 3_600_000;
+
+/** Takes away what runs that were killed while they wrote have left; what is young may be a write under way. */
+async function sweep(file: string): Promise<void> {
+  const directory = dirname(file);
+  const isLeft = (name: string) => name.startsWith(`${basename(file)}.`) && name.endsWith(freshSuffix);
+  for (const name of (await readdir(directory)).filter(isLeft)) {
+    const left = join(directory, name);
+    const { mtimeMs } = await stat(left).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+    if (Date.now() - mtimeMs > anHour) await rm(left, { force: true });
+  }
+}

@@ -1,0 +1,39 @@
+/** A lock and a history entry as the JSON that every store keeps. What cannot be read as one is told, never guessed. */
+import { type HistoryEntry, LedgerError, type LedgerLock } from '../model/ledger.ts';
+
+export function formatStored(value: LedgerLock | HistoryEntry): string {
+  return `${JSON.stringify(value, null, 2)}\n`;
+}
+
+/** @param place where it was found, for the message: `the lock "…/payments.ledger.json.lock"` */
+export function parseLock(text: string, place: string): LedgerLock {
+  const value = parse(text, place);
+  const { id, since, run } = value as Partial<LedgerLock>;
+  if (typeof id !== 'string' || typeof since !== 'string' || typeof run?.id !== 'string')
+    throw unreadable(place);
+  return value as unknown as LedgerLock;
+}
+
+export function parseEntry(text: string, place: string): HistoryEntry {
+  const value = parse(text, place);
+  const { version, id, changes } = value as Partial<HistoryEntry>;
+  if (version !== 1 || typeof id !== 'string' || !Array.isArray(changes)) throw unreadable(place);
+  return value as unknown as HistoryEntry;
+}
+
+function parse(text: string, place: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null) return value as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw unreadable(place, error);
+  }
+  throw unreadable(place);
+}
+
+function unreadable(place: string, cause?: unknown): LedgerError {
+  return new LedgerError(
+    `${place} cannot be read: trueup did not write it like this; look at it, and remove it when no apply is running`,
+    { cause },
+  );
+}

@@ -1,0 +1,232 @@
+// What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { gitLedger } from '../../src/ledger/git-ref.ts';
+import { repositoryCommit } from '../../src/ledger/repository-commit.ts';
+import type { StackStore } from '../../src/model/ledger.ts';
+import { git, makeRemote } from './git-remote.ts';
+import { entry, ledger, lock } from './kept-things.ts';
+
+function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
+  const store = gitLedger({ directory, env: process.env }, { remote, stack });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function hook(directory: string, name: string, script: string): void {
+  mkdirSync(directory, { recursive: true });
+  writeFileSync(join(directory, name), `#!/bin/sh\n${script}\n`);
+  chmodSync(join(directory, name), 0o755);
+}
+
+/** All that a user would notice in a repository, and all of its files but their times. */
+function stateOf(clone: string) {
+  const files = readdirSync(join(clone, '.git'), { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+    .map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`);
+  return {
+    files: files.sort(),
+    status: git(clone, '--no-optional-locks', 'status', '--porcelain'),
+    refs: git(clone, 'for-each-ref'),
+  };
+}
+
+async function useAll(store: StackStore): Promise<void> {
+  await store.read();
+  await store.lock(lock('mine'));
+  await store.write(ledger(0, 'a'));
+  await store.keepEntry(entry('e1'));
+  await store.listEntries(5);
+  await store.unlock('mine');
+}
+
+describe("the user's repository", () => {
+  test('stays as it is, down to the last file', async () => {
+    const clone = makeRemote().clone();
+    writeFileSync(join(clone, 'file.txt'), 'half-staged');
+    git(clone, 'add', 'file.txt');
+    writeFileSync(join(clone, 'file.txt'), 'and edited again');
+    writeFileSync(join(clone, 'new.txt'), 'untracked');
+    const before = stateOf(clone);
+    await useAll(open(clone));
+    await open(clone).read();
+    expect(stateOf(clone)).toEqual(before);
+  });
+
+  test('runs none of its hooks', async () => {
+    const clone = makeRemote().clone();
+    for (const name of ['pre-push', 'reference-transaction', 'pre-commit'])
+      hook(join(clone, '.git', 'hooks'), name, 'exit 1');
+    await useAll(open(clone));
+  });
+
+  test('may be shallow', async () => {
+    const remote = makeRemote();
+    await open(remote.clone()).write(ledger(0, 'a'));
+    const shallow = remote.clone('--depth=1');
+    expect(git(shallow, 'rev-parse', '--is-shallow-repository')).toBe('true');
+    const before = stateOf(shallow);
+    const store = open(shallow);
+    const read = await store.read();
+    expect([...read.records.keys()]).toEqual(['a']);
+    await store.write(read);
+    await useAll(open(shallow, 'origin', 'other'));
+    expect(stateOf(shallow)).toEqual(before);
+    expect((await open(remote.clone('--depth=1')).read()).serial).toBe(2);
+  });
+
+  test('may be a work tree of another one, or a directory deep inside', async () => {
+    const remote = makeRemote();
+    const clone = remote.clone();
+    const tree = `${clone}-tree`;
+    git(clone, 'worktree', 'add', '--quiet', tree, '-b', 'side');
+    const deep = join(tree, 'stacks', 'payments');
+    mkdirSync(deep, { recursive: true });
+    await open(deep).write(ledger(0, 'a'));
+    expect((await open(clone).read()).serial).toBe(1);
+  });
+
+  test('may be in the middle of a hook of its own', async () => {
+    const clone = makeRemote().clone();
+    const env = { ...process.env, GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' };
+    const store = gitLedger({ directory: clone, env }, { remote: 'origin', stack: 'payments' });
+    onTestFinished(() => store.close());
+    expect((await store.write(ledger(0, 'a'))).serial).toBe(1);
+  });
+});
+
+describe('the ref', () => {
+  test('holds readable files, and one commit however often it is written', async () => {
+    const remote = makeRemote();
+    const store = open(remote.clone());
+    await useAll(store);
+    await store.lock(lock('again'));
+    const ref = 'refs/trueup/payments';
+    const names = git(remote.directory, 'ls-tree', '-r', '--name-only', ref).split('\n');
+    expect(names).toEqual(['history/e1.json', 'ledger.json', 'lock.json']);
+    expect(JSON.parse(git(remote.directory, 'show', `${ref}:ledger.json`))).toMatchObject({ serial: 1 });
+    expect(git(remote.directory, 'rev-list', '--count', ref)).toBe('1');
+    expect(git(remote.directory, 'for-each-ref', '--format=%(refname)')).toBe(`refs/heads/main\n${ref}`);
+  });
+
+  test('is written anew when another run was faster between the look and the push', async () => {
+    const remote = makeRemote();
+    const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
+    await ours.keepEntry(entry('e1'));
+    // What `ours` remembers of the ref is out of date from here on.
+    await theirs.keepEntry(entry('e2'));
+    await theirs.lock(lock('theirs'));
+    await ours.keepEntry(entry('e3'));
+    expect((await ours.listEntries(9)).map(({ id }) => id)).toEqual(['e3', 'e2', 'e1']);
+    expect(await ours.readLock()).toEqual(lock('theirs'));
+  });
+
+  test('counts as written when only the answer to the push was lost', async () => {
+    const remote = makeRemote();
+    // The update is done when this hook runs, and its failure makes the connection end in an error.
+    hook(join(remote.directory, 'hooks'), 'post-receive', 'kill -9 $PPID');
+    const store = open(remote.clone());
+    expect((await store.write(ledger(0, 'a'))).serial).toBe(1);
+    expect((await open(remote.clone()).read()).serial).toBe(1);
+  });
+
+  test('leaves nothing behind in the directory for temporary files', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trueup-tmp-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = directory;
+    try {
+      const store = gitLedger(
+        { directory: makeRemote().clone(), env: process.env },
+        { remote: 'origin', stack: 'payments' },
+      );
+      await useAll(store);
+      await store.close();
+      expect(readdirSync(directory).filter((name) => name.startsWith('trueup-git-'))).toEqual([]);
+    } finally {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    }
+  });
+});
+
+describe('it says clearly', () => {
+  test('that there is no repository', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const said = `"ledger: git" needs a git repository, and "${directory}" is in none`;
+    await expect(open(directory).read()).rejects.toThrow(said);
+    await expect(open(directory).write(ledger(0))).rejects.toThrow(said);
+  });
+
+  test('that there is no such remote', async () => {
+    const clone = makeRemote().clone();
+    await expect(open(clone, 'upstream').read()).rejects.toThrow(
+      /needs the remote "upstream", which this repository does not have: add it with "git remote add/,
+    );
+  });
+
+  test('that there is no git', async () => {
+    const clone = makeRemote().clone();
+    const store = gitLedger(
+      { directory: clone, env: { PATH: '/nowhere' } },
+      { remote: 'origin', stack: 'payments' },
+    );
+    await expect(store.read()).rejects.toThrow('git cannot be run: it is not installed, or not in PATH');
+  });
+
+  test('that the remote cannot be reached, without the password of its address', async () => {
+    const clone = makeRemote().clone();
+    git(clone, 'remote', 'set-url', 'origin', 'http://me:planted@127.0.0.1:1/x.git');
+    const failure = await open(clone)
+      .read()
+      .catch((error: Error) => error.message);
+    expect(failure).toContain('the ledger "refs/trueup/payments" of the remote "origin" cannot be read');
+    expect(failure).not.toContain('planted');
+  });
+
+  test('that the run may not push there, in the words of the server', async () => {
+    const remote = makeRemote();
+    hook(join(remote.directory, 'hooks'), 'pre-receive', 'echo "only releases may be pushed" >&2; exit 1');
+    const store = open(remote.clone());
+    expect((await store.read()).known).toBe(false);
+    await expect(store.write(ledger(0, 'a'))).rejects.toThrow(
+      /cannot be written: .*only releases may be pushed.*needs permission to push "refs\/trueup\/payments"/,
+    );
+  });
+
+  test('that what stands there is no ledger', async () => {
+    const remote = makeRemote();
+    const clone = remote.clone();
+    writeFileSync(join(clone, 'ledger.json'), 'half a led');
+    git(clone, 'add', 'ledger.json');
+    git(clone, 'commit', '--quiet', '-m', 'x');
+    git(clone, 'push', '--quiet', 'origin', 'HEAD:refs/trueup/payments');
+    await expect(open(clone).read()).rejects.toThrow(
+      'the ledger "refs/trueup/payments" of the remote "origin" is damaged: it is no JSON',
+    );
+  });
+});
+
+describe('the commit of the manifests', () => {
+  test('is told with whether there is more than was committed, our own files aside', async () => {
+    const clone = makeRemote().clone();
+    const head = git(clone, 'rev-parse', 'HEAD');
+    const place = { directory: clone, env: process.env };
+    mkdirSync(join(clone, '.trueup'));
+    writeFileSync(join(clone, '.trueup', 'payments.ledger.json'), '{}');
+    expect(await repositoryCommit(place)).toEqual({ commit: head, dirty: false });
+    writeFileSync(join(clone, 'new.yaml'), 'kind: X');
+    expect(await repositoryCommit(place)).toEqual({ commit: head, dirty: true });
+  });
+
+  test('is unknown outside of any repository, and without git', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    expect(await repositoryCommit({ directory, env: process.env })).toBeUndefined();
+    expect(await repositoryCommit({ directory, env: { PATH: '/nowhere' } })).toBeUndefined();
+  });
+});

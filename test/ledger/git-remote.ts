@@ -1,0 +1,54 @@
+/** A real bare repository, and clones of it that stand for the machines of a CI. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export interface GitRemote {
+  /** the bare repository */
+  readonly directory: string;
+  /** a new clone of it; a shallow one on request */
+  clone(...options: readonly string[]): string;
+}
+
+/** Runs git for a test, with nothing of the machine's own configuration. */
+export function git(cwd: string, ...args: readonly string[]): string {
+  const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_SYSTEM: '/dev/null' };
+  const identity = [
+    '-c',
+    'user.name=Test',
+    '-c',
+    'user.email=test@example.com',
+    '-c',
+    'init.defaultBranch=main',
+  ];
+  return execFileSync('git', [...identity, ...args], { cwd, env, encoding: 'utf8', stdio: 'pipe' }).trim();
+}
+
+/** With a few commits on `main`. */
+export function makeRemote(): GitRemote {
+  const root = mkdtempSync(join(tmpdir(), 'trueup-remote-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const directory = join(root, 'remote.git');
+  const first = join(root, 'first');
+  mkdirSync(first);
+  git(root, 'init', '--quiet', '--bare', directory);
+  git(first, 'init', '--quiet');
+  for (const text of ['one', 'two', 'three']) {
+    writeFileSync(join(first, 'file.txt'), text);
+    git(first, 'add', '.');
+    git(first, 'commit', '--quiet', '-m', text);
+  }
+  git(first, 'push', '--quiet', directory, 'HEAD:main');
+  let clones = 0;
+  return {
+    directory,
+    clone: (...options) => {
+      clones += 1;
+      const clone = join(root, `clone-${clones}`);
+      git(root, 'clone', '--quiet', '--branch', 'main', ...options, `file://${directory}`, clone);
+      return clone;
+    },
+  };
+}

@@ -1,0 +1,166 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { localLedger } from '../../src/ledger/local-file.ts';
+import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
+import { ledgerOf, record } from '../plan/toy-plan.ts';
+
+async function open() {
+  const directory = await mkdtemp(join(tmpdir(), 'trueup-ledger-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const file = join(directory, '.trueup', 'mine.ledger.json');
+  const store = localLedger(file, 'mine');
+  const written = async () => {
+    await store.write({
+      ...(await store.read()),
+      records: ledgerOf({ 'House/acme/home': record() }).records,
+    });
+    return readFile(file, 'utf8');
+  };
+  return { directory: join(directory, '.trueup'), file, store, written };
+}
+
+test('reading makes no directory and no file', async () => {
+  const { directory, store } = await open();
+  expect(await store.read()).toMatchObject({ known: false, serial: 0 });
+  await expect(stat(directory)).rejects.toThrow('ENOENT');
+});
+
+test('nobody but its owner may read it', async () => {
+  const { file, written } = await open();
+  await written();
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('it is readable JSON, in the order of addresses, whatever the order they came in', async () => {
+  const { file, store } = await open();
+  const records = ledgerOf({ 'House/acme/b': record(), 'House/acme/a': record() }).records;
+  await store.write({ known: false, serial: 0, records });
+  const text = await readFile(file, 'utf8');
+  expect(Object.keys(JSON.parse(text).records)).toEqual(['House/acme/a', 'House/acme/b']);
+  expect(text.split('\n').length).toBeGreaterThan(5);
+});
+
+test('it reads back with every value that a field can have', async () => {
+  const { store } = await open();
+  const fields = {
+    nothing: null,
+    text: 'ä "quoted" \u2028',
+    list: [1, [true, {}]],
+    labels: JSON.parse('{"__proto__": "x", "constructor": "y", "10": "z", "9": ""}'),
+  };
+  const records = new Map([
+    ['House/acme/a/b', record({ id: '1', fields, content: fields, marks: { edges: { home: 'id' } } })],
+  ]);
+  await store.write({ known: false, serial: 0, records });
+  expect((await store.read()).records).toEqual(records);
+});
+
+describe('a ledger that is not as it was written is told, and never taken for an empty one', () => {
+  test.each<[string, (text: string) => string, string]>([
+    ['cut off', (text) => text.slice(0, -20), 'is damaged: it is no JSON'],
+    ['empty', () => '', 'is damaged: it is no JSON'],
+    ['another file', () => '[1, 2]', 'is damaged: it is no ledger'],
+    ['nothing', () => 'null', 'is damaged: it is no ledger'],
+    ['without records', () => '{"version":1,"stack":"mine","serial":1,"checksum":"x"}', 'it is no ledger'],
+    ['edited', (text) => text.replace('created', 'adopted'), 'its checksum does not match'],
+    [
+      'short of a record',
+      (text) => text.replace('House/acme/home', 'House/acme/inn'),
+      'its checksum does not match',
+    ],
+    ['of a newer trueup', (text) => text.replace('"version": 1', '"version": 2'), 'has version 2'],
+    [
+      'of another stack',
+      (text) => text.replace('"mine"', '"yours"'),
+      'belongs to stack "yours", not to "mine"',
+    ],
+  ])('%s', async (_, spoil, message) => {
+    const { file, store, written } = await open();
+    await writeFile(file, spoil(await written()));
+    await expect(store.read()).rejects.toThrow(message);
+    await expect(store.read()).rejects.toBeInstanceOf(LedgerError);
+    await expect(store.write(ledgerOf({}))).rejects.toThrow(message);
+  });
+
+  test('a directory in its place', async () => {
+    const { file, store } = await open();
+    await mkdir(file, { recursive: true });
+    await expect(store.read()).rejects.toThrow(`"${file}" cannot be read`);
+  });
+});
+
+describe('a write', () => {
+  test('that cannot be made says which file, and leaves the old one as it was', async () => {
+    const { directory, file, store, written } = await open();
+    const text = await written();
+    await chmod(directory, 0o500);
+    onTestFinished(() => chmod(directory, 0o700));
+    const refused = await store.write(await store.read()).then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    // Root may write everywhere: then there is nothing to refuse.
+    if (refused !== undefined) {
+      expect(refused).toBeInstanceOf(LedgerError);
+      expect(refused.message).toContain(`"${file}" cannot be written`);
+      expect(await readFile(file, 'utf8')).toBe(text);
+    }
+  });
+
+  test('that began from an older ledger is refused, and leaves nothing behind', async () => {
+    const { directory, store, written } = await open();
+    const before = await store.read();
+    await written();
+    await expect(store.write(before)).rejects.toBeInstanceOf(LedgerConflict);
+    expect(await readdir(directory)).toEqual(['mine.ledger.json']);
+  });
+
+  test('leaves the ledger alone in its directory', async () => {
+    const { directory, store, written } = await open();
+    await written();
+    await store.write(await store.read());
+    expect(await readdir(directory)).toEqual(['mine.ledger.json']);
+  });
+
+  test('that was killed half-way changes nothing: its torn file is no ledger', async () => {
+    const { file, store, written } = await open();
+    await written();
+    await writeFile(`${file}.1234.new`, '{"version":1,"stack":"mi');
+    expect((await store.read()).records.size).toBe(1);
+    expect(await store.write(await store.read())).toMatchObject({ serial: 2 });
+  });
+
+  test('takes away what was killed long ago, and not what may be under way', async () => {
+    const { directory, file, written } = await open();
+    await mkdir(directory);
+    const [old, young, foreign] = [`${file}.1.new`, `${file}.2.new`, join(directory, 'other.1.new')];
+    for (const left of [old, young, foreign]) await writeFile(left, '');
+    const yesterday = Date.now() / 1000 - 86_400;
+    for (const left of [old, foreign]) await utimes(left, yesterday, yesterday);
+    await written();
+    expect((await readdir(directory)).toSorted()).toEqual([
+      'mine.ledger.json',
+      'mine.ledger.json.2.new',
+      'other.1.new',
+    ]);
+  });
+
+  test('is seen whole by whoever reads meanwhile', async () => {
+    const { store } = await open();
+    const big = ledgerOf(
+      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`House/acme/${index}`, record()])),
+    );
+    let ledger = await store.write({ ...big, serial: 0 });
+    let isWriting = true;
+    const reading = (async () => {
+      const sizes = new Set<number>();
+      while (isWriting) sizes.add((await store.read()).records.size);
+      return sizes;
+    })();
+    for (let round = 0; round < 10; round += 1) ledger = await store.write(ledger);
+    isWriting = false;
+    expect(await reading).toEqual(new Set([500]));
+  });
+});

@@ -1,0 +1,93 @@
+/**
+ * A real PostgreSQL for one test file, made of the system's binaries: a cluster in a temporary directory that listens on a
+ * unix socket alone, and is gone afterwards. PostgreSQL refuses to run as root, so root becomes its user for it.
+ */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface PostgresServer {
+  /** of a database nobody used before */
+  newDatabase(): string;
+  /** the URL of the same database for another user */
+  urlFor(url: string, user: string): string;
+  /** runs SQL in the database of this URL, as its owner */
+  run(url: string, sql: string): string;
+  restart(): void;
+  stop(): void;
+}
+
+/** The directory of `initdb` and its like; undefined where PostgreSQL is not installed. */
+export function findPostgres(): string | undefined {
+  const root = '/usr/lib/postgresql';
+  const versions = existsSync(root) ? readdirSync(root).sort((a, b) => Number(b) - Number(a)) : [];
+  return versions.map((version) => join(root, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
+}
+
+/** Where the environment says that there is a server to be tested with, a missing one fails instead of being skipped. */
+export const postgresIsRequired = process.env['TRUEUP_REQUIRE_POSTGRES'] === '1';
+
+function account(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const ask = (flag: string) => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));
+  return { uid: ask('-u'), gid: ask('-g') };
+}
+
+export function startPostgres(bin: string): PostgresServer {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-postgres-'));
+  const user = account();
+  if (user !== undefined) chownSync(directory, user.uid, user.gid);
+  const data = join(directory, 'data');
+  const run = (program: string, args: readonly string[]): string => {
+    // A server that keeps the pipe of pg_ctl open would never let it end.
+    const stdout = program === 'pg_ctl' ? 'ignore' : 'pipe';
+    const ran = spawnSync(join(bin, program), [...args], {
+      cwd: directory,
+      ...user,
+      stdio: ['ignore', stdout, 'pipe'],
+      encoding: 'utf8',
+    });
+    if (ran.status !== 0)
+      throw new Error(`${program} ${args.join(' ')}: ${ran.error?.message ?? ran.stderr}`);
+    return ran.stdout ?? '';
+  };
+  run('initdb', ['-D', data, '-A', 'trust', '-U', 'test', '--no-sync', '-E', 'UTF8']);
+  const options = `-c listen_addresses='' -k ${directory} -c fsync=off`;
+  const start = () => run('pg_ctl', ['start', '-D', data, '-w', '-l', join(directory, 'log'), '-o', options]);
+  const halt = () => run('pg_ctl', ['stop', '-D', data, '-m', 'immediate']);
+  start();
+  const psql = (database: string, sql: string) =>
+    run('psql', [
+      '-h',
+      directory,
+      '-U',
+      'test',
+      '-d',
+      database,
+      '-v',
+      'ON_ERROR_STOP=1',
+      '-At',
+      '-c',
+      sql,
+    ]).trim();
+  const databaseOf = (url: string) => new URL(url).pathname.slice(1);
+  let databases = 0;
+  return {
+    newDatabase: () => {
+      databases += 1;
+      psql('postgres', `create database d${databases}`);
+      return `postgres://test@localhost/d${databases}?host=${encodeURIComponent(directory)}`;
+    },
+    urlFor: (url, name) => url.replace('test@', `${name}@`),
+    run: (url, sql) => psql(databaseOf(url), sql),
+    restart: () => {
+      halt();
+      start();
+    },
+    stop: () => {
+      halt();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,251 @@
+// One contract for every place that a ledger can be kept in. Each `open` stands for another machine.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { gitLedger } from '../../src/ledger/git-ref.ts';
+import { localLedger } from '../../src/ledger/local-file.ts';
+import { postgresLedger } from '../../src/ledger/postgres.ts';
+import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
+import { makeRemote } from './git-remote.ts';
+import { entry, ledger, lock } from './kept-things.ts';
+import { findPostgres, type PostgresServer, postgresIsRequired, startPostgres } from './postgres-server.ts';
+
+/** Opens the store of one stack, in the same place each time; closed with the test. */
+type Open = (stack?: string) => StackStore;
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+function closing(store: StackStore): StackStore {
+  onTestFinished(() => store.close());
+  return store;
+}
+
+const places: readonly (readonly [string, () => Open])[] = [
+  [
+    'a local file',
+    () => {
+      const directory = mkdtempSync(join(tmpdir(), 'trueup-ledger-'));
+      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      return (stack = 'payments') =>
+        closing(localLedger(join(directory, '.trueup', `${stack}.ledger.json`), stack));
+    },
+  ],
+  [
+    'a git ref',
+    () => {
+      const remote = makeRemote();
+      return (stack = 'payments') =>
+        closing(gitLedger({ directory: remote.clone(), env: process.env }, { remote: 'origin', stack }));
+    },
+  ],
+  [
+    'PostgreSQL',
+    () => {
+      const url = server?.newDatabase() ?? '';
+      return (stack = 'payments') => closing(postgresLedger(url, stack));
+    },
+  ],
+];
+
+test.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+  expect(bin).toBeDefined();
+});
+
+describe.each(places)('%s', (name, place) => {
+  describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps a ledger', () => {
+    test('that is unknown before the first write', async () => {
+      const store = place()();
+      expect(await store.read()).toEqual({ known: false, serial: 0, records: new Map() });
+    });
+
+    test('that other machines read as it was written', async () => {
+      const open = place();
+      const written = await open().write({
+        ...ledger(0, 'Kind/acme/b', 'Kind/acme/a'),
+        approved: { digest: 'd1', atoms: ['["a"]', '["b"]'], createdAt: '2026-11-20T11:42:00.000Z' },
+      });
+      expect(written.serial).toBe(1);
+      expect(await open().read()).toEqual(written);
+    });
+
+    test('without an approved plan, once that is done', async () => {
+      const open = place();
+      const first = await open().write({ ...ledger(0, 'a'), approved: { digest: 'd1', atoms: [] } });
+      const { approved, ...rest } = first;
+      expect(approved).toEqual({ digest: 'd1', atoms: [] });
+      await open().write(rest);
+      expect(await open().read()).not.toHaveProperty('approved');
+    });
+
+    test('of each stack by itself', async () => {
+      const open = place();
+      await open().write(ledger(0, 'a'));
+      expect((await open('other').read()).known).toBe(false);
+    });
+
+    test('that is out of the way of a new one once it was set aside, lock and history left alone', async () => {
+      const open = place();
+      await open().write(ledger(0, 'old'));
+      await open().lock(lock('a'));
+      expect(await open().setAside()).toContain('damaged-20');
+      expect(await open().read()).toEqual({ known: false, serial: 0, records: new Map() });
+      await open().write(ledger(0, 'new'));
+      expect([...(await open().read()).records.keys()]).toEqual(['new']);
+      expect((await open().readLock())?.id).toBe('a');
+    });
+
+    test('and refuses a write that began from an older one', async () => {
+      const open = place();
+      const [ours, theirs] = [open(), open()];
+      const read = await ours.read();
+      await theirs.write(ledger(0, 'theirs'));
+      await expect(ours.write(read)).rejects.toThrow(LedgerConflict);
+      await expect(ours.write(read)).rejects.toThrow(
+        /was written by another run meanwhile \(serial 1, expected 0\)/,
+      );
+      expect([...(await open().read()).records.keys()]).toEqual(['theirs']);
+    });
+
+    test('and refuses a write from one that has vanished', async () => {
+      await expect(place()().write(ledger(7, 'a'))).rejects.toThrow('(serial 0, expected 7)');
+    });
+
+    test('and lets exactly one of several writers at once win', async () => {
+      const open = place();
+      const first = await open().write(ledger(0, 'first'));
+      const ends = await Promise.allSettled(
+        ['a', 'b', 'c', 'd'].map((writer) => open().write({ ...ledger(1, writer), serial: first.serial })),
+      );
+      expect(ends.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+      for (const end of ends)
+        if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(LedgerConflict);
+      expect((await open().read()).serial).toBe(2);
+    });
+
+    test('whatever text is in it', async () => {
+      const open = place();
+      const store = open();
+      let { serial } = await store.read();
+      const text = fc.string({ unit: 'binary' });
+      await fc.assert(
+        fc.asyncProperty(fc.dictionary(text, fc.jsonValue()), text, async (fields, address) => {
+          const record = { origin: 'adopted' as const, fields: JSON.parse(JSON.stringify(fields)) };
+          const written = await store.write({ known: true, serial, records: new Map([[address, record]]) });
+          serial = written.serial;
+          expect(await store.read()).toEqual(written);
+        }),
+        { numRuns: 15 },
+      );
+    });
+  });
+
+  describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps a lock', () => {
+    test('that nobody holds at first', async () => {
+      expect(await place()().readLock()).toBeUndefined();
+    });
+
+    test('that one run takes, and another one sees in its way', async () => {
+      const open = place();
+      const mine = lock('mine', { attempt: 2, pid: 41, url: 'https://ci.example.com/771' });
+      expect(await open().lock(mine)).toEqual(mine);
+      expect(await open().lock(lock('yours'))).toEqual(mine);
+      expect(await open().readLock()).toEqual(mine);
+    });
+
+    test('that is free again once it was given back', async () => {
+      const open = place();
+      await open().lock(lock('mine'));
+      expect(await open().unlock('mine')).toEqual(lock('mine'));
+      expect(await open().readLock()).toBeUndefined();
+      expect(await open().lock(lock('yours'))).toEqual(lock('yours'));
+    });
+
+    test('that only its own id takes away', async () => {
+      const open = place();
+      expect(await open().unlock('mine')).toBeUndefined();
+      await open().lock(lock('mine'));
+      expect(await open().unlock('yours')).toBeUndefined();
+      expect(await open().readLock()).toEqual(lock('mine'));
+    });
+
+    test('that may be taken over from a lock that is named, and from no other', async () => {
+      const open = place();
+      await open().lock(lock('old'));
+      expect(await open().lock(lock('wrong'), 'another')).toEqual(lock('old'));
+      expect(await open().lock(lock('new'), 'old')).toEqual(lock('new'));
+      expect(await open().lock(lock('late'), 'old')).toEqual(lock('new'));
+    });
+
+    test('that exactly one of several runs at once takes', async () => {
+      const open = place();
+      const wanted = ['a', 'b', 'c', 'd'].map((id) => lock(id));
+      const held = await Promise.all(wanted.map((one) => open().lock(one)));
+      expect(new Set(held.map(({ id }) => id)).size).toBe(1);
+      expect(await open().readLock()).toEqual(held[0]);
+    });
+
+    test('that is no obstacle to a write of who holds it', async () => {
+      const open = place();
+      const ours = open();
+      await ours.lock(lock('mine'));
+      const read = await ours.read();
+      await open().unlock('mine');
+      await open().lock(lock('yours'));
+      expect((await ours.write(read)).serial).toBe(1);
+      expect(await open().readLock()).toEqual(lock('yours'));
+    });
+  });
+
+  describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps the history', () => {
+    test('that is empty at first', async () => {
+      const store = place()();
+      expect(await store.listEntries(10)).toEqual([]);
+      expect(await store.showEntry('20261120T114200Z-7f3a')).toBeUndefined();
+    });
+
+    test('newest first, and no more than is asked for', async () => {
+      const open = place();
+      for (const id of ['20261120T2-b', '20261121T1-a', '20261120T1-c']) await open().keepEntry(entry(id));
+      expect((await open().listEntries(10)).map(({ id }) => id)).toEqual([
+        '20261121T1-a',
+        '20261120T2-b',
+        '20261120T1-c',
+      ]);
+      expect((await open().listEntries(1)).map(({ id }) => id)).toEqual(['20261121T1-a']);
+    });
+
+    test('of which an entry is completed in its place', async () => {
+      const open = place();
+      await open().keepEntry(entry('e1'));
+      const completed = entry('e1', { ended: '2026-11-20T11:43:00.000Z', commit: 'abc', dirty: true });
+      await open().keepEntry(completed);
+      expect(await open().listEntries(10)).toEqual([completed]);
+      expect(await open().showEntry('e1')).toEqual(completed);
+    });
+
+    test('of which nothing is shown that is no id', async () => {
+      const open = place();
+      await open().keepEntry(entry('e1'));
+      for (const id of ['e2', '', '../payments.ledger', "e1' or 'a' = 'a"])
+        expect(await open().showEntry(id)).toBeUndefined();
+    });
+
+    test('also while ledger and lock change', async () => {
+      const open = place();
+      await open().keepEntry(entry('e1'));
+      await open().write(ledger(0, 'a'));
+      await open().lock(lock('mine'));
+      await open().keepEntry(entry('e2'));
+      await open().unlock('mine');
+      expect((await open().listEntries(10)).map(({ id }) => id)).toEqual(['e2', 'e1']);
+      expect((await open().read()).serial).toBe(1);
+    });
+  });
+});
