@@ -30,9 +30,16 @@ const world: World = {
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
   readStdin: () => text(process.stdin),
-  confirm: async (question) => {
+  confirm: async (question, stop) => {
     const { confirm } = await import('@clack/prompts');
-    return (await confirm({ message: question, initialValue: false })) === true;
+    return (
+      (await confirm({ message: question, initialValue: false, ...(stop && { signal: stop }) })) === true
+    );
+  },
+  ask: async (question, stop) => {
+    const { isCancel, text: askText } = await import('@clack/prompts');
+    const answer = await askText({ message: question, ...(stop && { signal: stop }) });
+    return isCancel(answer) ? undefined : answer;
   },
   onStop: (handler) => {
     process.on('SIGINT', handler);

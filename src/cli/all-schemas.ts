@@ -1,6 +1,6 @@
 /** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, and the plan. */
 import { anyManifestSchema, manifestSchema } from '../manifest/manifest-schema.ts';
-import { stackDocumentSchema } from '../manifest/stack-schema.ts';
+import { stackDocumentSchema } from '../manifest/stack-document-schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import { planSchema } from '../report/plan-schema.ts';

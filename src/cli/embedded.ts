@@ -4,8 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Stack } from '../model/target.ts';
+import { readSeedFile } from './seed-file.ts';
 import type { World } from './world.ts';
 
 export interface Embedded {
@@ -77,20 +78,21 @@ async function ensureSeeded(
   applied: string | undefined,
 ): Promise<string | undefined> {
   if (stack.embedded === undefined) return undefined;
-  const text = await readFile(resolve(stack.directory, stack.embedded.seed), 'utf8');
+  const { text, value } = await readSeedFile(stack.embedded.seed, stack.directory);
   const hash = createHash('sha256').update(text).digest('hex');
   if (hash === applied) return hash;
-  const [{ load }, { seedDataFile }] = await Promise.all([
-    import('js-yaml'),
-    import('../server/seed-data-file.ts'),
-  ]);
-  seedDataFile(data, load(text));
+  const { seedDataFile } = await import('../server/seed-data-file.ts');
+  seedDataFile(data, value);
   return hash;
 }
 
+/** Undefined also for a file that is damaged: tokens are registered anew then, as for a new data file. */
 async function readGiven(data: string): Promise<Given | undefined> {
-  const text = await readFile(beside.tokens(data), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : JSON.parse(text);
+  try {
+    return JSON.parse(await readFile(beside.tokens(data), 'utf8'));
+  } catch {
+    return undefined;
+  }
 }
 
 /** The URL of a `serve` on this data file that still answers. */

@@ -3,7 +3,7 @@ import type { Registry } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
-import { buildPlan, type Planning } from '../plan/build-plan.ts';
+import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
 import { readLive } from '../targets/read-live.ts';
 import type { Connected } from './connect.ts';
 
@@ -20,11 +20,16 @@ export interface PlanRequest {
 
 /** @throws WireError when a target cannot be reached */
 export async function makePlan(request: PlanRequest): Promise<Planning> {
+  return buildPlan(await readPlanInput(request));
+}
+
+/** All that a plan is made from. @throws WireError when a target cannot be reached */
+export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { stack, kinds, resources, ledger, connected } = request;
   const before = connected.targets.map(({ connection }) => connection.requests());
   const sessions = connected.targets.map((target) => target.openSession());
   const sets = await readLive({ sessions, kinds, desired: resources, ledger });
-  return buildPlan({
+  return {
     stack,
     kinds,
     desired: resources,
@@ -38,5 +43,5 @@ export async function makePlan(request: PlanRequest): Promise<Planning> {
       sets: sets.get(target.name) ?? new Map(),
       requests: connection.requests() - (before[index] ?? 0),
     })),
-  });
+  };
 }

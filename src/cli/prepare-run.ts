@@ -1,29 +1,42 @@
-/** What `plan` and `apply` do before they differ: manifests, ledger, connections. Stops with an exit code when it cannot go on. */
-import { join } from 'node:path';
+/**
+ * What `plan` and `apply` do before they differ: manifests, lock, ledger, connections. Stops with an exit code when it
+ * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between.
+ */
 import type { ReaderConnection } from '../http/open-target.ts';
-import { localLedger } from '../ledger/local-file.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Ledger, LedgerStore } from '../model/ledger.ts';
+import type { Ledger, StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/target.ts';
 import type { Connected } from './connect.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import type { HeldLock } from './hold-lock.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
-import { printDiagnostics, type Screen } from './screen.ts';
+import { openLedger } from './open-ledger.ts';
+import { printDiagnostics, printWarnings, type Screen } from './screen.ts';
 import type { World } from './world.ts';
+
+export { ledgerFile } from './open-ledger.ts';
 
 export interface Prepared<C extends ReaderConnection> {
   readonly request: PlanRequest;
   readonly connected: Connected<C>;
   readonly ledger: Ledger;
-  readonly store: LedgerStore;
+  readonly store: StackStore;
+  /** Ends the connections, gives the lock back, closes the store. */
+  close(): Promise<void>;
 }
 
-/** An exit code when the manifests are not fit to be planned; everything has been told then. */
+export interface Preparation<C extends ReaderConnection> {
+  connect(stack: Stack, world: World): Promise<Connected<C>>;
+  /** for who is going to write; an exit code when the lock is not to be had */
+  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+}
+
+/** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { world, screen }: { world: World; screen: Screen },
-  connect: (stack: Stack, world: World) => Promise<Connected<C>>,
+  { connect, lock }: Preparation<C>,
 ): Promise<Prepared<C> | ExitCode> {
   const manifests = await loadManifests(path, world);
   const { stack, diagnostics } = manifests;
@@ -31,12 +44,20 @@ export async function prepareRun<C extends ReaderConnection>(
     printDiagnostics(screen, diagnostics);
     return exitCodeOf(diagnostics);
   }
-  if (diagnostics.length > 0) printDiagnostics(screen, diagnostics);
-  const store = localLedger(ledgerFile(stack.directory, stack.name), stack.name);
-  const ledger = await store.read();
-  const connected = await connect(stack, world);
-  return {
-    request: {
+  printWarnings(screen, diagnostics);
+  const opened: Opened<C> = { store: await openLedger(stack, world) };
+  const close = () => closeAll(opened);
+  try {
+    const held = await lock?.(stack, opened.store);
+    if (typeof held === 'number') {
+      await close();
+      return held;
+    }
+    opened.held = held;
+    const ledger = await opened.store.read();
+    const connected = await connect(stack, world);
+    opened.connected = connected;
+    const request = {
       stack,
       kinds: world.kinds,
       resources: manifests.resources,
@@ -45,14 +66,25 @@ export async function prepareRun<C extends ReaderConnection>(
       manifestsComplete: manifests.complete,
       ledger,
       connected,
-    },
-    connected,
-    ledger,
-    store,
-  };
+    };
+    return { request, connected, ledger, store: opened.store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
 }
 
-/** One ledger a stack, beside its file. */
-export function ledgerFile(directory: string, stack: string): string {
-  return join(directory, '.trueup', `${stack}.ledger.json`);
+interface Opened<C extends ReaderConnection> {
+  readonly store: StackStore;
+  held?: HeldLock | undefined;
+  connected?: Connected<C>;
+}
+
+async function closeAll<C extends ReaderConnection>({ store, held, connected }: Opened<C>): Promise<void> {
+  try {
+    await connected?.close();
+    await held?.release();
+  } finally {
+    await store.close();
+  }
 }

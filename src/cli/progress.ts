@@ -1,6 +1,11 @@
-/** Tells how an apply goes: one live line on a terminal, one line a change elsewhere. */
+/**
+ * Tells how an apply goes: one live line on a terminal, one line a change elsewhere. It only ever writes: a progress
+ * that reads the keyboard would swallow Ctrl-C, which has to reach the apply as a signal.
+ */
 import type { ApplyEvent } from '../model/outcome.ts';
+import { columns } from '../report/layout.ts';
 import { renderEvent } from '../report/outcomes-text.ts';
+import { plain } from '../report/paint.ts';
 import type { Screen } from './screen.ts';
 
 export interface Progress {
@@ -9,9 +14,9 @@ export interface Progress {
 }
 
 /** JSON output is a result: progress would only disturb it, so it goes to stderr as lines. */
-export async function openProgress(screen: Screen): Promise<Progress> {
+export function openProgress(screen: Screen): Progress {
   const { world } = screen;
-  if (screen.format === 'text' && world.stdout.isTTY && world.interactive) return liveLine(screen);
+  if (screen.format === 'text' && world.stdout.isTTY && world.env['TERM'] !== 'dumb') return liveLine(screen);
   const output = screen.format === 'json' ? world.stderr : world.stdout;
   const paint = screen.format === 'json' ? screen.errorPaint : screen.paint;
   return {
@@ -23,21 +28,26 @@ export async function openProgress(screen: Screen): Promise<Progress> {
   };
 }
 
-async function liveLine(screen: Screen): Promise<Progress> {
-  const { spinner } = await import('@clack/prompts');
-  const line = spinner();
-  let running = false;
+/** Takes the cursor to the beginning of its line and clears the line. */
+const clearLine = '\r\u001b[K';
+
+function liveLine({ world, width = 80 }: Screen): Progress {
   return {
     tell: (event) => {
-      const text = renderEvent(event, { paint: screen.paint });
-      if (event.type === 'begin') {
-        line.start(text ?? 'applying');
-        running = true;
-      } else if (text !== undefined) line.message(text);
+      const text = renderEvent(event, { paint: plain });
+      if (text !== undefined) world.stdout.write(`${clearLine}${fitting(text, width)}`);
     },
-    end: () => {
-      if (running) line.stop('applied');
-      running = false;
-    },
+    end: () => world.stdout.write(clearLine),
   };
+}
+
+/** What fits into one line: of a line that wraps only the last row could be cleared. */
+function fitting(text: string, width: number): string {
+  if (columns(text) < width) return text;
+  let fits = '';
+  for (const character of text) {
+    if (columns(fits + character) > width - 2) break;
+    fits += character;
+  }
+  return `${fits}…`;
 }

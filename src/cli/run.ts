@@ -1,10 +1,16 @@
 /** The command line: flags in, exit code out. Writes through the world it is given and never exits the process. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { LedgerError } from '../ledger/local-file.ts';
+import { LedgerError } from '../model/ledger.ts';
 import { WireError } from '../model/wire.ts';
+import { type CommonOptions, command, type Ends, formatOption, pathHelp } from './command-line.ts';
+import type { ApplyOptions } from './commands/apply.ts';
+import type { ExportOptions } from './commands/export.ts';
+import type { PlanOptions } from './commands/plan.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { type ColorChoice, type Format, openScreen, printError, type Screen } from './screen.ts';
+import { addHistory, addUnlock, parseTimeout } from './ledger-commands.ts';
+import { openScreen, printError, type Screen } from './screen.ts';
 import { SecretError } from './secrets.ts';
+import { SeedFileError } from './seed-file.ts';
 import type { World } from './world.ts';
 
 /** @param args without the node binary and the script */
@@ -28,20 +34,20 @@ function tellError(error: unknown, world: World): ExitCode {
     error instanceof WireError ||
     error instanceof SecretError ||
     error instanceof LedgerError ||
+    error instanceof SeedFileError ||
     isSystemError(error);
   if (!told) throw error;
   printError(openScreen(world, {}), error.message);
   return exitCodes.error;
 }
 
-/** An error of the operating system, such as a port that is taken or a file that cannot be opened. */
+/**
+ * An error of the operating system, such as a port that is taken or a file that cannot be opened, or what the embedded
+ * service says of its files: known by name, for it is loaded only when it is started.
+ */
 function isSystemError(error: unknown): error is Error {
-  return error instanceof Error && ('syscall' in error || error.name === 'SeedError');
-}
-
-interface CommonOptions {
-  readonly format?: Format;
-  readonly color?: ColorChoice;
+  const ofService = ['SeedError', 'DataFileError'];
+  return error instanceof Error && ('syscall' in error || ofService.includes(error.name));
 }
 
 function buildProgram(world: World, end: (code: ExitCode) => void): Command {
@@ -61,29 +67,14 @@ function buildProgram(world: World, end: (code: ExitCode) => void): Command {
   addValidate(program, world, { end, screenOf });
   addPlan(program, world, { end, screenOf });
   addApply(program, world, { end, screenOf });
+  addPlanFiles(program, world, { end, screenOf });
+  addExport(program, world, { end, screenOf });
+  addRecover(program, world, { end, screenOf });
+  addHistory(program, world, { end, screenOf });
+  addUnlock(program, world, { end, screenOf });
   addSchema(program, world, { end, screenOf });
   addServe(program, world, { end, screenOf });
   return program;
-}
-
-interface Ends {
-  end(code: ExitCode): void;
-  screenOf(options: CommonOptions): Screen;
-}
-
-const pathHelp =
-  'a directory with a trueup.yaml, a stack file, or - for manifests on standard input (default: trueup.yaml here or in a parent)';
-
-function command(program: Command, name: string, description: string): Command {
-  return program
-    .command(name)
-    .description(description)
-    .addOption(new Option('--color <when>', 'colours').choices(['auto', 'always', 'never']).default('auto'))
-    .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
-}
-
-function formatOption(): Option {
-  return new Option('--format <format>', 'output').choices(['text', 'json']).default('text');
 }
 
 function addValidate(program: Command, world: World, { end, screenOf }: Ends): void {
@@ -106,12 +97,11 @@ function addPlan(program: Command, world: World, { end, screenOf }: Ends): void 
     .addOption(formatOption())
     .option('--calls', 'show the exact requests that apply would send')
     .option('--exit-code', 'exit with 2 when there are changes')
-    .action(
-      async (path: string | undefined, options: CommonOptions & { calls?: boolean; exitCode?: boolean }) => {
-        const { plan } = await import('./commands/plan.ts');
-        end(await plan(path, options, { world, screen: screenOf(options) }));
-      },
-    );
+    .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
+    .action(async (path: string | undefined, options: CommonOptions & PlanOptions) => {
+      const { plan } = await import('./commands/plan.ts');
+      end(await plan(path, options, { world, screen: screenOf(options) }));
+    });
 }
 
 function addApply(program: Command, world: World, { end, screenOf }: Ends): void {
@@ -120,13 +110,106 @@ function addApply(program: Command, world: World, { end, screenOf }: Ends): void
     'apply',
     'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
   )
-    .argument('[path]', pathHelp)
+    .argument('[path]', `${pathHelp}; or a plan file, which is applied if it still holds`)
+    .argument('[stack]', 'the stack of the plan file, where it is not the one that is here')
     .addOption(formatOption())
     .option('--calls', 'show the exact requests in the plan')
+    .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
+    .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
+    .option(
+      '--ack <guards>',
+      'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename',
+    )
+    .option(
+      '--lock-timeout <duration>',
+      'how long to wait for the lock of the stack, such as 5m',
+      parseTimeout,
+    )
+    .action(
+      async (path: string | undefined, stack: string | undefined, options: CommonOptions & ApplyOptions) => {
+        const { apply } = await import('./commands/apply.ts');
+        const paths = [path, stack].filter((given) => given !== undefined);
+        end(await apply(paths, options, { world, screen: screenOf(options) }));
+      },
+    );
+}
+
+/** What is done with plan files besides applying them. */
+function addPlanFiles(program: Command, world: World, { end, screenOf }: Ends): void {
+  command(program, 'show', 'Prints a plan that "plan --out" kept')
+    .argument('<plan>', 'a plan file')
+    .addOption(formatOption())
+    .option('--calls', 'show the exact requests in the plan')
+    .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
+      const { show } = await import('./commands/show.ts');
+      end(await show(file, options, { world, screen: screenOf(options) }));
+    });
+  command(program, 'diff', 'Tells how two plans differ in what they would do; exits with 2 when they do')
+    .argument('<plan>', 'a plan file')
+    .argument('<other>', 'another one')
+    .addOption(formatOption())
+    .action(async (one: string, other: string, options: CommonOptions) => {
+      const { diff } = await import('./commands/diff.ts');
+      end(await diff({ one, other }, { world, screen: screenOf(options) }));
+    });
+}
+
+function addExport(program: Command, world: World, { end, screenOf }: Ends): void {
+  const several = (value: string, before: readonly string[]) => [...before, value];
+  command(
+    program,
+    'export',
+    'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
+  )
+    .argument(
+      '[path]',
+      'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
+    )
+    .option('--out <directory>', 'where the files go; - prints them', '-')
+    .addOption(
+      new Option('--group <how>', 'how manifests share files')
+        .choices(['per-resource', 'per-kind', 'one-file'])
+        .default('per-resource'),
+    )
+    .option('--target <name>', 'this target only; may be repeated', several, [])
+    .option(
+      '--kind <kind>',
+      'this kind only, a Workspace with its tags and consumers; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--name <pattern>',
+      'names that match, "*" standing for any characters; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--tag <key=value>',
+      'workspaces with this tag, or with the key or flat tag; may be repeated',
+      several,
+      [],
+    )
+    .option('--project <id>', 'workspaces of this project')
+    .option('--all', 'also what this stack or another one manages already')
+    .option('--force', 'write over files that exist')
+    .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
+      const { exportLive } = await import('./commands/export.ts');
+      end(await exportLive(path, options, { world, screen: screenOf(options) }));
+    });
+}
+
+function addRecover(program: Command, world: World, { end, screenOf }: Ends): void {
+  command(
+    program,
+    'recover',
+    'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
+  )
+    .argument('[path]', pathHelp)
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
-    .action(async (path: string | undefined, options: CommonOptions & { calls?: boolean; yes?: boolean }) => {
-      const { apply } = await import('./commands/apply.ts');
-      end(await apply(path, options, { world, screen: screenOf(options) }));
+    .action(async (path: string | undefined, options: CommonOptions & { yes?: boolean }) => {
+      const { recover } = await import('./commands/recover.ts');
+      end(await recover(path, options, { world, screen: screenOf(options) }));
     });
 }
 
@@ -157,6 +240,12 @@ function addServe(program: Command, world: World, { end, screenOf }: Ends): void
     );
 }
 
+function parseDigest(text: string): string {
+  if (!/^[0-9a-f]{32}$/i.test(text))
+    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
+  return text.toLowerCase();
+}
+
 function parsePort(text: string): number {
   const port = Number(text);
   if (!Number.isInteger(port) || port < 0 || port > 65_535)
@@ -165,12 +254,13 @@ function parsePort(text: string): number {
 }
 
 const afterHelp = `Exit codes:
-  0 done, or nothing to do       4 stale: live moved since the plan   7 invalid manifests
+  0 done, or nothing to do       4 stale: live moved since the plan   8 locked by another apply
   1 error                        6 applied in part                    9 ownership conflict
-  2 changes (plan --exit-code)                                      130 interrupted
+  2 changes (plan --exit-code)   7 invalid manifests                130 interrupted
 
 Examples:
   trueup validate                 check the stack in this directory
   trueup plan --exit-code         in a pull request
   trueup apply --yes              in CI, after the merge
-  cat one.yaml | trueup plan -    manifests from standard input`;
+  trueup export --out manifests   manifests for what is live and not managed yet
+  ./render | trueup plan -        all manifests of the stack from standard input`;

@@ -41,7 +41,13 @@ function isColoured(output: Output, { env }: World, choice: ColorChoice): boolea
 export function printDiagnostics(screen: Screen, diagnostics: readonly Diagnostic[]): void {
   const { world } = screen;
   if (screen.format === 'json') world.stdout.write(`${renderDiagnosticsJson(diagnostics)}\n`);
-  else world.stderr.write(`${renderDiagnostics(diagnostics, { paint: screen.errorPaint })}\n`);
+  else printWarnings(screen, diagnostics);
+}
+
+/** Diagnostics of a command that goes on: its result is still to come, so they are text on stderr in every format. */
+export function printWarnings({ world, errorPaint }: Screen, diagnostics: readonly Diagnostic[]): void {
+  if (diagnostics.length > 0)
+    world.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
 export function printError(screen: Screen, message: string): void {

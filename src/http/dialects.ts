@@ -22,7 +22,7 @@ const hcpTerraform: Dialect = {
     policy_engine: 'sentinel',
   },
   tokenHeader: 'authorization',
-  capabilities: new Set(['additive-tag-bindings', 'app-installation-on-create']),
+  capabilities: new Set(['additive-tag-bindings', 'app-installation-on-create', 'own-auto-destroy']),
 };
 
 const neutralClusterAuth: Dialect = {

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../model/json.ts';
 import type { Dialect } from '../model/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
-import { failureWords, foreignWords } from './failure-words.ts';
+import { failureWords, foreignWords, serviceWarnings } from './failure-words.ts';
 import { redact, redactBody } from './redact.ts';
 import { translate } from './translate.ts';
 
@@ -31,6 +31,7 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: As
     );
   }
   const shown = failed && parsed !== undefined ? redactBody(parsed, secrets) : parsed;
+  const warnings = failed ? [] : warningsOf(parsed, secrets);
   const requestId = redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '', secrets);
   return {
     method,
@@ -38,8 +39,15 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: As
     status,
     body: translate(shown ?? null, dialect, 'to-neutral'),
     words: failed ? wordsOf(raw, shown, secrets) : '',
+    ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),
   };
+}
+
+/** Only what somebody may read is cleaned: the body of a success can be megabytes, and is shown to no one. */
+function warningsOf(body: Json | undefined, secrets: readonly string[]): string[] {
+  const warnings = isJsonObject(body) ? body['warnings'] : undefined;
+  return warnings === undefined ? [] : serviceWarnings({ warnings: redactBody(warnings, secrets) });
 }
 
 function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: readonly string[]): string {

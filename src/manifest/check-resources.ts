@@ -34,12 +34,14 @@ export function checkResources(entries: readonly Entry[], { kinds, secrets }: Ch
   }
   const find = (address: DesiredResource['address']) =>
     formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
-  return entries.flatMap(({ resource, target }) => {
+  return entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
     if (resource === undefined || kind === undefined) return [];
     const others: Others = { target, declared: (address) => declared.get(find(address)) };
     return [
-      ...(kind.check?.(resource, others) ?? []).map((finding) => diagnoseFinding(finding, resource, secrets)),
+      ...(kind.check?.(resource, others) ?? []).map((finding) =>
+        diagnoseFinding(finding, resource, { declaration, secrets }),
+      ),
       ...checkOwns(kind, resource, target),
       ...checkRename(resource, declared, renamed),
       ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
@@ -52,7 +54,7 @@ export function checkResources(entries: readonly Entry[], { kinds, secrets }: Ch
 function diagnoseFinding(
   finding: Finding,
   resource: DesiredResource,
-  secrets: ReadonlySet<string>,
+  { declaration, secrets }: { declaration: Entry['declaration']; secrets: ReadonlySet<string> },
 ): Diagnostic {
   const { path, side, message, related, ...rest } = finding;
   const placed = (at: Finding['path'], end?: Finding['side']): Place => {
@@ -64,7 +66,7 @@ function diagnoseFinding(
   const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
   const second = [
     ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
-    ...(inherited ? [{ message: 'merged under this manifest', place: resource.place }] : []),
+    ...(inherited ? [mergedUnder(declaration)] : []),
   ];
   return {
     ...rest,
@@ -73,6 +75,11 @@ function diagnoseFinding(
     place: placed(path, side),
     ...(second.length === 0 ? {} : { related: second }),
   };
+}
+
+/** Not the place of the resource: that of a short form out of the defaults is in the stack as well. */
+function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
+  return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
 }
 
 /** A role's name must be one of those that are this stack's (RULES 24). */

@@ -152,6 +152,7 @@ const formatWords: Readonly<Record<string, string>> = {
 function malformed(error: SchemaError, at: Path): Problem {
   const format = String(error.params['format'] ?? '');
   const property = error.propertyName;
+  const meant = wellFormed(String(property ?? error.data), error.params['pattern']);
   const allowed =
     words(error, 'patternErrorMessage') ??
     formatWords[format] ??
@@ -164,7 +165,17 @@ function malformed(error: SchemaError, at: Path): Problem {
     message: `"${pathText(property === undefined ? at : [...at, property])}" is not well formed`,
     found: describeFound(property ?? error.data),
     allowed,
+    ...(meant === undefined ? {} : { fix: `write "${meant}"` }),
   };
+}
+
+/** The same word as the pattern wants it, where only spaces or capitals are wrong, or where it admits one word alone. */
+function wellFormed(text: string, pattern: unknown): string | undefined {
+  if (typeof pattern !== 'string') return undefined;
+  const only = /^\^([\w-]+)\$$/.exec(pattern)?.[1];
+  const hyphened = text.trim().replace(/\s+/g, '-');
+  const fits = new RegExp(pattern, 'u');
+  return only ?? [hyphened, hyphened.toLowerCase()].find((word) => fits.test(word));
 }
 
 function tooShort(error: SchemaError, at: Path): Problem {

@@ -7,6 +7,7 @@ import { isJsonObject, type Json, type JsonObject, type Path } from '../model/js
 import { jsonSchema } from '../model/json-schema.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect, Guards, Stack, Target } from '../model/target.ts';
+import { checkGuards } from './check-guards.ts';
 import { compileSchema } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import type { Judgement } from './judgement.ts';
@@ -16,6 +17,7 @@ import { nearestWord } from './nearest-word.ts';
 import { diagnose, orList, type Problem, quoted, type Whereabouts } from './problem.ts';
 import { readTarget } from './read-target.ts';
 import { serviceSpellings } from './service-spellings.ts';
+import { readLedgerPlace } from './read-ledger-place.ts';
 import { type StackDocument, stackSchema } from './stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from './yaml-document.ts';
 
@@ -59,6 +61,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     ...broken,
     ...targets.flatMap((target) => target.problems),
     ...repeatedNames(listed),
+    ...checkGuards(spec?.['guards']),
     ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
   ];
   const where = whereabouts(document, context);
@@ -92,6 +95,7 @@ function toStack(
     targets: reading.targets,
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
+    ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
     ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
   };
 }
@@ -102,7 +106,7 @@ function judgementOf(document: YamlDocument, context: StackContext, schema: Json
     schema,
     typed: (path) => typedText(document, path),
     field: () => undefined,
-    isSecret: (path) => leadsToSecret(path, context.secrets),
+    isSecret: (path) => holdsSecret(path, context.secrets),
     absent: 'unmanaged',
   };
 }
@@ -111,8 +115,13 @@ function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereab
   return {
     place: (path, side) => placeIn(document, path, side),
     fromDefaults: () => false,
-    isSecret: (path) => leadsToSecret(path, secrets),
+    isSecret: (path) => holdsSecret(path, secrets),
   };
+}
+
+/** The address of a database tells its password. */
+function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
+  return leadsToSecret(path, secrets) || isBelow(path, ['spec', 'ledger', 'postgres', 'url']);
 }
 
 /** Defaults are parts of a spec: their fields are judged by the kind's schema, their completeness is not. */

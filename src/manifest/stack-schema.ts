@@ -3,6 +3,7 @@
  * target may say depends on its service; those rules are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
+import { type GuardId, guardIds } from '../model/guard.ts';
 import type { JsonObject } from '../model/json.ts';
 import { apiVersion } from './manifest-schema.ts';
 
@@ -75,7 +76,47 @@ export const TargetSchema = Type.Object(
   closed,
 );
 
+/** A word, or a map with one member: each keyword judges values of its own type, so no union blurs the messages. */
+const Ledger = Type.Unsafe<LedgerDocument>({
+  type: ['string', 'object'],
+  pattern: '^(local|git|postgres)$',
+  patternErrorMessage: '"local", "git" or "postgres"',
+  ...oneMember,
+  properties: {
+    git: Type.Object(
+      {
+        remote: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+            patternErrorMessage: 'the name of a remote such as origin, not its address',
+            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger; "origin" when left out',
+          }),
+        ),
+      },
+      { ...closed, description: "In a ref of the repository's remote: needs nothing else" },
+    ),
+    postgres: Type.Object(
+      { url: SecretSource },
+      { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
+    ),
+  },
+  description: 'Where the record of what was applied is kept; "local" is a file beside this one',
+});
+
+type SecretDocument = { readonly env?: string; readonly file?: string };
+
+export type LedgerDocument =
+  | 'local'
+  | 'git'
+  | 'postgres'
+  | { readonly git?: { readonly remote?: string }; readonly postgres?: { readonly url: SecretDocument } };
+
 const percent = Type.Number({ minimum: 0, maximum: 100 });
+const guardList = (description: string) =>
+  Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
+    uniqueItems: true,
+    description,
+  });
 const stackName = {
   pattern: '^[a-z0-9-]{1,63}$',
   patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
@@ -110,6 +151,7 @@ export const stackSchema = Type.Object(
             description: 'By kind: merged under the spec of each manifest of that kind',
           }),
         ),
+        ledger: Type.Optional(Ledger),
         embedded: Type.Optional(
           Type.Object(
             { seed: text('YAML file with the organizations, pools, keys, tokens and mounts to start with') },
@@ -130,6 +172,8 @@ export const stackSchema = Type.Object(
               ),
               maxDeletePercent: Type.Optional(percent),
               maxUpdatePercent: Type.Optional(percent),
+              raise: Type.Optional(guardList('Guards that only warn by default and block in this stack')),
+              allow: Type.Optional(guardList('Guards that block by default and only warn in this stack')),
             },
             { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
           ),

@@ -3,6 +3,7 @@ import { formatAddress } from '../model/address.ts';
 import type { Action, Change } from '../model/change.ts';
 import type { Place } from '../model/diagnostic.ts';
 import { canonicalText } from '../model/json.ts';
+import type { Risk } from '../model/risk.ts';
 import { callLines } from './call-text.ts';
 import { fieldLines } from './field-text.ts';
 import { type FieldView, fieldViews } from './format-field.ts';
@@ -44,8 +45,14 @@ export function alike(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let last: string | undefined;
   for (const change of changes) {
-    const { action, reason, fields, notes } = change;
-    const text = JSON.stringify([action, reason, notes, fields.map((field) => canonicalText({ ...field }))]);
+    const { action, reason, fields, notes, risks } = change;
+    const text = JSON.stringify([
+      action,
+      reason,
+      notes,
+      risks,
+      fields.map((field) => canonicalText({ ...field })),
+    ]);
     const group = groups.at(-1);
     if (group !== undefined && text === last) group.push(change);
     else groups.push([change]);
@@ -66,6 +73,7 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   const body = [
     ...wrap(`${printable(first.reason)}${all}`, inner).map(paint.dim),
     ...changedFields(first, paint, inner),
+    ...(first.risks ?? []).flatMap((risk) => riskLines(risk, paint, inner)),
     ...first.notes.flatMap((note) => labelled('note: ', printable(note), inner)),
     ...(layout.calls ? callLines(first, paint, inner) : []),
   ];
@@ -80,6 +88,12 @@ function headerLine({ action, address, place }: Change, { paint, width }: PlanLa
   const gap = Math.max(2, width - columns(`${verb} ${name}`) - columns(where));
   const right = where === '' ? '' : ' '.repeat(gap) + paint.dim(where);
   return `${paintAction(action, paint)(verb)} ${paint.bold(name)}${right}`;
+}
+
+/** `widens: "api" in "payments" gains the policy "write"` */
+function riskLines({ effect, says }: Risk, paint: Paint, width: number): string[] {
+  const lines = labelled(`${effect}: `, printable(says), width);
+  return effect === 'widens' ? lines.map(paint.warning) : lines;
 }
 
 function changedFields({ action, fields }: Change, paint: Paint, width: number): string[] {

@@ -16,7 +16,7 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
   const ledger =
     coverage.ledger === 'found'
       ? 'found'
-      : 'none: no field is reset, nothing undeclared is removed, no access revoked';
+      : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
   return [
     { label: 'manifests', says: [read], incomplete: [] },
     { label: 'ledger', says: [ledger], incomplete: [] },

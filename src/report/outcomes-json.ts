@@ -1,9 +1,9 @@
 /** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
 import type { Outcome } from '../model/outcome.ts';
+import { addressMembers } from './address-members.ts';
 import { renderJson } from './canonical-json.ts';
 import { placeMember } from './diagnostics-json.ts';
 import { countOutcomes } from './outcomes-text.ts';
-import { addressMembers } from './plan-json.ts';
 
 /** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes }` */
 export function renderOutcomesJson(outcomes: readonly Outcome[]): string {

@@ -53,14 +53,14 @@ export function renderOutcomes(
     .join('\n\n');
 }
 
-export function countOutcomes(outcomes: readonly Outcome[]): Record<OutcomeKind, number> {
+export function countOutcomes(outcomes: readonly Pick<Outcome, 'kind'>[]): Record<OutcomeKind, number> {
   const counts = { applied: 0, unchanged: 0, stale: 0, skipped: 0, unknown: 0, failed: 0 };
   for (const { kind } of outcomes) counts[kind] += 1;
   return counts;
 }
 
 /** `9 applied, 1 skipped, 1 failed` */
-export function outcomeSummary(outcomes: readonly Outcome[]): string {
+export function outcomeSummary(outcomes: readonly Pick<Outcome, 'kind'>[]): string {
   if (outcomes.length === 0) return 'Nothing to apply';
   const counts = countOutcomes(outcomes);
   return outcomeKinds

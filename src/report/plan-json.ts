@@ -2,17 +2,19 @@
  * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
  * inside values sorted. Secrets are set, unset or a version, whatever the fields hold.
  */
-import { type Address, formatAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
 import type { Change, Mention } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
+import { blockingIds, isBlocking } from '../model/guard.ts';
 import type { Json } from '../model/json.ts';
 import { jsonPointer, toJsonPatch } from '../model/json-patch.ts';
 import type { Coverage, Plan } from '../model/plan.ts';
+import { addressMembers } from './address-members.ts';
 import { renderJson, sortedKeys } from './canonical-json.ts';
 import { diagnosticJson, placeMember } from './diagnostics-json.ts';
 import { pathTemplate } from './format-call.ts';
 import { secretSummary } from './format-value.ts';
+import { guardJson, riskJson } from './guards-json.ts';
 import type { PlanJson } from './plan-schema.ts';
 import { countActions } from './summary.ts';
 
@@ -40,18 +42,16 @@ export function planJson(plan: Plan): PlanJson {
       unchanged: plan.unchanged,
       mentions: plan.mentions.length,
       problems: plan.problems.length,
+      guards: plan.guards.length,
+      blocking: plan.guards.filter(isBlocking).length,
     },
+    guards: plan.guards.map(guardJson),
+    acknowledge: blockingIds(plan.guards),
     changes: plan.changes.map(changeJson),
     mentions: plan.mentions.map(mentionJson),
     problems: plan.problems.map(diagnosticJson),
     coverage: coverageJson(plan.coverage),
   };
-}
-
-/** An address as text and in its parts. */
-export function addressMembers(address: Address) {
-  const { kind, target, name } = address;
-  return { address: formatAddress(address), kind, target, name };
 }
 
 function changeJson(change: Change): ChangeJson {
@@ -64,6 +64,7 @@ function changeJson(change: Change): ChangeJson {
     ...(change.id === undefined ? {} : { id: change.id }),
     fields: fields.map(fieldJson),
     patch: toJsonPatch(fields),
+    ...(change.risks === undefined ? {} : { risks: change.risks.map(riskJson) }),
     notes: [...change.notes],
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
@@ -72,7 +73,7 @@ function changeJson(change: Change): ChangeJson {
 }
 
 /** The change with sorted values, and of a secret only what may be known. */
-function safeField(change: FieldChange): FieldChange {
+export function safeField(change: FieldChange): FieldChange {
   const safe = (value: Json) => {
     if (change.shape !== 'secret' || value === null) return sortedKeys(value);
     return { ...secretSummary(value) };
@@ -85,7 +86,7 @@ function safeField(change: FieldChange): FieldChange {
   };
 }
 
-function fieldJson({
+export function fieldJson({
   path,
   before,
   after,

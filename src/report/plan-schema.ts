@@ -3,6 +3,7 @@
  * fills is derived from it. Version 1: members may be added to it, none removed or given another meaning.
  */
 import { type Static, Type } from 'typebox';
+import { type GuardId, guardIds, type RiskGuard } from '../model/guard.ts';
 import type { Json } from '../model/json.ts';
 
 const closed = { additionalProperties: false };
@@ -83,6 +84,33 @@ const call = Type.Object(
   closed,
 );
 
+const guardId = { type: 'string', enum: [...guardIds] };
+
+const guard = Type.Object(
+  {
+    id: Type.Unsafe<GuardId>(guardId),
+    effect: Type.Enum(['blocks', 'warns']),
+    kind: Type.String(),
+    target: Type.String(),
+    counted: count,
+    of: Type.Optional(count),
+    limit: Type.Optional(Type.Number({ description: 'a number of resources, or of percent' })),
+    message: Type.String(),
+    concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this very resource') }, closed)),
+  },
+  { ...closed, description: 'one guard that fires, for one kind in one target' },
+);
+
+const risk = Type.Object(
+  {
+    path: text('JSON pointer below the spec; empty when it is the whole resource'),
+    effect: Type.Enum(['widens', 'narrows']),
+    says: text('who gains or loses what'),
+    guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'what it trips' })),
+  },
+  closed,
+);
+
 const change = Type.Object(
   {
     ...addressParts,
@@ -92,6 +120,7 @@ const change = Type.Object(
     id: Type.Optional(text('of the live resource')),
     fields: Type.Array(field),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
+    risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),
     notes: texts('what needs no action'),
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
@@ -139,9 +168,13 @@ export const planSchema = Type.Object(
         unchanged: count,
         mentions: count,
         problems: count,
+        guards: count,
+        blocking: count,
       },
       closed,
     ),
+    guards: Type.Array(guard, { description: 'those that block first; outside of the digest' }),
+    acknowledge: texts('guards that --ack must name, together with --approve and this digest'),
     changes: Type.Array(change, { description: 'in the order in which apply starts them' }),
     mentions: Type.Array(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),

@@ -1,13 +1,15 @@
 /**
- * A plan for a terminal: the changes in the order in which apply starts them, then what was left alone, what forbids
+ * A plan for a terminal: first its risks, then the changes in the order in which apply starts them, then what was left alone, what forbids
  * applying, what was looked at, and, last, because that is what stays on the screen, the summary and the digest.
  */
 import { formatAddress } from '../model/address.ts';
 import type { Change, Mention } from '../model/change.ts';
+import { isBlocking } from '../model/guard.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
 import { alike, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from './format-coverage.ts';
+import { acknowledgement, guardLines, guardSummary } from './guard-text.ts';
 import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
@@ -32,6 +34,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     width: Math.max(40, options.width ?? 100),
   };
   const sections = [
+    guardLines(plan, layout),
     ...targetSections(plan, layout),
     mentionLines(plan.mentions, layout),
     problemLines(plan, layout),
@@ -115,12 +118,16 @@ function closingLines(plan: Plan, { paint, width }: PlanLayout): string[] {
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const warning = plan.coverage.complete
     ? []
-    : ['The look was incomplete, so nothing is removed', ...indent(reasons, 2)];
+    : ['The look was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
   const blocked = blockedLine(plan);
+  const guards = guardSummary(plan);
+  const acknowledge = blocked === undefined ? acknowledgement(plan) : undefined;
   return [
     ...warning.map(paint.warning),
     ...(blocked === undefined ? [] : [paint.error(blocked)]),
+    ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
     ...wrap(summaryLine(plan), width).map(paint.bold),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
+    ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
   ];
 }

@@ -13,6 +13,16 @@ export type SqlParameters = Record<string, SQLInputValue>;
 const BUSY_TIMEOUT_MS = 10_000;
 const KEPT_STATEMENTS = 500;
 
+/** The data file cannot be opened, or is no database. */
+export class DataFileError extends Error {
+  override readonly name = 'DataFileError';
+
+  constructor(file: string, cause: unknown) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    super(`the data file "${file}" cannot be used: ${why}`, { cause });
+  }
+}
+
 export class Database {
   readonly #sqlite: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
@@ -21,11 +31,20 @@ export class Database {
     this.#sqlite = sqlite;
   }
 
-  /** Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one. */
+  /**
+   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one.
+   * @throws DataFileError when the file cannot be opened, or is no database
+   */
   static open(file: string): Database {
     const { DatabaseSync: Sqlite } = loadSqlite();
-    const sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-    sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    let sqlite: DatabaseSync | undefined;
+    try {
+      sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+      sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+    } catch (cause) {
+      sqlite?.close();
+      throw new DataFileError(file, cause);
+    }
     const database = new Database(sqlite);
     database.#migrate();
     return database;

@@ -1,27 +1,55 @@
-/** `trueup apply [path]`: shows the plan, asks, carries it out, and plans again to prove that nothing is left. */
+/**
+ * `trueup apply [path]`: shows the plan, asks or compares it with what was approved, carries it out, and plans again to
+ * prove that nothing is left.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
+import { formatAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/outcomes-json.ts';
-import { outcomeSummary, renderOutcomes } from '../../report/outcomes-text.ts';
+import { renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
+import { readIds, refuseIds } from '../acknowledge.ts';
+import {
+  type Asked,
+  forgetApproved,
+  judge,
+  keepApproved,
+  readApproval,
+  refuseElsewhere,
+  withRefusals,
+} from '../approve.ts';
 import { connectToWrite } from '../connect.ts';
-import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { askConsent, refuseProblems } from '../consent.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { holdLock } from '../hold-lock.ts';
+import { identifyRun } from '../identify-run.ts';
+import { keepHistory } from '../keep-history.ts';
 import { makePlan } from '../make-plan.ts';
+import { isRefusal } from '../plan-file.ts';
 import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
-import { printError, type Screen } from '../screen.ts';
+import { printError, printWarnings, type Screen } from '../screen.ts';
 import { readSecret } from '../secrets.ts';
+import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 import { printPlan } from './plan.ts';
 
 export interface ApplyOptions {
   readonly yes?: boolean;
+  /** the digest of the plan that was approved */
+  readonly approve?: string;
+  /** guards of that plan that were acknowledged, parted by commas */
+  readonly ack?: string;
   readonly calls?: boolean;
+  /** seconds to wait for the lock of the stack; 0 when absent */
+  readonly lockTimeout?: number;
 }
 
 type Prepared = PreparedRun<TargetConnection>;
@@ -31,87 +59,146 @@ interface Place {
   readonly screen: Screen;
 }
 
+/** One run of apply: who it is, and what tells it to stop. */
+interface RunPlace extends Place {
+  readonly run: RunIdentity;
+  readonly stop: AbortSignal;
+}
+
+/** @param paths at most a stack and a plan file, in any order */
 export async function apply(
-  path: string | undefined,
+  paths: readonly string[],
   options: ApplyOptions,
   place: Place,
 ): Promise<ExitCode> {
-  const prepared = await prepareRun(path, place, connectToWrite);
+  const asked = await readApproval(paths, options.approve, place.world.cwd);
+  const mistake = isRefusal(asked) ? asked : refuseIds(readIds(options.ack), asked.approval !== undefined);
+  if (isRefusal(asked) || mistake !== undefined) {
+    printError(place.screen, `nothing was written: ${mistake?.message}`);
+    return mistake?.code ?? exitCodes.error;
+  }
+  const stop = new AbortController();
+  const forgetSignals = place.world.onStop(() => {
+    if (!stop.signal.aborted)
+      place.world.stderr.write('\ninterrupted: what was sent is waited for, nothing new is started\n');
+    stop.abort();
+  });
+  const run = identifyRun(place.world);
+  try {
+    return await applyUnderLock(asked, options, { ...place, run, stop: stop.signal });
+  } finally {
+    forgetSignals();
+  }
+}
+
+async function applyUnderLock(
+  { path, approval }: Asked,
+  options: ApplyOptions,
+  place: RunPlace,
+): Promise<ExitCode> {
+  const { run, stop, screen } = place;
+  const prepared = await prepareRun(path, place, {
+    connect: connectToWrite,
+    lock: ({ name: stack }, store) =>
+      holdLock({ store, stack, run, timeout: options.lockTimeout ?? 0, path, stop }, screen),
+  });
   if (typeof prepared === 'number') return prepared;
   try {
-    const planning = await makePlan(prepared.request);
-    if (place.screen.format === 'text') printPlan(place.screen, planning.plan, options.calls ?? false);
-    const refusal = await refuse(planning.plan, options, place);
-    if (refusal !== undefined) return refusal;
-    return await carryOut(planning, prepared, place);
+    const elsewhere = approval && refuseElsewhere(approval, prepared.request.stack, screen);
+    if (elsewhere !== undefined) return elsewhere;
+    const made = await unlessStopped(makePlan(prepared.request), stop);
+    if (made === 'stopped') return exitCodes.interrupted;
+    const planning = withRefusals(made);
+    if (screen.format === 'text') printPlan(screen, planning.plan, options.calls ?? false);
+    const passed = await letPass(planning, { approval, options, ledger: prepared.ledger }, place);
+    if (typeof passed === 'number') return passed;
+    const ledger = await keepApproved(prepared.store, prepared.ledger, passed.approved);
+    const code = await carryOut(planning, { ...prepared, ledger }, place);
+    if (code === exitCodes.done && ledger.approved !== undefined) await forgetApproved(prepared.store);
+    return code;
   } finally {
-    await prepared.connected.close();
+    await prepared.close();
   }
 }
 
-/** Why nothing is going to be written; undefined when it may be. */
-async function refuse(
-  plan: Plan,
-  options: ApplyOptions,
-  { world, screen }: Place,
-): Promise<ExitCode | undefined> {
-  const problems = exitCodeOf(plan.problems);
-  if (problems !== exitCodes.done) {
-    if (screen.format === 'json') printPlan(screen, plan, false);
-    printError(screen, 'nothing was written: the plan has problems that must be solved first');
-    return problems;
-  }
-  if (plan.changes.length === 0 || options.yes) return undefined;
-  if (!world.interactive || screen.format === 'json') {
-    printError(
-      screen,
-      'nothing was written: apply asks before it writes; where nobody can answer, pass --yes',
-    );
-    return exitCodes.error;
-  }
-  if (
-    await world.confirm(
-      `Apply ${plan.changes.length === 1 ? 'this change' : `these ${plan.changes.length} changes`}?`,
-    )
-  )
-    return undefined;
-  world.stderr.write('nothing was written\n');
-  return exitCodes.error;
+interface Pass {
+  readonly approval: Asked['approval'];
+  readonly options: ApplyOptions;
+  readonly ledger: Ledger;
 }
 
-async function carryOut(planning: Planning, prepared: Prepared, place: Place): Promise<ExitCode> {
-  const stop = new AbortController();
-  const forgetSignals = place.world.onStop(() => stop.abort());
-  const progress = await openProgress(place.screen);
-  let applied: Applied;
+/** What was approved, once problems, approval and guards have let the plan pass; the exit code when one of them has not. */
+async function letPass(
+  planning: Planning,
+  { approval, options, ledger }: Pass,
+  place: RunPlace,
+): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
+  const { screen, stop } = place;
+  const problems = refuseProblems(planning.plan, screen);
+  if (problems !== undefined) return problems;
+  const approved = approval && judge(planning, approval, { ledger, screen });
+  if (typeof approved === 'number') return approved;
+  const consent = {
+    agreed: options.yes === true || approval !== undefined,
+    acknowledged: readIds(options.ack),
+    begun: approved !== undefined && ledger.approved?.digest === approved.digest,
+  };
+  const refusal = await unlessStopped(askConsent(planning.plan, consent, place), stop);
+  if (refusal === 'stopped') return exitCodes.interrupted;
+  return refusal ?? { approved };
+}
+
+async function carryOut(planning: Planning, prepared: Prepared, place: RunPlace): Promise<ExitCode> {
+  const { stop, run, screen } = place;
+  const { store, ledger, request } = prepared;
+  const history = await keepHistory(planning.plan, { stack: request.stack, run, store, ledger }, screen);
+  const ended: Outcome[] = [];
   try {
-    applied = await applyPlan({
+    const applied = await applyWithProgress(planning, prepared, { ...place, ended });
+    if (stop.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
+    const proof = await prove(planning.plan, applied, prepared);
+    return finish({
+      outcomes: applied.outcomes,
+      place,
+      code: codeOf(applied.outcomes, proof),
+      ...(proof === undefined ? {} : { proof }),
+    });
+  } catch (error) {
+    // What was done is told all the same: nobody else knows it when the ledger could not be written.
+    if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
+    throw error;
+  } finally {
+    await history.end(ended);
+  }
+}
+
+/** @param place.ended is given each outcome as it comes */
+async function applyWithProgress(
+  planning: Planning,
+  prepared: Prepared,
+  { world, screen, stop, ended }: RunPlace & { readonly ended: Outcome[] },
+): Promise<Applied> {
+  const progress = openProgress(screen);
+  try {
+    return await applyPlan({
       planning,
-      kinds: place.world.kinds,
+      kinds: world.kinds,
       targets: applyTargets(prepared),
       ledger: prepared.ledger,
       store: prepared.store,
-      stop: stop.signal,
-      readSecret: (source) => readSecret(source, place.world, prepared.request.stack.directory),
+      stop,
+      readSecret: (source) => readSecret(source, world, prepared.request.stack.directory),
       pause: async (milliseconds) => {
         await pause(milliseconds);
       },
       tell: (event) => {
+        if (event.type === 'end') ended.push(event.outcome);
         if (planning.plan.changes.length > 0) progress.tell(event);
       },
     });
   } finally {
     progress.end();
-    forgetSignals();
   }
-  if (stop.signal.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
-  const proof = await prove(planning.plan, applied, prepared);
-  return finish({
-    outcomes: applied.outcomes,
-    place,
-    code: codeOf(applied.outcomes, proof),
-    ...(proof === undefined ? {} : { proof }),
-  });
 }
 
 function applyTargets({ connected }: Prepared): ReadonlyMap<string, ApplyTarget> {
@@ -133,16 +220,15 @@ async function prove(plan: Plan, applied: Applied, prepared: Prepared): Promise<
 
 function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
   const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
-  const written = some('applied', 'unknown');
+  const written = some('applied', 'unknown') || outcomes.some(({ done = [] }) => done.length > 0);
   if (some('failed', 'unknown', 'skipped'))
     return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
   if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;
-  if (
-    proof !== undefined &&
-    (proof.changes.length > 0 || proof.problems.length > 0 || !proof.coverage.complete)
-  )
-    return exitCodes.partial;
-  return exitCodes.done;
+  const proven =
+    proof === undefined ||
+    (proof.changes.length === 0 && !hasErrors(proof.problems) && proof.coverage.complete);
+  if (proven) return exitCodes.done;
+  return written ? exitCodes.partial : exitCodes.error;
 }
 
 interface Ending {
@@ -156,6 +242,7 @@ function finish({ outcomes, place, code, proof }: Ending): ExitCode {
   const { world, screen } = place;
   if (screen.format === 'json') world.stdout.write(`${renderOutcomesJson(outcomes)}\n`);
   else for (const block of endingBlocks(outcomes, screen, proof)) world.stdout.write(`\n${block}\n`);
+  printWarnings(screen, proof?.problems ?? []);
   return code;
 }
 
@@ -163,11 +250,20 @@ function finish({ outcomes, place, code, proof }: Ending): ExitCode {
 function endingBlocks(outcomes: readonly Outcome[], screen: Screen, proof: Plan | undefined): string[] {
   const { paint, width, world } = screen;
   if (outcomes.length === 0) return [];
-  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
-  const listed = world.stdout.isTTY ? outcomes : open;
-  const blocks = [listed.length === 0 ? outcomeSummary(outcomes) : renderOutcomes(listed, { paint })];
-  if (listed.length > 0 && listed.length < outcomes.length) blocks.push(outcomeSummary(outcomes));
+  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !world.stdout.isTTY })];
   if (proof === undefined) return blocks;
-  const residue = renderResidue(proof, { paint, ...(width === undefined ? {} : { width }) });
-  return [...blocks, residue === '' ? 'Planned again: nothing is left to do' : residue];
+  const residue = renderResidue(withoutTold(proof, outcomes), {
+    paint,
+    ...(width === undefined ? {} : { width }),
+  });
+  if (residue !== '') return [...blocks, residue];
+  const nothingLeft = proof.changes.length === 0 && !hasErrors(proof.problems);
+  return nothingLeft ? [...blocks, 'Planned again: nothing is left to do'] : blocks;
+}
+
+/** What did not happen is still to do, as its outcome has said: only what was done and is not true did not converge. */
+function withoutTold(proof: Plan, outcomes: readonly Outcome[]): Plan {
+  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
+  const told = new Set(open.map(({ address }) => formatAddress(address)));
+  return { ...proof, changes: proof.changes.filter(({ address }) => !told.has(formatAddress(address))) };
 }

@@ -1,10 +1,11 @@
-/** `trueup plan [path]`: what apply would do. Sends GET and LIST and nothing else. */
+/** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
 import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/plan-json.ts';
 import { renderPlan } from '../../report/plan-text.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { makePlan } from '../make-plan.ts';
+import { writePlanFile } from '../plan-file.ts';
 import { prepareRun } from '../prepare-run.ts';
 import type { Screen } from '../screen.ts';
 import type { World } from '../world.ts';
@@ -12,6 +13,8 @@ import type { World } from '../world.ts';
 export interface PlanOptions {
   readonly calls?: boolean;
   readonly exitCode?: boolean;
+  /** a file for the plan as JSON, beside what is printed */
+  readonly out?: string;
 }
 
 export async function plan(
@@ -19,14 +22,20 @@ export async function plan(
   options: PlanOptions,
   { world, screen }: { world: World; screen: Screen },
 ): Promise<ExitCode> {
-  const prepared = await prepareRun(path, { world, screen }, connectToRead);
+  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead });
   if (typeof prepared === 'number') return prepared;
   try {
     const { plan: made } = await makePlan(prepared.request);
     printPlan(screen, made, options.calls ?? false);
+    if (options.out !== undefined) {
+      await writePlanFile(options.out, world.cwd, made);
+      world.stderr.write(
+        `the plan was written to "${options.out}": "trueup apply ${options.out}" applies this and nothing else\n`,
+      );
+    }
     return planExitCode(made, options.exitCode ?? false);
   } finally {
-    await prepared.connected.close();
+    await prepared.close();
   }
 }
 

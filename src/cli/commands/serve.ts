@@ -1,9 +1,10 @@
 /** `trueup serve`: the embedded service by itself, for trying things and for testing pipelines. */
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { announce, embeddedDataFile, tellFailure } from '../embedded.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Screen } from '../screen.ts';
+import { readSeedFile } from '../seed-file.ts';
 import type { World } from '../world.ts';
 
 export interface ServeOptions {
@@ -22,12 +23,13 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   const data =
     options.data === ':memory:' ? options.data : resolve(world.cwd, options.data ?? embeddedDataFile('.'));
   if (data !== ':memory:') await mkdir(dirname(data), { recursive: true });
-  const seed = await readSeedFile(options.seed, world.cwd);
+  // The server checks the seed's shape itself and says what is wrong with it.
+  const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, world.cwd);
   const { startServer } = await import('../../server/start-server.ts');
   const server = await startServer({
     data,
     port: options.port ?? 0,
-    ...(seed === undefined ? {} : { seed }),
+    ...(seed === undefined ? {} : { seed: seed.value as Record<string, never> }),
     onFailure: tellFailure(world),
   });
   const withdraw = await announce(data, server.url);
@@ -36,11 +38,4 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   await withdraw();
   await server.close();
   return exitCodes.done;
-}
-
-async function readSeedFile(file: string | undefined, cwd: string) {
-  if (file === undefined) return undefined;
-  const { load } = await import('js-yaml');
-  // The server checks the seed's shape itself and says what is wrong with it.
-  return load(await readFile(resolve(cwd, file), 'utf8')) as Record<string, never>;
 }

@@ -3,6 +3,7 @@
 
 /** Why a seed was refused: one line for each problem, each with its path (`organizations[0].teams[1].name`). */
 export class SeedError extends Error {
+  override readonly name = 'SeedError';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

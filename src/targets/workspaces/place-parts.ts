@@ -14,7 +14,12 @@ export interface Placed {
   readonly item: WorkspaceItem;
 }
 
-export function placeParts(list: WorkspaceList, { declared, records, record }: Wanted): readonly Placed[] {
+/** @param part kind and target of the parts, for those that nobody declares */
+export function placeParts(
+  list: WorkspaceList,
+  { declared, records, record, undeclared }: Wanted,
+  part: Omit<Address, 'name'>,
+): readonly Placed[] {
   const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
   const byRecord = (address: Address) =>
     list.byId.get((records.get(formatAddress(address)) ?? record(workspaceOf(address)))?.id ?? '');
@@ -33,5 +38,6 @@ export function placeParts(list: WorkspaceList, { declared, records, record }: W
     const address = parseAddress(text);
     place(address, byName(address.name) ?? byRecord(address));
   }
+  for (const item of list.items) if (undeclared?.(item.name)) place({ ...part, name: item.name }, item);
   return [...placed.values()];
 }

@@ -1,0 +1,66 @@
+/**
+ * Acknowledgements: what lets the blocking guards of a plan pass (RULES 33). One is given for one digest only, by
+ * `--ack` beside `--approve` or a plan file, or typed on a terminal below the very plan that it is about.
+ */
+import { nearestWord } from '../manifest/nearest-word.ts';
+import { blockingIds, type GuardId, guardIds } from '../model/guard.ts';
+import type { Plan } from '../model/plan.ts';
+import { acknowledgement } from '../report/guard-text.ts';
+import { counted } from '../report/layout.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { Refusal } from './plan-file.ts';
+import { printError, type Screen } from './screen.ts';
+
+/** Ids from the command line: parted by commas or spaces, empty when there are none. */
+export function readIds(text: string | undefined): readonly string[] {
+  return [...new Set((text ?? '').split(/[\s,]+/).filter((id) => id !== ''))];
+}
+
+/** What is wrong with acknowledgements whatever the plan will be; undefined when nothing is. */
+export function refuseIds(ids: readonly string[], isApproved: boolean): Refusal | undefined {
+  const unknown = ids.find((id) => !guardIds.includes(id));
+  if (unknown !== undefined) {
+    const near = nearestWord(unknown, guardIds);
+    const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean "${near}"?`;
+    return { code: exitCodes.error, message: `there is no guard "${unknown}" to acknowledge: ${hint}` };
+  }
+  if (ids.length === 0 || isApproved) return undefined;
+  return {
+    code: exitCodes.error,
+    message:
+      '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
+  };
+}
+
+/** The guards of the plan that nobody has acknowledged; those that were acknowledged for nothing are noted. */
+export function unacknowledged(plan: Plan, ids: readonly string[], screen: Screen): GuardId[] {
+  const fired = new Set<string>(plan.guards.map(({ id }) => id));
+  const idle = ids.filter((id) => !fired.has(id));
+  if (idle.length > 0)
+    screen.world.stderr.write(`note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge\n`);
+  return blockingIds(plan.guards).filter((id) => !ids.includes(id));
+}
+
+/** Tells what blocks, and how somebody who has read the plan lets it pass. */
+export function tellBlocked(plan: Plan, open: readonly GuardId[], screen: Screen): ExitCode {
+  const way = acknowledgement(plan) ?? '';
+  const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
+  const verb = open.length === 1 ? 'blocks' : 'block';
+  printError(
+    screen,
+    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; who has read it lets ${them} pass with "${way}"`,
+  );
+  return exitCodes.blocked;
+}
+
+/** What to type on a terminal, for the question below the plan. */
+export function questionFor(plan: Plan, open: readonly GuardId[]): string {
+  const changes = counted(plan.changes.length, 'change');
+  const which = open.length === 1 ? 'the guard that blocks' : 'the guards that block';
+  return `To apply ${changes}, type ${which}: ${open.join(', ')}`;
+}
+
+export function isAcknowledgedBy(open: readonly GuardId[], answer: string | undefined): boolean {
+  const typed = readIds(answer);
+  return open.every((id) => typed.includes(id));
+}

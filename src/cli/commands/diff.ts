@@ -1,0 +1,39 @@
+/** `trueup diff a.json b.json`: what one plan means and the other does not. Exit 2 when they differ, as `plan --exit-code`. */
+import { comparePlans, isSamePlan } from '../../plan/compare-plans.ts';
+import { renderPlanDifferenceJson } from '../../report/plan-difference-json.ts';
+import { renderPlanDifference } from '../../report/plan-difference-text.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { isRefusal, openPlanFile } from '../plan-file.ts';
+import { printError, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+export async function diff(
+  files: { readonly one: string; readonly other: string },
+  { world, screen }: { readonly world: World; readonly screen: Screen },
+): Promise<ExitCode> {
+  const [one, other] = [await openPlanFile(files.one, world.cwd), await openPlanFile(files.other, world.cwd)];
+  if (isRefusal(one) || isRefusal(other)) {
+    const refusals = [one, other].filter(isRefusal);
+    for (const { message } of refusals) printError(screen, message);
+    return refusals.some(({ code }) => code === exitCodes.error) ? exitCodes.error : exitCodes.stale;
+  }
+  const difference = comparePlans(one.plan, other.plan);
+  const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
+  const { paint, width } = screen;
+  if (screen.format === 'json') {
+    world.stdout.write(`${renderPlanDifferenceJson(difference, { one: named(one), other: named(other) })}\n`);
+  } else if (isSamePlan(difference)) {
+    world.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
+  } else {
+    const names = { one: one.file, other: other.file };
+    const text = renderPlanDifference(difference, {
+      paint,
+      names,
+      ...(width === undefined ? {} : { width }),
+    });
+    world.stdout.write(
+      `${text}\n\nThe two plans differ: digests ${one.plan.digest} and ${other.plan.digest}\n`,
+    );
+  }
+  return isSamePlan(difference) ? exitCodes.done : exitCodes.changesPending;
+}

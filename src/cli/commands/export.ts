@@ -1,0 +1,235 @@
+/** `trueup export [path]`: writes manifests for what is live and nobody owns yet, ready to be adopted. Changes no service. */
+import { basename, join, relative, resolve } from 'node:path';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import type { Stack, Target } from '../../model/target.ts';
+import { counted } from '../../report/layout.ts';
+import { printable } from '../../report/printable.ts';
+import { connectToRead } from '../connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { type Checked, checkManifests } from '../export/check.ts';
+import { type DraftedManifest, draftManifests } from '../export/draft.ts';
+import {
+  existingFiles,
+  type Grouping,
+  groupFiles,
+  schemaDirectory,
+  textOf,
+  writeFiles,
+} from '../export/files.ts';
+import { openReadProgress } from '../export/progress.ts';
+import { type ExportedTarget, readExport } from '../export/read.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { openLedger } from '../open-ledger.ts';
+import { printDiagnostics, printError, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+export interface ExportOptions {
+  /** a directory, or `-` for standard output */
+  readonly out: string;
+  readonly group: Grouping;
+  readonly target: readonly string[];
+  readonly kind: readonly string[];
+  readonly name: readonly string[];
+  readonly tag: readonly string[];
+  readonly project?: string;
+  readonly all?: boolean;
+  readonly force?: boolean;
+}
+
+interface Place {
+  readonly world: World;
+  readonly screen: Screen;
+}
+
+interface Job {
+  readonly stack: Stack;
+  /** absolute path of the stack file */
+  readonly file: string;
+  readonly declared: ReadonlySet<AddressText>;
+  readonly targets: readonly Target[];
+  /** names of kinds */
+  readonly wanted: ReadonlySet<string>;
+}
+
+export async function exportLive(
+  path: string | undefined,
+  options: ExportOptions,
+  place: Place,
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const manifests = await loadManifests(path, world);
+  const { stack, diagnostics } = manifests;
+  if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
+    printDiagnostics(screen, diagnostics.filter(isInTheWay));
+    if (path === '-') printError(screen, 'an export needs a stack with a file, not standard input');
+    return exitCodeOf(diagnostics) || exitCodes.error;
+  }
+  const job = makeJob(stack, manifests, options, place);
+  if (typeof job === 'string') {
+    printError(screen, job);
+    return exitCodes.error;
+  }
+  const targets = await readTargets(job, options, place);
+  const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds: world.kinds }));
+  const checked = await checkManifests(drafted, { ...job, kinds: world.kinds, targets });
+  const wrote = await write(checked.manifests, job, { options, place });
+  if (wrote !== exitCodes.done) return wrote;
+  await report({ job, targets, checked, options }, place);
+  const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
+  return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
+}
+
+/** A stack that has no manifests yet is what exports are for. */
+function isInTheWay({ code }: Manifests['diagnostics'][number]): boolean {
+  return code !== 'no-file' && code !== 'no-manifests';
+}
+
+/** What is to be done, or why it cannot be. */
+function makeJob(stack: Stack, manifests: Manifests, options: ExportOptions, { world }: Place): Job | string {
+  const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
+  if (unknown !== undefined) {
+    const known = stack.targets.map(({ name }) => name).join(', ');
+    return `the stack has no target "${unknown}": it has ${known}`;
+  }
+  const wanted = kindsOf(options.kind, world.kinds);
+  if (typeof wanted === 'string') return wanted;
+  return {
+    stack,
+    file: join(stack.directory, basename(stack.file)),
+    declared: new Set(manifests.resources.map(({ address }) => formatAddress(address))),
+    targets: stack.targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name)),
+    wanted,
+  };
+}
+
+function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> | string {
+  const known = [...kinds.keys()];
+  if (names.length === 0) return new Set(known);
+  const found = names.map((name) => known.find((kind) => kind.toLowerCase() === name.toLowerCase()));
+  const missing = names[found.indexOf(undefined)];
+  if (missing !== undefined) return `there is no kind "${missing}": there are ${known.join(', ')}`;
+  return new Set(found.filter((kind) => kind !== undefined));
+}
+
+async function readTargets(
+  { stack, targets, wanted, declared }: Job,
+  options: ExportOptions,
+  { world, screen }: Place,
+): Promise<ExportedTarget[]> {
+  const { name: names, tag: tags, project, all = false } = options;
+  const ledger = await readLedger(stack, world);
+  const connected = await connectToRead({ ...stack, targets }, world);
+  const progress = openReadProgress(screen);
+  try {
+    const request = {
+      kinds: world.kinds,
+      wanted,
+      filters: { names, tags, all, ...(project === undefined ? {} : { project }) },
+      owners: { stack, declared, ledger },
+      progress,
+    };
+    return await Promise.all(connected.targets.map((target) => readExport(target, request)));
+  } finally {
+    progress.end();
+    await connected.close();
+  }
+}
+
+async function readLedger(stack: Stack, world: World): Promise<Ledger> {
+  const store = await openLedger(stack, world);
+  try {
+    return await store.read();
+  } finally {
+    await store.close();
+  }
+}
+
+interface Writing {
+  readonly options: ExportOptions;
+  readonly place: Place;
+}
+
+async function write(
+  manifests: readonly DraftedManifest[],
+  { stack }: Job,
+  { options, place: { world, screen } }: Writing,
+): Promise<ExitCode> {
+  if (manifests.length === 0) return exitCodes.done;
+  const schemas = schemaDirectory(stack.directory);
+  if (options.out === '-') {
+    world.stdout.write(textOf({ path: '-', manifests }, world.cwd, schemas));
+    return exitCodes.done;
+  }
+  const directory = resolve(world.cwd, options.out);
+  const files = groupFiles(manifests, options.group);
+  const existing = options.force ? [] : existingFiles(files, directory);
+  if (existing.length > 0) {
+    printError(screen, overwriting(existing, options.out));
+    return exitCodes.error;
+  }
+  await writeFiles(files, { directory, schemas, force: options.force ?? false });
+  return exitCodes.done;
+}
+
+function overwriting([first = '', ...more]: readonly string[], out: string): string {
+  const others = more.length === 0 ? 'exists' : `and ${counted(more.length, 'more file')} exist`;
+  return `nothing was written: "${join(out, first)}" ${others} already; pass --force to write over them, or another --out`;
+}
+
+interface Ending {
+  readonly job: Job;
+  readonly targets: readonly ExportedTarget[];
+  readonly checked: Checked;
+  readonly options: ExportOptions;
+}
+
+/** On stderr, for the manifests themselves may be on stdout. */
+async function report(ending: Ending, { world, screen }: Place): Promise<void> {
+  const { checked, targets, options } = ending;
+  const say = (line: string) => world.stderr.write(`${printable(line)}\n`);
+  const warn = (line: string) =>
+    world.stderr.write(`${screen.errorPaint.warning('warning')}: ${printable(line)}\n`);
+  for (const { sets } of targets)
+    for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
+      warn(`not everything was read: ${why}`);
+  for (const why of checked.refused) warn(`left out: ${why}`);
+  for (const why of checked.differing) warn(why);
+  say(exportedLine(checked.manifests, options));
+  for (const line of leftOutLines(targets)) say(line);
+  const unread = options.out === '-' ? [] : await unreadFiles(ending, world);
+  if (unread.length > 0)
+    warn(
+      `the stack does not read these files: add "${unread.join('", "')}" to "spec.manifests" of ${ending.job.stack.file}`,
+    );
+}
+
+function exportedLine(manifests: readonly DraftedManifest[], { out, group }: ExportOptions): string {
+  if (manifests.length === 0) return 'nothing to export';
+  const kinds = [...Map.groupBy(manifests, ({ kind }) => kind.name)].map(
+    ([kind, members]) => `${members.length} ${kind}`,
+  );
+  const where =
+    out === '-' ? '' : ` into ${counted(groupFiles(manifests, group).length, 'file')} under "${out}"`;
+  return `exported ${kinds.join(', ')}${where}`;
+}
+
+function leftOutLines(targets: readonly ExportedTarget[]): string[] {
+  const counts = new Map<string, number>();
+  for (const { leftOut } of targets)
+    for (const [why, count] of leftOut) counts.set(why, (counts.get(why) ?? 0) + count);
+  const parts = [...counts].map(([why, count]) => `${count} ${why}`);
+  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')} (--all takes them in)`];
+}
+
+/** Patterns that the stack would have to have, from its own directory; empty when it reads everything already. */
+async function unreadFiles({ job, checked, options }: Ending, world: World): Promise<string[]> {
+  const { resources } = await loadManifests(job.file, world);
+  const read = new Set(resources.map(({ address }) => formatAddress(address)));
+  const isRead = ({ address }: DraftedManifest) => read.has(formatAddress(address));
+  if (checked.manifests.every(isRead)) return [];
+  return [join(relative(job.stack.directory, resolve(world.cwd, options.out)), '**', '*.yaml')];
+}

@@ -1,0 +1,195 @@
+/**
+ * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (RULES 25). Reads the
+ * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
+ */
+import { LedgerKeeper } from '../../apply/keep-ledger.ts';
+import { completeRecord } from '../../apply/record-found.ts';
+import type { AddressText } from '../../model/address.ts';
+import { formatAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind.ts';
+import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
+import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
+import { type Recovered, recoverRecords } from '../../plan/recover-records.ts';
+import { counted } from '../../report/layout.ts';
+import { renderPlan } from '../../report/plan-text.ts';
+import { printable } from '../../report/printable.ts';
+import { connectToRead } from '../connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { holdLock } from '../hold-lock.ts';
+import { identifyRun } from '../identify-run.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { type PlanRequest, readPlanInput } from '../make-plan.ts';
+import { openLedger } from '../open-ledger.ts';
+import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+
+export interface RecoverOptions {
+  readonly yes?: boolean;
+}
+
+interface Place {
+  readonly world: World;
+  readonly screen: Screen;
+}
+
+export async function recover(
+  path: string | undefined,
+  options: RecoverOptions,
+  place: Place,
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const { stack, diagnostics, resources, ...read } = await loadManifests(path, world);
+  if (stack === undefined || hasErrors(diagnostics)) {
+    printDiagnostics(screen, diagnostics);
+    return exitCodeOf(diagnostics);
+  }
+  printWarnings(screen, diagnostics);
+  const store = await openLedger(stack, world);
+  try {
+    const state = await lookAt(store);
+    if (state.is === 'whole') return tellWhole(state.ledger, store, place);
+    const { files, documents, complete } = read;
+    const about = { stack, resources, files, documents, manifestsComplete: complete };
+    const input = await readInput(about, place);
+    const rebuilt = rebuild(input, world.kinds);
+    if (rebuilt === undefined) {
+      printError(
+        screen,
+        'nothing was written: not everything could be read, and what was not seen would be forgotten',
+      );
+      return exitCodes.error;
+    }
+    tell(rebuilt, { state, store, input, place });
+    if (!(await isAgreed(options, place))) return exitCodes.error;
+    return await write(rebuilt.records, { state, store, stack: stack.name, path }, place);
+  } finally {
+    await store.close();
+  }
+}
+
+type State =
+  | { readonly is: 'whole'; readonly ledger: Ledger }
+  | { readonly is: 'lost' }
+  | { readonly is: 'damaged'; readonly why: string };
+
+/** @throws LedgerError when it cannot be read at all, or is not this stack's: that is nothing to rebuild it for */
+async function lookAt(store: StackStore): Promise<State> {
+  try {
+    const ledger = await store.read();
+    return ledger.known ? { is: 'whole', ledger } : { is: 'lost' };
+  } catch (error) {
+    if (error instanceof DamagedLedger) return { is: 'damaged', why: error.message };
+    throw error;
+  }
+}
+
+function tellWhole({ records }: Ledger, { place: where }: StackStore, { world }: Place): ExitCode {
+  world.stdout.write(
+    `${where} is there and whole, with ${counted(records.size, 'record')}: there is nothing to recover\n`,
+  );
+  return exitCodes.done;
+}
+
+const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
+
+async function readInput(
+  about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
+  { world }: Place,
+): Promise<PlanInput> {
+  const connected = await connectToRead(about.stack, world);
+  try {
+    return await readPlanInput({ ...about, kinds: world.kinds, ledger: noLedger, connected });
+  } finally {
+    await connected.close();
+  }
+}
+
+interface Rebuilt {
+  readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  readonly unproven: Recovered['unproven'];
+}
+
+/** Undefined after an incomplete look. */
+function rebuild(input: PlanInput, kinds: Registry): Rebuilt | undefined {
+  const { planning, declared, created, unproven } = recoverRecords(input);
+  if (!planning.plan.coverage.complete) return undefined;
+  const keeper = new LedgerKeeper({ write: async (ledger) => ledger }, noLedger);
+  const completed = declared.map(
+    (text) => [text, completeRecord({ planning, kinds, keeper }, text)] as const,
+  );
+  return { records: new Map([...completed, ...created].sort(([a], [b]) => (a < b ? -1 : 1))), unproven };
+}
+
+interface Telling {
+  readonly state: Exclude<State, { is: 'whole' }>;
+  readonly store: StackStore;
+  readonly input: PlanInput;
+  readonly place: Place;
+}
+
+/** What the ledger will say, and the plan that follows from it: everything in that plan is for a person to decide. */
+function tell({ records, unproven }: Rebuilt, { state, store, input, place }: Telling): void {
+  const { world, screen } = place;
+  const say = (line = '') => world.stdout.write(`${line}\n`);
+  say(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
+  say(
+    'The manifests as they are now are taken for what was applied last: what was dropped from them before is not',
+  );
+  say('reset, and what was changed in the service since then looks like a change to make.');
+  say();
+  say(`${counted(records.size, 'record')} will be written:`);
+  for (const [text, record] of records) say(`  ${printable(text)}  ${describeRecord(record)}`);
+  if (unproven.length > 0) say(`\nNot recorded:`);
+  for (const { address, message } of unproven) say(`  ${printable(formatAddress(address))}: ${message}`);
+  const next = buildPlan({ ...input, ledger: { known: true, serial: 0, records } }).plan;
+  const width = screen.width === undefined ? {} : { width: screen.width };
+  say('\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n');
+  say(renderPlan(next, { paint: screen.paint, calls: false, ...width }));
+}
+
+function describeRecord({ origin, fields }: LedgerRecord): string {
+  const count = Object.keys(fields).length;
+  const how = origin === 'created' ? 'created by this stack' : 'adopted';
+  return count === 0 ? how : `${how}, ${counted(count, 'field')}`;
+}
+
+async function isAgreed({ yes }: RecoverOptions, { world, screen }: Place): Promise<boolean> {
+  if (yes) return true;
+  if (!world.interactive) {
+    printError(
+      screen,
+      'nothing was written: recover asks before it writes; where nobody can answer, pass --yes',
+    );
+    return false;
+  }
+  if (await world.confirm('Write this ledger?')) return true;
+  world.stderr.write('nothing was written\n');
+  return false;
+}
+
+interface Writing {
+  readonly state: Telling['state'];
+  readonly store: StackStore;
+  readonly stack: string;
+  readonly path: string | undefined;
+}
+
+async function write(
+  records: ReadonlyMap<AddressText, LedgerRecord>,
+  { state, store, stack, path }: Writing,
+  { world, screen }: Place,
+): Promise<ExitCode> {
+  const { signal: stop } = new AbortController();
+  const held = await holdLock({ store, stack, run: identifyRun(world), timeout: 0, path, stop }, screen);
+  if (typeof held === 'number') return held;
+  try {
+    if (state.is === 'damaged')
+      world.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
+    await store.write({ ...noLedger, records });
+    world.stdout.write(`The ledger was rebuilt with ${counted(records.size, 'record')}\n`);
+    return exitCodes.done;
+  } finally {
+    await held.release();
+  }
+}

@@ -1,0 +1,20 @@
+/** `trueup show plan.json`: a saved plan as `plan` printed it, or as JSON. Reads the file and nothing else. */
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { isRefusal, openPlanFile } from '../plan-file.ts';
+import { printError, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+import { printPlan } from './plan.ts';
+
+export async function show(
+  file: string,
+  { calls = false }: { readonly calls?: boolean },
+  { world, screen }: { readonly world: World; readonly screen: Screen },
+): Promise<ExitCode> {
+  const opened = await openPlanFile(file, world.cwd);
+  if (isRefusal(opened)) {
+    printError(screen, opened.message);
+    return opened.code;
+  }
+  printPlan(screen, opened.plan, calls);
+  return exitCodes.done;
+}

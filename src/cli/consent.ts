@@ -1,0 +1,77 @@
+/** Whether a plan may be written: problems forbid it, guards block it until they are acknowledged, and somebody has to agree. */
+import type { GuardId } from '../model/guard.ts';
+import type { Plan } from '../model/plan.ts';
+import { counted } from '../report/layout.ts';
+import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './acknowledge.ts';
+import { printPlan } from './commands/plan.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { printError, type Screen } from './screen.ts';
+
+export interface Consent {
+  /** given beforehand, by a flag or an approval: nobody is asked */
+  readonly agreed: boolean;
+  /** guards that were acknowledged for this very plan */
+  readonly acknowledged: readonly string[];
+  /** an apply of this very approval began before: its guards have been passed */
+  readonly begun: boolean;
+}
+
+/** The exit code of a plan that nobody may apply as it is; undefined when it has no problems. */
+export function refuseProblems(plan: Plan, screen: Screen): ExitCode | undefined {
+  const problems = exitCodeOf(plan.problems);
+  if (problems === exitCodes.done) return undefined;
+  showWhole(plan, screen);
+  printError(screen, 'nothing was written: the plan has problems that must be solved first');
+  return problems;
+}
+
+/** Why nothing is going to be written; undefined when it may be. */
+export async function askConsent(
+  plan: Plan,
+  { agreed, acknowledged, begun }: Consent,
+  { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
+): Promise<ExitCode | undefined> {
+  if (plan.changes.length === 0) return undefined;
+  const open = begun ? [] : unacknowledged(plan, acknowledged, screen);
+  const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
+  if (open.length > 0 && !canAsk) {
+    showWhole(plan, screen);
+    return tellBlocked(plan, open, screen);
+  }
+  if (agreed) return undefined;
+  if (!canAsk) {
+    printError(
+      screen,
+      'nothing was written: apply asks before it writes; where nobody can answer, pass --yes, --approve or a plan file',
+    );
+    return exitCodes.error;
+  }
+  return open.length > 0 ? askIds(plan, open, { screen, stop }) : askYes(plan, { screen, stop });
+}
+
+interface Asking {
+  readonly screen: Screen;
+  readonly stop: AbortSignal;
+}
+
+/** Whoever types the guards of the plan above has read them: that is the answer to both questions. */
+async function askIds(
+  plan: Plan,
+  open: readonly GuardId[],
+  { screen, stop }: Asking,
+): Promise<ExitCode | undefined> {
+  const answer = await screen.world.ask(questionFor(plan, open), stop);
+  return isAcknowledgedBy(open, answer) ? undefined : tellBlocked(plan, open, screen);
+}
+
+async function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<ExitCode | undefined> {
+  const what = changes.length === 1 ? 'this change' : `these ${counted(changes.length, 'change')}`;
+  if (await screen.world.confirm(`Apply ${what}?`, stop)) return undefined;
+  screen.world.stderr.write('nothing was written\n');
+  return exitCodes.error;
+}
+
+/** As JSON the plan is the result of an apply that goes no further; as text it has been shown already. */
+function showWhole(plan: Plan, screen: Screen): void {
+  if (screen.format === 'json') printPlan(screen, plan, false);
+}

@@ -1,0 +1,122 @@
+/**
+ * Judges manifests before anybody sees them: they are validated and planned against the very answers that they were made
+ * from, as if nobody owned anything yet. What could not be adopted as it is must not reach a stack unsaid.
+ */
+import { dialects } from '../../http/dialects.ts';
+import { standardInput } from '../../manifest/find-stack.ts';
+import { readManifests } from '../../manifest/read-manifests.ts';
+import { writeManifests } from '../../manifest/write-manifests.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import type { Change } from '../../model/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { LiveSet, Registry } from '../../model/kind.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import type { Stack } from '../../model/target.ts';
+import { buildPlan, type Planning } from '../../plan/build-plan.ts';
+import type { DraftedManifest } from './draft.ts';
+import type { ExportedTarget } from './read.ts';
+
+export interface Checked {
+  /** fit to be written */
+  readonly manifests: readonly DraftedManifest[];
+  /** left out, because a stack with them could not be planned; a sentence each */
+  readonly refused: readonly string[];
+  /** written, although adopting them would change something; a sentence each */
+  readonly differing: readonly string[];
+}
+
+export interface CheckInput {
+  readonly stack: Stack;
+  /** absolute path of the stack file */
+  readonly file: string;
+  readonly kinds: Registry;
+  readonly targets: readonly ExportedTarget[];
+}
+
+export async function checkManifests(
+  drafted: readonly DraftedManifest[],
+  input: CheckInput,
+): Promise<Checked> {
+  const { stack, kinds } = input;
+  const { text, lines } = writeManifests(drafted, '');
+  const read = await readManifests({
+    path: input.file,
+    cwd: stack.directory,
+    instead: text,
+    kinds,
+    dialects,
+  });
+  const planning = planFor(read.resources, input);
+  const refusals = new Map<DraftedManifest, string>();
+  const refuse = (manifest: DraftedManifest | undefined, why: string) => {
+    if (manifest !== undefined && !refusals.has(manifest))
+      refusals.set(manifest, `${formatAddress(manifest.address)}: ${why}`);
+  };
+  const { plan, records } = planning;
+  const problems = [...read.diagnostics, ...plan.problems].filter(({ severity }) => severity === 'error');
+  for (const problem of problems) refuse(manifestAt(problem, drafted, lines), problem.message);
+  const byAddress = new Map(drafted.map((manifest) => [formatAddress(manifest.address), manifest]));
+  for (const { address } of read.resources) {
+    const name = formatAddress(address);
+    if (records.has(name)) continue;
+    const why = problems.find(({ message }) => message.includes(`"${name}"`))?.message;
+    const whole = formatAddress(wholeOf(address, kinds));
+    refuse(byAddress.get(name) ?? byAddress.get(whole), why ?? 'it cannot be adopted as it is');
+  }
+  const own = new Set(read.resources.map(({ address }) => formatAddress(address)));
+  return {
+    manifests: drafted.filter((manifest) => !refusals.has(manifest)),
+    refused: [...refusals.values()],
+    differing: plan.changes.filter(({ address }) => own.has(formatAddress(address))).flatMap(differences),
+  };
+}
+
+/** As if no stack owned anything yet, and this one had never been applied. */
+function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }: CheckInput): Planning {
+  return buildPlan({
+    stack,
+    kinds,
+    desired,
+    targets: targets.map(({ connected: { target, dialect }, sets }) => ({
+      target,
+      dialect,
+      sets: withoutOwners(sets),
+      requests: 0,
+    })),
+    ledger: { known: false, serial: 0, records: new Map() },
+    manifestsComplete: true,
+    files: 1,
+    documents: desired.length,
+  });
+}
+
+function wholeOf(address: Address, kinds: Registry): Address {
+  const ownership = kinds.get(address.kind)?.ownership;
+  return ownership?.by === 'part' ? ownership.of(address) : address;
+}
+
+function withoutOwners(sets: ReadonlyMap<string, LiveSet>): ReadonlyMap<string, LiveSet> {
+  return new Map(
+    [...sets].map(([kind, set]) => [
+      kind,
+      { ...set, resources: set.resources.map((resource) => ({ ...resource, witness: {} })) },
+    ]),
+  );
+}
+
+function manifestAt(
+  { place, related = [] }: Diagnostic,
+  drafted: readonly DraftedManifest[],
+  lines: readonly number[],
+): DraftedManifest | undefined {
+  // What a default of the stack brings about is placed there, and then here.
+  const here = [place, ...related.map((other) => other.place)].find((at) => at?.file === standardInput);
+  return here === undefined ? undefined : drafted[lines.findLastIndex((line) => line <= here.line)];
+}
+
+function differences({ address, action, fields }: Change): string[] {
+  const changed = fields.filter(({ path }) => path[0] !== 'claim').map(({ path }) => path.join('.'));
+  if (changed.length === 0 && action === 'adopt') return [];
+  const what = changed.length === 0 ? `to ${action} it` : `to change ${changed.join(', ')}`;
+  return [`${formatAddress(address)}: no manifest can say what is live there, and a plan is going ${what}`];
+}

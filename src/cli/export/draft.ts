@@ -1,0 +1,109 @@
+/**
+ * From live resources to manifests: each as short as it can be said, its parts folded into it where the kind has a short
+ * form for them, and ready to be adopted.
+ */
+import { mergeDefaults } from '../../manifest/merge-defaults.ts';
+import type { ManifestDraft } from '../../manifest/write-manifests.ts';
+import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
+import { sameJson } from '../../model/json.ts';
+import type { Kind, Registry, ShortForm } from '../../model/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
+import type { Stack } from '../../model/target.ts';
+import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { exportSpec } from '../../plan/export-spec.ts';
+import type { ExportedTarget } from './read.ts';
+
+export interface DraftedManifest extends ManifestDraft {
+  readonly address: Address;
+}
+
+interface Desk {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly live: ReadonlyMap<AddressText, LiveResource>;
+  readonly chosen: ReadonlySet<AddressText>;
+  /** parts that stand in the manifest of their whole */
+  readonly folded: Set<AddressText>;
+}
+
+/** One for each chosen resource that no other one's short form stands for; wholes first, in the order of the registry. */
+export function draftManifests(
+  { sets, chosen }: ExportedTarget,
+  { stack, kinds }: { readonly stack: Stack; readonly kinds: Registry },
+): DraftedManifest[] {
+  const all = [...sets.values()].flatMap(({ resources }) => resources);
+  const live = new Map(all.map((resource) => [formatAddress(resource.address), resource] as const));
+  const desk: Desk = { stack, kinds, live, chosen, folded: new Set() };
+  return [...kinds.values()].flatMap((kind) =>
+    (sets.get(kind.name)?.resources ?? [])
+      .filter(({ address }) => chosen.has(formatAddress(address)))
+      .filter(({ address }) => !desk.folded.has(formatAddress(address)))
+      .flatMap((resource) => draft(desk, kind, resource) ?? []),
+  );
+}
+
+function draft(desk: Desk, kind: Kind, live: LiveResource): DraftedManifest | undefined {
+  const { address } = live;
+  const defaults = defaultsOf(desk, kind);
+  const { spec, remarks } = kind.describe?.(live, defaults) ?? { spec: live.spec, remarks: [] };
+  const own = exportSpec({ fields: kind.fields, live: spec, defaults });
+  const isPart = kind.ownership.by === 'part';
+  // A part that is as if nobody had ever asked for anything needs no document.
+  if (isPart && Object.keys(own).length === 0) return undefined;
+  const serving = desk.stack.targets.filter(({ service }) => service === kind.service).length;
+  return {
+    address,
+    kind,
+    metadata: { name: address.name, ...(serving > 1 ? { target: address.target } : {}), adopt: true },
+    spec: { ...own, ...foldParts(desk, kind, address) },
+    remarks: remarks ?? [],
+  };
+}
+
+/** Deprecated spellings folded, as they are when the defaults are merged under a manifest. */
+function defaultsOf({ stack }: Desk, kind: Kind): Spec {
+  const written = stack.defaults[kind.name] ?? {};
+  return kind.fold?.(written) ?? written;
+}
+
+function foldParts(desk: Desk, kind: Kind, { target, name }: Address): Spec {
+  const values = Object.entries(kind.shortForms ?? {}).flatMap(([field, form]) => {
+    const text = formatAddress({ kind: form.kind, target, name });
+    const part = desk.kinds.get(form.kind);
+    const live = desk.live.get(text);
+    if (part === undefined || live === undefined || !desk.chosen.has(text)) return [];
+    const value = shortValue({ part, form, live }, defaultsOf(desk, part), defaultsOf(desk, kind)[field]);
+    if (value === 'needs a document') return [];
+    desk.folded.add(text);
+    return value === 'nothing to say' ? [] : [[field, value.is] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+interface Foldable {
+  readonly part: Kind;
+  readonly form: ShortForm;
+  readonly live: LiveResource;
+}
+
+type ShortValue = { readonly is: Spec[string] } | 'nothing to say' | 'needs a document';
+
+/** @param byDefault the short form that the stack puts into every whole; then the part exists whatever is written */
+function shortValue(
+  { part, form, live }: Foldable,
+  ofPart: Spec,
+  byDefault: Spec[string] | undefined,
+): ShortValue {
+  const base = byDefault === undefined ? ofPart : mergeDefaults(ofPart, form.spec(byDefault));
+  const { spec: described } = part.describe?.(live, base) ?? live;
+  const spec = exportSpec({
+    fields: part.fields,
+    live: described,
+    defaults: byDefault === undefined ? {} : base,
+  });
+  const [[, value] = ['', null], ...more] = Object.entries(spec);
+  if (Object.keys(spec).length === 0) return 'nothing to say';
+  const canonical = (said: Spec) => canonicalSpec(part.fields, said);
+  const isSaid = more.length === 0 && sameJson(canonical(form.spec(value)), canonical(spec));
+  return isSaid ? { is: value } : 'needs a document';
+}

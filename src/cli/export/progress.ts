@@ -1,0 +1,57 @@
+/** Tells how a long read of several targets goes, on stderr: one live line on a terminal, a line now and then elsewhere. */
+import type { Reader } from '../../model/wire.ts';
+import { printable } from '../../report/printable.ts';
+import type { Screen } from '../screen.ts';
+
+export interface ReadProgress {
+  /** Begins a part of one target's work: `("acme", "reading Workspace")`. */
+  begin(target: string, what: string): void;
+  /** The same reader; every answer counts for the part that its target is at. */
+  counted(target: string, reader: Reader): Reader;
+  end(): void;
+}
+
+/** Elsewhere than on a terminal, so many answers make a line. */
+const answersALine = 500;
+/** Takes the cursor to the beginning of its line and clears the line. */
+const clearLine = '\r\u001b[K';
+
+interface Part {
+  readonly what: string;
+  answers: number;
+}
+
+export function openReadProgress({ world }: Screen): ReadProgress {
+  const { stderr } = world;
+  const isLive = stderr.isTTY && world.env['TERM'] !== 'dumb';
+  const parts = new Map<string, Part>();
+  const lineOf = (target: string) => {
+    const { what, answers } = parts.get(target) ?? { what: '', answers: 0 };
+    return printable(`${target}: ${what}${answers === 0 ? '' : `, ${answers} requests`}`);
+  };
+  const tell = (target: string) => {
+    if (!isLive) return stderr.write(`${lineOf(target)}\n`);
+    const all = [...parts.keys()].map(lineOf).join('; ');
+    return stderr.write(`${clearLine}${all.slice(0, (stderr.columns ?? 80) - 1)}`);
+  };
+  const count = <T>(target: string, answer: T): T => {
+    const part = parts.get(target);
+    if (part === undefined) return answer;
+    part.answers += 1;
+    if (isLive || part.answers % answersALine === 0) tell(target);
+    return answer;
+  };
+  return {
+    begin: (target, what) => {
+      parts.set(target, { what, answers: 0 });
+      tell(target);
+    },
+    counted: (target, { get, list }) => ({
+      get: async (path) => count(target, await get(path)),
+      list: async (path) => count(target, await list(path)),
+    }),
+    end: () => {
+      if (isLive) stderr.write(clearLine);
+    },
+  };
+}

@@ -1,0 +1,117 @@
+/**
+ * Reads what an export is about: first the resources that stand for themselves, in bulk, then the parts of those that
+ * were chosen. Only GET and LIST go over the wire.
+ */
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { ConnectedTarget } from '../connect.ts';
+import type { ReadProgress } from './progress.ts';
+import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';
+
+export interface ExportedTarget {
+  readonly connected: ConnectedTarget;
+  /** everything that was read, by kind */
+  readonly sets: ReadonlyMap<string, LiveSet>;
+  /** addresses of the resources that are to be written, wholes and parts */
+  readonly chosen: ReadonlySet<AddressText>;
+  /** how many were left out, by the reason */
+  readonly leftOut: ReadonlyMap<string, number>;
+}
+
+export interface ExportRequest {
+  readonly kinds: Registry;
+  /** names of kinds to write */
+  readonly wanted: ReadonlySet<string>;
+  readonly filters: Filters;
+  readonly owners: Owners;
+  readonly progress: ReadProgress;
+}
+
+/** @throws WireError when the target cannot be reached */
+export async function readExport(
+  connected: ConnectedTarget,
+  request: ExportRequest,
+): Promise<ExportedTarget> {
+  const opened = connected.openSession();
+  const look: Look = {
+    session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
+    request,
+    sets: new Map(),
+    wholes: new Map(),
+    leftOut: new Map(),
+  };
+  const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
+  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readWholes(look, kind);
+  const chosen = new Set<AddressText>();
+  for (const [text, { address }] of look.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const kind of kinds) {
+    if (!isWantedPart(kind, kinds, request.wanted)) continue;
+    for (const text of await readParts(look, kind)) chosen.add(text);
+  }
+  return { connected, sets: look.sets, chosen, leftOut: look.leftOut };
+}
+
+interface Look {
+  readonly session: Session;
+  readonly request: ExportRequest;
+  readonly sets: Map<string, LiveSet>;
+  readonly wholes: Map<AddressText, LiveResource>;
+  readonly leftOut: Map<string, number>;
+}
+
+/** Parts are chosen by their wholes, so these are looked at even when only parts are to be written. */
+function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
+  if (kind.ownership.by === 'part') return false;
+  return (
+    wanted.has(kind.name) || kinds.some((part) => wanted.has(part.name) && wholeKind(part) === kind.name)
+  );
+}
+
+function isWantedPart(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
+  if (kind.ownership.by !== 'part') return false;
+  if (wanted.has(kind.name)) return true;
+  const whole = kinds.find(({ name }) => name === wholeKind(kind));
+  const isShort = Object.values(whole?.shortForms ?? {}).some((form) => form.kind === kind.name);
+  return isShort && wanted.has(whole?.name ?? '');
+}
+
+function wholeKind({ name, ownership }: Kind): string | undefined {
+  return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
+}
+
+async function readWholes(look: Look, kind: Kind): Promise<void> {
+  const { session, request } = look;
+  const { filters, owners, progress } = request;
+  const isSought = (name: string) =>
+    matchesName(filters, name) && isOutside(kind, session.target, name) === undefined;
+  progress.begin(session.target.name, `reading ${kind.name}`);
+  const set = await kind.read(session, wantedOf(isSought));
+  look.sets.set(kind.name, set);
+  for (const live of set.resources) {
+    if (!isSought(live.address.name) || !matchesContent(filters, live)) continue;
+    const owner = filters.all ? undefined : ownerOf(kind, live, owners);
+    if (owner === undefined) look.wholes.set(formatAddress(live.address), live);
+    else if (request.wanted.has(kind.name)) look.leftOut.set(owner, (look.leftOut.get(owner) ?? 0) + 1);
+  }
+}
+
+/** A part that has a document of its own already stays there. */
+async function readParts({ session, request, sets, wholes }: Look, kind: Kind): Promise<AddressText[]> {
+  const { name: target } = session.target;
+  const { ownership } = kind;
+  const isChosen = (name: string) =>
+    ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
+  if (wholes.size === 0) return [];
+  request.progress.begin(target, `reading ${kind.name} of ${wholes.size} resources`);
+  const set = await kind.read(session, wantedOf(isChosen));
+  sets.set(kind.name, set);
+  const { declared } = request.owners;
+  return set.resources
+    .map(({ address }) => formatAddress(address))
+    .filter((text) => request.filters.all || !declared.has(text));
+}
+
+function wantedOf(undeclared: (name: string) => boolean): Wanted {
+  return { declared: [], records: new Map(), record: () => undefined, undeclared };
+}

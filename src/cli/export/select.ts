@@ -1,0 +1,70 @@
+/**
+ * Which live resources an export is about: those that the filters name, less those that somebody owns already. A part of
+ * a resource goes wherever its whole goes.
+ */
+import { type AddressText, formatAddress } from '../../model/address.ts';
+import { isJsonObject, ownMember } from '../../model/json.ts';
+import type { Kind } from '../../model/kind.ts';
+import type { Ledger } from '../../model/ledger.ts';
+import { matchesPattern } from '../../model/name-pattern.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { Stack, Target } from '../../model/target.ts';
+
+export interface Filters {
+  /** patterns with `*`; none: every name */
+  readonly names: readonly string[];
+  /** `key=value`, or a key or flat tag alone; all of them must be there */
+  readonly tags: readonly string[];
+  readonly project?: string;
+  /** also what is declared or owned already */
+  readonly all: boolean;
+}
+
+export interface Owners {
+  readonly stack: Stack;
+  readonly declared: ReadonlySet<AddressText>;
+  readonly ledger: Ledger;
+}
+
+export function matchesName({ names }: Filters, name: string): boolean {
+  return names.length === 0 || names.some((pattern) => matchesPattern(name, pattern));
+}
+
+/** By what only the live resource itself tells. What has neither tags nor a project matches neither filter. */
+export function matchesContent({ tags, project }: Filters, { spec, facts }: LiveResource): boolean {
+  if (project !== undefined && spec['projectId'] !== project) return false;
+  const direct = isJsonObject(facts['direct']) ? facts['direct'] : {};
+  const flat = Array.isArray(spec['tagNames']) ? spec['tagNames'].map(String) : [];
+  return tags.every((tag) => {
+    const [key = '', ...value] = tag.split('=');
+    if (value.length === 0 && flat.includes(tag)) return true;
+    const found = ownMember(direct, key);
+    return value.length === 0 ? found !== undefined : found === value.join('=');
+  });
+}
+
+/** Why a resource is left out although the filters name it, in words that several can share; undefined: it is not. */
+export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
+  const text = formatAddress(live.address);
+  const { claim } = live.witness;
+  if (owners.declared.has(text)) return 'declared in this stack';
+  if (claim !== undefined) {
+    const { name, renamedFrom } = owners.stack;
+    const by = [name, renamedFrom].includes(claim.stack) ? 'this stack' : `stack "${claim.stack}"`;
+    return `claimed by ${by}${claim.inherited ? ' through a project' : ''}`;
+  }
+  return kind.ownership.by === 'ledger' && owners.ledger.records.has(text)
+    ? 'applied by this stack before'
+    : undefined;
+}
+
+/** A role outside the names that its target owns cannot be declared, whoever asks (RULES 24). */
+export function isOutside(
+  { ownership, names }: Kind,
+  { owns, name: target }: Target,
+  name: string,
+): string | undefined {
+  if (ownership.by !== 'ledger' || !ownership.named || owns === undefined) return undefined;
+  const isOwned = owns.some((pattern) => matchesPattern(name, names.fold?.(pattern) ?? pattern));
+  return isOwned ? undefined : `outside the names that target "${target}" owns`;
+}

@@ -1,0 +1,110 @@
+/**
+ * Plan files: written whole or not at all, and read back only as what a trueup wrote. What was changed by hand since, or
+ * is of a shape that this trueup does not know, is refused before anything is compared with it.
+ */
+import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { replaceFile } from '../ledger/replace-file.ts';
+import { compileSchema, type SchemaError } from '../manifest/compile-schema.ts';
+import type { Json } from '../model/json.ts';
+import { jsonSchema } from '../model/json-schema.ts';
+import type { Plan } from '../model/plan.ts';
+import { digestOf } from '../plan/digest.ts';
+import { renderPlanJson } from '../report/plan-json.ts';
+import { planSchema } from '../report/plan-schema.ts';
+import { looksLikePlan, readPlan } from '../report/read-plan.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+
+export interface PlanFile {
+  /** as the user typed it */
+  readonly file: string;
+  readonly plan: Plan;
+}
+
+/** Why a file is not taken as a plan, and the exit code that this leads to. */
+export interface Refusal {
+  readonly message: string;
+  readonly code: ExitCode;
+}
+
+export function isRefusal(value: object): value is Refusal {
+  return 'message' in value && 'code' in value;
+}
+
+/** Readable by its owner only: a plan holds no secret, but all that is known of a platform. */
+export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
+  const path = resolve(cwd, file);
+  const text = `${renderPlanJson(plan)}\n`;
+  const found = await stat(path).catch(() => undefined);
+  // A pipe or a device, such as /dev/stdout, is written to: a new file must not take its place.
+  if (found !== undefined && !found.isFile()) return writeFile(path, text);
+  return replaceFile(found === undefined ? path : await realpath(path), text);
+}
+
+/** The plan in a file, or why there is none. @param file as the user typed it */
+export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | Refusal> {
+  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => error);
+  if (typeof text !== 'string') {
+    const why = text.code === 'ENOENT' ? 'there is no such file' : text.message;
+    return { code: exitCodes.error, message: `the plan "${file}" cannot be read: ${why}` };
+  }
+  const read = readPlan(text, { check });
+  switch (read.is) {
+    case 'no-plan':
+      return {
+        code: exitCodes.error,
+        message: `"${file}" is no plan: ${read.why}; make one with "trueup plan --out ${file}"`,
+      };
+    case 'other-version':
+      return {
+        code: exitCodes.stale,
+        message: `the plan "${file}" has version ${JSON.stringify(read.version)}, and this trueup reads version 1: use the trueup that made it, or plan again`,
+      };
+    case 'malformed':
+      return edited(file, read.why);
+    case 'plan':
+      return isAsPlanned(read.plan)
+        ? { file, plan: read.plan }
+        : edited(file, `its digest "${read.plan.digest}" is not that of its changes`);
+  }
+}
+
+/** Whether a path of a command line means a plan: by what is in the file, or by its name if it ends in `.json`. */
+export async function meansPlanFile(file: string, cwd: string): Promise<boolean> {
+  const text = await readFile(resolve(cwd, file), 'utf8').catch(() => undefined);
+  if (text === undefined) return false;
+  const value = text.trimStart().startsWith('{') ? parsed(text) : undefined;
+  if (value !== undefined && looksLikePlan(value)) return true;
+  const isStack = typeof value === 'object' && value !== null && 'kind' in value;
+  return file.endsWith('.json') && !isStack;
+}
+
+function parsed(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isAsPlanned({ stack, targets, changes, digest }: Plan): boolean {
+  return digestOf(stack, targets, changes) === digest;
+}
+
+function edited(file: string, why: string): Refusal {
+  return {
+    code: exitCodes.stale,
+    message: `the plan "${file}" is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
+  };
+}
+
+/** Members that this trueup does not know are those of a newer one of the same version, and are left alone. */
+function check(value: Json): readonly string[] {
+  return compileSchema(planSchema, () => jsonSchema(planSchema))(value)
+    .filter(({ keyword }) => keyword !== 'additionalProperties')
+    .map(explained);
+}
+
+function explained({ instancePath, message = 'does not fit the schema' }: SchemaError): string {
+  return `${instancePath === '' ? 'it' : `"${instancePath}"`} ${message}`;
+}

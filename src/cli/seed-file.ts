@@ -1,0 +1,26 @@
+/** Reads the YAML that the embedded service starts with. Its shape is the service's own business to check. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+
+/** The seed cannot be read, or is no YAML. The message names the file. */
+export class SeedFileError extends Error {
+  override readonly name = 'SeedFileError';
+}
+
+export interface SeedFile {
+  readonly text: string;
+  /** parsed */
+  readonly value: unknown;
+}
+
+/** @param directory what a relative file name starts from. @throws SeedFileError */
+export async function readSeedFile(file: string, directory: string): Promise<SeedFile> {
+  const { load } = await import('js-yaml');
+  try {
+    const text = await readFile(resolve(directory, file), 'utf8');
+    return { text, value: load(text) };
+  } catch (cause) {
+    const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
+    throw new SeedFileError(`the seed "${file}" cannot be read: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,44 @@
+/** Who holds the lock of a stack, for the one who has to wait or to decide: who, where, since when, in which run. */
+import type { LedgerLock } from '../model/ledger.ts';
+import { printable } from './printable.ts';
+
+export interface HeldLockOptions {
+  readonly stack: string;
+  /** the holder's process ran on this host and runs no more */
+  readonly crashed: boolean;
+  /** seconds that were waited for it */
+  readonly waited: number;
+  /** path of the stack as the user typed it */
+  readonly path?: string;
+}
+
+/** Several lines; the first one is a sentence behind `error: `. */
+export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
+  const { run } = lock;
+  const again = path === undefined ? '' : ` ${printable(path)}`;
+  return [
+    `stack "${stack}" is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
+    ...lockLines(lock),
+    ...(crashed
+      ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]
+      : ['  wait for it with "--lock-timeout 5m"']),
+    `  when you know that it is over: trueup unlock --id ${printable(lock.id)}${again}`,
+  ].join('\n');
+}
+
+/** Who, where, since when and which run, a line each, indented by two. */
+export function lockLines({ id, run, since }: LedgerLock): string[] {
+  const attempt = run.attempt === undefined ? '' : `, attempt ${run.attempt}`;
+  const pid = run.pid === undefined ? '' : `, process ${run.pid}`;
+  const facts: readonly (readonly [string, string | undefined])[] = [
+    ['who', run.who],
+    ['where', `${run.where}${pid}`],
+    ['since', since],
+    ['run', `${run.id}${attempt}`],
+    ['page', run.url],
+    ['id', id],
+  ];
+  return facts.flatMap(([name, value]) =>
+    value === undefined ? [] : [`  ${`${name}:`.padEnd(7)}${printable(value)}`],
+  );
+}

@@ -1,0 +1,52 @@
+/** How two plans differ, as JSON: members in a fixed order, secrets set, unset or a version. */
+import { formatAddress } from '../model/address.ts';
+import type { FieldChange } from '../model/field.ts';
+import { jsonPointer } from '../model/json-patch.ts';
+import type { ChangeDifference, PlanDifference } from '../model/plan-difference.ts';
+import { renderJson } from './canonical-json.ts';
+import { fieldJson, safeField } from './plan-json.ts';
+
+/** One of the two plans: what it is called here, and its digest. */
+export interface ComparedPlan {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** `{ version: 1, same, one, other, stack?, targets, changes }` */
+export function renderPlanDifferenceJson(
+  { stack, targets, changes }: PlanDifference,
+  { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
+): string {
+  return renderJson({
+    version: 1,
+    same: stack === undefined && targets.length === 0 && changes.length === 0,
+    one,
+    other,
+    ...(stack === undefined ? {} : { stack }),
+    targets,
+    changes: changes.map(changeJson),
+  });
+}
+
+function changeJson({ address, one, other, fields }: ChangeDifference) {
+  return {
+    address: formatAddress(address),
+    ...address,
+    ...member('one', one),
+    ...member('other', other),
+    fields: fields.map((field) => ({
+      path: jsonPointer(field.path),
+      ...member('one', field.one && sideJson(field.one)),
+      ...member('other', field.other && sideJson(field.other)),
+    })),
+  };
+}
+
+function sideJson(field: FieldChange) {
+  const { path: _, ...side } = fieldJson(safeField(field));
+  return side;
+}
+
+function member(name: string, value: unknown) {
+  return value === undefined ? {} : { [name]: value };
+}

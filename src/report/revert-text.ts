@@ -1,0 +1,161 @@
+/**
+ * What a person would write into manifests to take an apply back: for each resource a fragment with the values before,
+ * or why nothing can be written. YAML as a whole, with what only a person can do as comments.
+ */
+import { dump } from 'js-yaml';
+import { type Address, parseAddress } from '../model/address.ts';
+import type { FieldChange } from '../model/field.ts';
+import type { Json, JsonObject } from '../model/json.ts';
+import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
+import { printable, printableJson } from './printable.ts';
+
+/** Newest changes first, as one takes things back. */
+export function renderRevert(entry: HistoryEntry): string {
+  const head = comment(
+    `takes back the apply ${entry.id} of stack "${entry.stack}"; nothing is done by this: change the manifests, then plan`,
+  );
+  const changes = entry.changes.filter(didSomething).toReversed();
+  if (changes.length === 0) return `${head}\n${comment('it changed nothing')}`;
+  return [head, ...changes.map(revertChange)].join('\n---\n');
+}
+
+function didSomething({ outcome, done = [] }: HistoryChange): boolean {
+  return outcome === undefined || outcome === 'applied' || outcome === 'unknown' || done.length > 0;
+}
+
+function revertChange(change: HistoryChange): string {
+  const address = parseAddress(change.address);
+  const { remarks, documents } = fragmentOf(change, address);
+  const lines = [`${change.address}: ${pastWords[change.action]}${doubt(change)}`, ...remarks];
+  return [lines.map(comment).join('\n'), documents.map(yaml).join('\n---\n')].filter(Boolean).join('\n');
+}
+
+const pastWords: Readonly<Record<HistoryChange['action'], string>> = {
+  create: 'was created',
+  update: 'was updated',
+  delete: 'was deleted',
+  release: 'was released',
+  adopt: 'was adopted',
+  none: 'was left as it is',
+};
+
+/** What is not certain to have happened may need no taking back. */
+function doubt({ outcome }: HistoryChange): string {
+  if (outcome === 'applied') return '';
+  return outcome === undefined || outcome === 'unknown'
+    ? ', perhaps: look at it before you take it back'
+    : ', in part: look at it before you take it back';
+}
+
+interface Fragment {
+  readonly remarks: readonly string[];
+  /** empty: there is nothing to write */
+  readonly documents: readonly JsonObject[];
+}
+
+function fragmentOf(change: HistoryChange, address: Address): Fragment {
+  const { was = {}, fields } = change;
+  switch (change.action) {
+    case 'create':
+      return { remarks: ['remove its document: the next apply takes away what was created'], documents: [] };
+    case 'delete':
+      return restoreDeleted(change, address);
+    case 'release':
+      return { remarks: ['declare it again, and adopt it'], documents: declareAgain(was, { adopt: true }) };
+    case 'adopt': {
+      const restored = restoreFields(fields, address);
+      const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
+      return { ...restored, remarks: [giveUp, ...restored.remarks] };
+    }
+    default:
+      return restoreFields(fields, address);
+  }
+}
+
+/** A part that was withdrawn has values before; of a whole that was deleted only our own settings are known. */
+function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
+  const restored = restoreFields(fields, address);
+  if (restored.documents.length > 0) return restored;
+  const documents = declareAgain(was);
+  const known =
+    documents.length === 0
+      ? 'its settings are not known either'
+      : 'this declares it anew, as it was applied last';
+  return {
+    remarks: ['what it held besides its settings is gone and cannot be taken back', known],
+    documents,
+  };
+}
+
+/** @param metadata more of it for the resource itself, which stands first; its parts take none */
+function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
+  return Object.entries(was).map(([address, spec], index) => {
+    const { kind, name, target } = parseAddress(address);
+    return manifest(kind, { name, target, ...(index === 0 ? metadata : {}) }, spec);
+  });
+}
+
+function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObject {
+  return { apiVersion: 'trueup.dev/v1', kind, metadata, spec };
+}
+
+/** A fragment to be merged into the document: other fields of it stay as they are. */
+function restoreFields(fields: readonly FieldChange[], { kind, name, target }: Address): Fragment {
+  const remarks: string[] = [];
+  const spec: Record<string, Json> = {};
+  let renamed: JsonObject | undefined;
+  for (const field of fields) {
+    if (isRename(field)) renamed = { name: field.before ?? null, target, renamedFrom: name };
+    else if (isOfTrueup(field)) continue;
+    else if (field.before === undefined || field.shape === 'secret') remarks.push(cannotRestore(field));
+    else put(spec, field.path, field.before);
+  }
+  if (Object.keys(spec).length === 0 && renamed === undefined) return { remarks, documents: [] };
+  return { remarks, documents: [manifest(kind, renamed ?? { name, target }, spec)] };
+}
+
+function isRename({ path, before }: FieldChange): boolean {
+  return path.length === 1 && path[0] === 'name' && before !== undefined;
+}
+
+/** The claim, and how a removal is made: no fields of a manifest. */
+function isOfTrueup({ path }: FieldChange): boolean {
+  return path.length === 1 && (path[0] === 'claim' || path[0] === 'remove');
+}
+
+function cannotRestore({ path, shape, unknown }: FieldChange): string {
+  const name = path.join('.');
+  if (shape === 'secret')
+    return `${name} cannot be taken back: it is a secret, and its former value is not kept`;
+  if (unknown !== undefined)
+    return `${name} cannot be taken back: its value before was not known (${unknown})`;
+  return `remove ${name}: it did not exist before`;
+}
+
+/** Sets a member below objects that are made on the way. */
+function put(into: Record<string, Json>, [name = '', ...rest]: readonly string[], value: Json): void {
+  if (rest.length === 0) {
+    define(into, name, value);
+    return;
+  }
+  const known = Object.hasOwn(into, name) ? into[name] : undefined;
+  const below = (known ?? {}) as Record<string, Json>;
+  put(below, rest, value);
+  define(into, name, below);
+}
+
+/** Users choose keys: `__proto__` is one like any other. */
+function define(into: Record<string, Json>, name: string, value: Json): void {
+  Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+function comment(text: string): string {
+  return `# ${printable(text)}`;
+}
+
+/** Text that would not print as it is stands in quotes, with its escapes: JSON is YAML, too. */
+function yaml(document: object): string {
+  const text = dump(document, { lineWidth: -1, noRefs: true }).trimEnd();
+  const plain = text.split('\n').every((line) => printable(line) === line);
+  return plain ? text : printableJson(JSON.stringify(document, null, 2));
+}
