@@ -21,6 +21,9 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
+/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: one key press, heard twice. Milliseconds. */
+const echo = 250;
+
 const world: World = {
   cwd: process.cwd(),
   env: process.env,
@@ -42,11 +45,18 @@ const world: World = {
     return isCancel(answer) ? undefined : answer;
   },
   onStop: (handler) => {
-    process.on('SIGINT', handler);
-    process.on('SIGTERM', handler);
+    const heard = new Map<NodeJS.Signals, number>();
+    const hear = (signal: NodeJS.Signals) => {
+      const isEcho = performance.now() - (heard.get(signal) ?? Number.NEGATIVE_INFINITY) < echo;
+      if (isEcho) return;
+      heard.set(signal, performance.now());
+      handler();
+    };
+    process.on('SIGINT', hear);
+    process.on('SIGTERM', hear);
     return () => {
-      process.off('SIGINT', handler);
-      process.off('SIGTERM', handler);
+      process.off('SIGINT', hear);
+      process.off('SIGTERM', hear);
     };
   },
 };

@@ -37,6 +37,7 @@ export async function trueup(args: readonly string[], options: WorldOptions): Pr
     interactive: false,
     readStdin: async () => options.stdin ?? '',
     confirm: async () => false,
+    ask: async () => undefined,
     onStop: () => () => {},
   });
   return { code, ...written };

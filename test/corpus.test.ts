@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
+import { guardIds } from '../src/model/guard.ts';
 import { startServer } from '../src/server/start-server.ts';
 import { trueup } from './captured-world.ts';
 
@@ -43,6 +44,8 @@ function stackFor(url: string): string {
     metadata: { name: 'corpus' },
     spec: {
       manifests: ['manifests.yaml'],
+      // A pair may open or take away whatever it is about: its guards are not what is tried here.
+      guards: { maxDeletes: 1000, allow: guardIds },
       targets: [
         {
           name: 'acme',

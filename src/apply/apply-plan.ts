@@ -32,6 +32,8 @@ export interface ApplyInput {
   readonly concurrency?: number;
   /** once aborted, nothing new is sent; what is in flight ends */
   readonly stop?: AbortSignal;
+  /** once aborted, too, what is in flight breaks off: what of it was sent ends as unknown */
+  readonly cut?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
   pause(milliseconds: number): Promise<void>;
   tell(event: ApplyEvent): void;
@@ -118,6 +120,7 @@ class Work {
       ids: this.#ids,
       readSecret: input.readSecret,
       stop: this.#stop,
+      ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, id) => {
         keeper.put(text, { id, origin: 'created', fields: {}, ...keptMarks(keeper.get(text)) });

@@ -17,7 +17,10 @@ export interface ChangeTools extends Line {
   readonly planning: Planning;
   /** ids given by calls of this apply */
   readonly ids: Map<AddressText, string>;
+  /** nothing new is sent any more */
   readonly stop?: AbortSignal;
+  /** what is in flight breaks off as well */
+  readonly cut?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, id: string): void;
@@ -44,6 +47,7 @@ export class ChangeRun {
   readonly #tools: ChangeTools;
   readonly #ends = new Map<CallId, CallEnd>();
   #look: Promise<Look> | undefined;
+  #hasSent = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
@@ -58,6 +62,7 @@ export class ChangeRun {
     }
     this.#look ??= this.#lookAgain();
     const verdict = await this.#look;
+    if (this.#isStopped() && !this.#hasSent && isOpen(verdict)) return this.#endCall(call, interrupted);
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
     if (verdict.is === 'done') return this.#endCall(call, { kind: 'unchanged' });
@@ -81,6 +86,7 @@ export class ChangeRun {
 
   async #send(call: Call): Promise<CallEnd> {
     const { ids, planning, readSecret } = this.#tools;
+    this.#hasSent = true;
     try {
       const request = await resolveCall(call, {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
@@ -93,6 +99,7 @@ export class ChangeRun {
   }
 
   #conclude(call: Call, sent: Sent): CallEnd {
+    if (sent.is === 'failed' && sent.unsent && this.#tools.cut?.aborted) return interrupted;
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     if (call.gives !== undefined && sent.id !== undefined) {
       this.#tools.ids.set(call.gives.address, sent.id);
@@ -164,6 +171,11 @@ export class ChangeRun {
     };
     this.#tools.ended(this.#outcome);
   }
+}
+
+/** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */
+function isOpen({ is }: Look): boolean {
+  return is === 'send' || is === 'failed';
 }
 
 function messageOf(error: unknown): string {

@@ -21,7 +21,6 @@ export function beginEntry(
 ): HistoryEntry {
   return {
     version: 1,
-    id: head.id,
     stack,
     ...head,
     digest,

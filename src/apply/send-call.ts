@@ -10,7 +10,8 @@ import { type Answer, describeAnswer, WireError, type WireRequest, type Writer }
 
 export type Sent =
   | { readonly is: 'ok'; readonly id?: string; readonly warnings?: readonly string[] }
-  | { readonly is: 'failed'; readonly why: string }
+  /** `unsent`: it never left */
+  | { readonly is: 'failed'; readonly why: string; readonly unsent?: true }
   /** sent, and nobody can say whether it happened */
   | { readonly is: 'unknown'; readonly why: string };
 
@@ -55,7 +56,7 @@ async function recoverCreate(call: Call, request: WireRequest, { line, lost, add
   return sent;
 }
 
-function failed(why: string): Sent {
+function failed(why: string): Extract<Sent, { is: 'failed' }> {
   return { is: 'failed', why };
 }
 
@@ -67,7 +68,8 @@ async function sendOnce(call: Call, request: WireRequest, line: Line): Promise<S
     return !call.repeatable && answer.status >= 500 ? { is: 'unknown', why } : failed(why);
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
-    return wasSent ? { is: 'unknown', why: messageOf(error) } : failed(messageOf(error));
+    const why = messageOf(error);
+    return wasSent ? { is: 'unknown', why } : { ...failed(why), unsent: true };
   }
 }
 

@@ -37,9 +37,19 @@ export function connectToRead(stack: Stack, world: World): Promise<Connected> {
   return connect(stack, world, openReader);
 }
 
-/** For apply. @throws SecretError when a token cannot be read */
-export function connectToWrite(stack: Stack, world: World): Promise<Connected<TargetConnection>> {
-  return connect(stack, world, openTarget);
+/**
+ * For apply.
+ * @param signal once aborted, what waits is given up and what is in flight is broken off
+ * @throws SecretError when a token cannot be read
+ */
+export function connectToWrite(
+  stack: Stack,
+  world: World,
+  signal?: AbortSignal,
+): Promise<Connected<TargetConnection>> {
+  return connect(stack, world, (options) =>
+    openTarget({ ...options, ...(signal === undefined ? {} : { signal }) }),
+  );
 }
 
 async function connect<C extends ReaderConnection>(

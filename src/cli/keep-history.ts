@@ -45,7 +45,7 @@ export async function keepHistory(
   };
 }
 
-/** `20261120T114200Z-7f3a`: sorts by time, and no two are alike. */
+/** `20261120T114200123Z-7f3a`: sorts by time to the millisecond, and no two are alike. */
 function entryId(now: string): string {
-  return `${now.slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
+  return `${now.replace(/[-:.]/g, '')}-${randomBytes(2).toString('hex')}`;
 }

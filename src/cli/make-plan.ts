@@ -1,4 +1,5 @@
 /** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
+import { sortDiagnostics } from '../model/diagnostic.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
@@ -21,6 +22,16 @@ export interface PlanRequest {
 /** @throws WireError when a target cannot be reached */
 export async function makePlan(request: PlanRequest): Promise<Planning> {
   return buildPlan(await readPlanInput(request));
+}
+
+/**
+ * The plan that apply acts on. It is made with the token that would be refused, so what a plan only notes forbids it
+ * (RULES 30). @throws WireError when a target cannot be reached
+ */
+export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
+  const planning = await makePlan(request);
+  const { plan, refusals } = planning;
+  return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
 }
 
 /** All that a plan is made from. @throws WireError when a target cannot be reached */

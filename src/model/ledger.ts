@@ -71,7 +71,7 @@ export interface LedgerLock {
 /** `began` and `ended`: RFC 3339. What has no `ended` was killed, or still runs. */
 export interface HistoryEntry {
   readonly version: 1;
-  /** sorts by time: `20261120T114200Z-7f3a` */
+  /** sorts by time: `20261120T114200123Z-7f3a` */
   readonly id: string;
   readonly stack: string;
   readonly run: RunIdentity;

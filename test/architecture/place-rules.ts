@@ -46,8 +46,14 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:child_process',
-    homes: ['src/ledger'],
-    because: 'a ledger may live in git; otherwise what trueup does is what its calls say',
+    homes: ['src/ledger/git-command.ts'],
+    because:
+      'the one program that trueup starts is git, for a ledger in a ref: what else it does is what its calls say',
+  },
+  {
+    what: 'pg',
+    homes: ['src/ledger/postgres.ts', 'src/ledger/postgres-schema.ts'],
+    because: 'a database is known to its store alone, and loaded only for a stack that asks for it',
   },
   { what: 'pg', homes: ['src/ledger'], because: 'a ledger may live in a database; nothing else does' },
   { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },

@@ -1,6 +1,6 @@
 // The words of a failure, from every envelope that services and what stands before them are known to answer.
 import { describe, expect, it } from 'vitest';
-import { failureWords, foreignWords } from '../../src/http/failure-words.ts';
+import { failureWords, foreignWords, serviceWarnings } from '../../src/http/failure-words.ts';
 import type { Json } from '../../src/model/json.ts';
 
 const envelopes: [string, Json, string][] = [
@@ -76,5 +76,18 @@ describe('foreignWords', () => {
     ['upstream connect error', 'upstream connect error'],
   ])('reads %s', (text, words) => {
     expect(foreignWords(text)).toBe(words);
+  });
+});
+
+describe('the warnings of a success', () => {
+  it('are one line each', () => {
+    expect(serviceWarnings({ data: null, warnings: ['no audience\nis set', 'short TTL'] })).toEqual([
+      'no audience is set',
+      'short TTL',
+    ]);
+  });
+
+  it.each([null, {}, { warnings: null }, { warnings: 'text' }])('%j has none', (body) => {
+    expect(serviceWarnings(body)).toEqual([]);
   });
 });

@@ -48,7 +48,7 @@ describe('the target of a manifest', () => {
     expect(await choose(', target: prod')).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Box | allowed "acme" or "beta"',
+        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Box | allowed "acme" or "beta" | fix: name one of these',
       ],
     });
   });

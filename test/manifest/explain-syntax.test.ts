@@ -73,9 +73,25 @@ describe('text that is no YAML is explained where it goes wrong', () => {
     [
       'an unknown alias',
       'a: *base\n',
-      '1:5+1',
+      '1:4+1',
       'no anchor "&base" stands before this alias',
       'anchors reach no further than their own document: define it there, or write the value out',
+    ],
+    ['a wildcard', 'a: [*]\n', '1:5+1', 'a value cannot begin with "*"', 'put the value in quotes'],
+    ['a glob', 'a: *.yaml\n', '1:4+1', 'a value cannot begin with "*"', 'put the value in quotes'],
+    [
+      'a separator of four dashes',
+      'a: 1\n----\nb: 2\n',
+      '2:1+1',
+      'documents are separated by three dashes, and this line has others',
+      'write "---"',
+    ],
+    [
+      'a separator that a word processor made',
+      'a: 1\n—\nb: 2\n',
+      '2:1+1',
+      'documents are separated by three dashes, and this line has others',
+      'write "---"',
     ],
     ['a tag', 'a: !secret x\n', '1:4+1', 'the tag "!secret" is not supported', 'leave the tag out'],
     [

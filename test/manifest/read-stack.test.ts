@@ -93,7 +93,7 @@ spec:
 describe('a stack with mistakes', () => {
   it('has a name that fits into a claim', async () => {
     expect(await say(plainStack.replace('payments', 'Pay ments'))).toEqual([
-      '3:19+9 pattern: "metadata.name" is not well formed | found the text "Pay ments" | allowed lower-case letters, digits and "-", at most 63',
+      '3:19+9 pattern: "metadata.name" is not well formed | found the text "Pay ments" | allowed lower-case letters, digits and "-", at most 63 | fix: write "pay-ments"',
     ]);
   });
 
@@ -101,8 +101,8 @@ describe('a stack with mistakes', () => {
     expect(
       await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
-      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "embedded" or "guards" | fix: did you mean "defaults"?',
-      '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent" or "maxUpdatePercent" | fix: did you mean "maxDeletes"?',
+      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "ledger", "embedded" or "guards" | fix: did you mean "defaults"?',
+      '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
       '10:45+3 out-of-range: "spec.guards.maxDeletePercent" is out of range | found the number 101 | allowed at most 100',
     ]);
   });
@@ -179,7 +179,7 @@ describe('a target with mistakes', () => {
       'has a dialect of its service',
       `${acme}, url: embedded, organization: x, dialect: fortress`,
       [
-        '7:83+8 unknown-dialect: no service "workspaces" has this dialect | found "fortress" | allowed "neutral" or "hosted"',
+        '7:83+8 unknown-dialect: targets of service "workspaces" have no such dialect | found "fortress" | allowed "neutral" or "hosted"',
       ],
     ],
     [

@@ -141,7 +141,7 @@ describe('a value of the wrong type', () => {
       '1:1+9 wrong-type: a document must be a map with "apiVersion", "kind", "metadata" and "spec" | found the text "just text"',
     ]);
     expect(await say(`${head}spec:\n`)).toEqual([
-      '4:1+4 wrong-type: "spec" has no value | found nothing | allowed a map | fix: give it a value, or remove "spec"',
+      '4:1+4 wrong-type: "spec" has no value | found nothing | allowed a map | fix: write "spec: {}", or give it fields',
     ]);
   });
 });
@@ -191,7 +191,7 @@ describe('a value that is not allowed', () => {
     ['engineVersion: ""', '18+2 empty: "spec.engineVersion" is empty | allowed at least 1 character'],
     [
       'projectId: prj 1',
-      '14+5 pattern: "spec.projectId" is not well formed | found the text "prj 1" | allowed an id such as "prj-1"',
+      '14+5 pattern: "spec.projectId" is not well formed | found the text "prj 1" | allowed an id such as "prj-1" | fix: write "prj-1"',
     ],
     [
       'startsAt: soon',
@@ -238,7 +238,7 @@ describe('the header of a document', () => {
 
   it('has a name that the service accepts', async () => {
     expect(await say(`${head.replace('app', '"a b"')}spec: {}\n`)).toEqual([
-      '3:19+5 pattern: "metadata.name" is not well formed | found the text "a b" | allowed letters, digits, "-" and "_", at most 20',
+      '3:19+5 pattern: "metadata.name" is not well formed | found the text "a b" | allowed letters, digits, "-" and "_", at most 20 | fix: write "a-b"',
     ]);
     expect(await say(`${head.replace('app', '123')}spec: {}\n`)).toEqual([
       '3:19+3 wrong-type: "metadata.name" has the wrong type | found the number 123 | allowed text | fix: put it in quotes: "123"',

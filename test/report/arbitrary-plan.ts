@@ -5,9 +5,11 @@ import type { Call } from '../../src/model/call.ts';
 import type { Change, Mention } from '../../src/model/change.ts';
 import type { Diagnostic, Place } from '../../src/model/diagnostic.ts';
 import type { FieldChange, Shape } from '../../src/model/field.ts';
+import { type Guard, guardDefaults } from '../../src/model/guard.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
 import type { Coverage, Plan } from '../../src/model/plan.ts';
+import type { Risk } from '../../src/model/risk.ts';
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),
@@ -95,6 +97,17 @@ const call: fc.Arbitrary<Call> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
+const risk: fc.Arbitrary<Risk> = fc
+  .tuple(
+    fc.record({
+      path: fc.array(hostileText, { maxLength: 2 }),
+      effect: fc.constantFrom('widens' as const, 'narrows' as const),
+      says: hostileText,
+    }),
+    partial({ guard: fc.constantFrom('wildcard' as const, 'new-role' as const) }),
+  )
+  .map(([must, may]) => ({ ...must, ...may }));
+
 const actions = ['create', 'update', 'delete', 'release', 'adopt'] as const;
 
 export const anyChange: fc.Arbitrary<Change> = fc
@@ -108,7 +121,7 @@ export const anyChange: fc.Arbitrary<Change> = fc
       calls: fc.array(call, { maxLength: 2 }),
       relies: fc.dictionary(hostileText, anyJson),
     }),
-    partial({ place, id: hostileText, sharedCall: hostileText }),
+    partial({ place, id: hostileText, sharedCall: hostileText, risks: fc.array(risk, { maxLength: 2 }) }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
@@ -183,6 +196,23 @@ const coverage: fc.Arbitrary<Coverage> = fc.record({
   ),
 });
 
+const guard: fc.Arbitrary<Guard> = fc
+  .tuple(
+    fc.record({
+      id: fc.constantFrom(...(Object.keys(guardDefaults) as Guard['id'][])),
+      effect: fc.constantFrom('blocks' as const, 'warns' as const),
+      kind: hostileText,
+      target: hostileText,
+      counted: fc.nat(50),
+      message: hostileText,
+      concerns: fc.array(fc.record({ address, says: fc.array(hostileText, { maxLength: 2 }) }), {
+        maxLength: 25,
+      }),
+    }),
+    partial({ of: fc.nat(50), limit: fc.nat(50) }),
+  )
+  .map(([must, may]) => ({ ...must, ...may }));
+
 export const anyPlan: fc.Arbitrary<Plan> = fc.record({
   version: fc.constant(1 as const),
   stack: hostileText,
@@ -200,6 +230,7 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.record({
   unchanged: fc.nat(500),
   mentions: fc.array(mention, { maxLength: 2 }),
   problems: fc.array(anyDiagnostic, { maxLength: 2 }),
+  guards: fc.array(guard, { maxLength: 3 }),
   coverage,
   digest: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
 });

@@ -29,6 +29,19 @@ describe('while apply works', () => {
     );
   });
 
+  test('a warning of the service stands behind what it is about, and in the JSON', () => {
+    const warned = outcome('applied', 'kite', { warnings: ['kites have no audience'] });
+    expect(renderEvent({ type: 'end', outcome: warned, finished: 1, changes: 1 }, { paint })).toBe(
+      'applied   ~ Toy/acme/kite  (1/1)  the service warns: kites have no audience',
+    );
+    expect(renderOutcomes([warned], { paint })).toContain(
+      '\n    the service warns: kites have no audience\n',
+    );
+    expect(JSON.parse(renderOutcomesJson([warned]))).toMatchObject({
+      outcomes: [{ outcome: 'applied', warnings: ['kites have no audience'] }],
+    });
+  });
+
   test('the begin tells how much there is to do, and the start of a change is no line', () => {
     expect(renderEvent({ type: 'begin', changes: 1, calls: 3 }, { paint })).toBe(
       'Applying 1 change with 3 calls',

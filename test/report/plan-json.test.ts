@@ -108,6 +108,8 @@ describe('a plan as JSON', () => {
       unchanged: 3,
       mentions: 0,
       problems: 0,
+      guards: 0,
+      blocking: 0,
     });
   });
 });

@@ -111,8 +111,8 @@ describe('a whole plan', () => {
 
       Looked at
         manifests  1 file, 4 documents
-        ledger     none: no field is reset, nothing undeclared is removed, no access
-                   revoked
+        ledger     none: no field is reset, no access revoked, and nothing removed
+                   without an acknowledgement
         acme       2 requests: 4 of 4 Toy
                    drift of 1 field cannot be seen: Toy.origin
                    the service has no bulk read

@@ -47,6 +47,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
     unchanged: 3,
     mentions: [],
     problems: [],
+    guards: [],
     coverage: {
       complete: true,
       files: 1,

@@ -16,25 +16,20 @@ import { renderOutcomesJson } from '../../report/outcomes-json.ts';
 import { renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
 import { readIds, refuseIds } from '../acknowledge.ts';
-import {
-  type Asked,
-  forgetApproved,
-  judge,
-  keepApproved,
-  readApproval,
-  refuseElsewhere,
-  withRefusals,
-} from '../approve.ts';
 import { connectToWrite } from '../connect.ts';
 import { askConsent, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { hearStops } from '../hear-stops.ts';
 import { holdLock } from '../hold-lock.ts';
+import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
+import { forgetApproved, keepApproved } from '../keep-approved.ts';
 import { keepHistory } from '../keep-history.ts';
-import { makePlan } from '../make-plan.ts';
+import { makePlan, makePlanToApply } from '../make-plan.ts';
 import { isRefusal } from '../plan-file.ts';
 import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
+import { type Asked, readApproval } from '../read-approval.ts';
 import { printError, printWarnings, type Screen } from '../screen.ts';
 import { readSecret } from '../secrets.ts';
 import { unlessStopped } from '../unless-stopped.ts';
@@ -63,6 +58,7 @@ interface Place {
 interface RunPlace extends Place {
   readonly run: RunIdentity;
   readonly stop: AbortSignal;
+  readonly cut: AbortSignal;
 }
 
 /** @param paths at most a stack and a plan file, in any order */
@@ -77,17 +73,12 @@ export async function apply(
     printError(place.screen, `nothing was written: ${mistake?.message}`);
     return mistake?.code ?? exitCodes.error;
   }
-  const stop = new AbortController();
-  const forgetSignals = place.world.onStop(() => {
-    if (!stop.signal.aborted)
-      place.world.stderr.write('\ninterrupted: what was sent is waited for, nothing new is started\n');
-    stop.abort();
-  });
+  const { stop, cut, forget } = hearStops(place.world);
   const run = identifyRun(place.world);
   try {
-    return await applyUnderLock(asked, options, { ...place, run, stop: stop.signal });
+    return await applyUnderLock(asked, options, { ...place, run, stop, cut });
   } finally {
-    forgetSignals();
+    forget();
   }
 }
 
@@ -98,7 +89,7 @@ async function applyUnderLock(
 ): Promise<ExitCode> {
   const { run, stop, screen } = place;
   const prepared = await prepareRun(path, place, {
-    connect: connectToWrite,
+    connect: (stack, world) => connectToWrite(stack, world, place.cut),
     lock: ({ name: stack }, store) =>
       holdLock({ store, stack, run, timeout: options.lockTimeout ?? 0, path, stop }, screen),
   });
@@ -106,9 +97,8 @@ async function applyUnderLock(
   try {
     const elsewhere = approval && refuseElsewhere(approval, prepared.request.stack, screen);
     if (elsewhere !== undefined) return elsewhere;
-    const made = await unlessStopped(makePlan(prepared.request), stop);
-    if (made === 'stopped') return exitCodes.interrupted;
-    const planning = withRefusals(made);
+    const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
+    if (planning === 'stopped') return exitCodes.interrupted;
     if (screen.format === 'text') printPlan(screen, planning.plan, options.calls ?? false);
     const passed = await letPass(planning, { approval, options, ledger: prepared.ledger }, place);
     if (typeof passed === 'number') return passed;
@@ -136,7 +126,7 @@ async function letPass(
   const { screen, stop } = place;
   const problems = refuseProblems(planning.plan, screen);
   if (problems !== undefined) return problems;
-  const approved = approval && judge(planning, approval, { ledger, screen });
+  const approved = approval && holdToApproval(planning, approval, { ledger, screen });
   if (typeof approved === 'number') return approved;
   const consent = {
     agreed: options.yes === true || approval !== undefined,
@@ -156,7 +146,9 @@ async function carryOut(planning: Planning, prepared: Prepared, place: RunPlace)
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
     if (stop.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
-    const proof = await prove(planning.plan, applied, prepared);
+    const proof = await prove(planning.plan, applied, { prepared, stop });
+    if (proof === 'stopped')
+      return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
     return finish({
       outcomes: applied.outcomes,
       place,
@@ -176,7 +168,7 @@ async function carryOut(planning: Planning, prepared: Prepared, place: RunPlace)
 async function applyWithProgress(
   planning: Planning,
   prepared: Prepared,
-  { world, screen, stop, ended }: RunPlace & { readonly ended: Outcome[] },
+  { world, screen, stop, cut, ended }: RunPlace & { readonly ended: Outcome[] },
 ): Promise<Applied> {
   const progress = openProgress(screen);
   try {
@@ -187,9 +179,10 @@ async function applyWithProgress(
       ledger: prepared.ledger,
       store: prepared.store,
       stop,
+      cut,
       readSecret: (source) => readSecret(source, world, prepared.request.stack.directory),
       pause: async (milliseconds) => {
-        await pause(milliseconds);
+        await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
       },
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
@@ -211,9 +204,14 @@ function applyTargets({ connected }: Prepared): ReadonlyMap<string, ApplyTarget>
 }
 
 /** Plans once more, with what the ledger knows now. Undefined when there was nothing to prove. */
-async function prove(plan: Plan, applied: Applied, prepared: Prepared): Promise<Plan | undefined> {
+async function prove(
+  plan: Plan,
+  applied: Applied,
+  { prepared, stop }: { readonly prepared: Prepared; readonly stop: AbortSignal },
+): Promise<Plan | 'stopped' | undefined> {
   if (plan.changes.length === 0) return plan.coverage.complete ? undefined : plan;
-  const again = await makePlan({ ...prepared.request, ledger: applied.ledger });
+  const again = await unlessStopped(makePlan({ ...prepared.request, ledger: applied.ledger }), stop);
+  if (again === 'stopped') return again;
   await saveFound(again, prepared.request.kinds, { ledger: applied.ledger, store: prepared.store });
   return again.plan;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
 import type { Spec } from '../../../src/model/resource.ts';
-import { isNarrowing } from '../../../src/targets/cluster-auth/access-effect.ts';
+import { isNarrowing } from '../../../src/model/risk.ts';
 
 const base: Spec = { boundServiceAccountNames: ['api'], boundServiceAccountNamespaces: ['payments'] };
 const effects = (before: Spec, after: Spec) =>
@@ -71,11 +71,12 @@ describe('The risk of changing a role', () => {
 
   it('trips a guard for a wildcard, a cleared audience and a lifetime without end', () => {
     expect(guards({}, { boundServiceAccountNamespaces: ['*'] })).toEqual(['wildcard']);
-    expect(guards(undefined, { boundServiceAccountNames: ['*'] })).toEqual(['wildcard']);
+    expect(guards(undefined, { boundServiceAccountNames: ['*'] })).toEqual(['new-role', 'wildcard']);
+    expect(guards(undefined, { boundServiceAccountNames: ['ap*'] })).toEqual(['new-role']);
     expect(guards({ audience: 'vault' }, {})).toEqual(['cleared-audience']);
     expect(guards({ tokenMaxTtl: 60 }, {})).toEqual(['unlimited-lifetime']);
     expect(guards({}, { tokenPeriod: 60 })).toEqual(['unlimited-lifetime']);
-    expect(guards(undefined, { tokenPeriod: 60 })).toEqual(['unlimited-lifetime']);
+    expect(guards(undefined, { tokenPeriod: 60 })).toEqual(['new-role', 'unlimited-lifetime']);
     expect(guards({ tokenPolicies: ['a'] }, { tokenPolicies: ['a', 'b'] })).toEqual([]);
   });
 

@@ -43,6 +43,12 @@ describe('The risk of consumers', () => {
       { path: ['consumers'], effect: 'widens', says: '"c" may read the state' },
       { path: ['consumers'], effect: 'narrows', says: '"a" may read the state no more' },
     ]);
-    expect(risk(undefined, { consumers: ['a'] })).toHaveLength(1);
+    expect(risk(undefined, { consumers: ['a', 'b'] })).toEqual([
+      { path: ['consumers'], effect: 'widens', says: '"a", "b" may read the state' },
+    ]);
+  });
+
+  it("says nothing where everyone could read until now: that is the workspace's own risk", () => {
+    expect(risk({}, { consumers: ['a'] })).toEqual([]);
   });
 });

@@ -16,11 +16,13 @@ describe('The risk of a workspace', () => {
     expect(risk({ globalRemoteState: true }, undefined)).toEqual([]);
   });
 
-  it('is a rename in disguise when repository, branch and directory are the same', () => {
+  it('may be a rename in disguise when the repository is the same, the more so with branch and directory', () => {
     const one = { vcsRepo: { identifier: 'acme/network', oauthTokenId: 'ot-1' }, workingDirectory: 'prod' };
     const other = { vcsRepo: { identifier: 'acme/network', branch: '' }, workingDirectory: 'prod' };
-    expect(likeness(one)).toBe(likeness(other));
-    expect(likeness(one)).not.toBe(likeness({ ...one, workingDirectory: 'test' }));
+    expect(likeness(one)).toEqual(likeness(other));
+    const elsewhere = likeness({ ...one, workingDirectory: 'test' });
+    expect(elsewhere?.[0]).toBe(likeness(one)?.[0]);
+    expect(elsewhere).not.toEqual(likeness(one));
     expect(likeness({ workingDirectory: 'prod' })).toBeUndefined();
   });
 });

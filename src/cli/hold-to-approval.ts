@@ -1,12 +1,10 @@
 /**
- * What `apply` was told to carry out, by a plan file or a digest, and whether the plan that it made afresh is that
- * (RULES 28). The approved plan stands in the ledger from before the first call until an apply has ended well, so that
- * the same job, run again after a crash, is judged against what was approved and not against what is left of it.
+ * Whether the plan that `apply` made afresh is what was approved, or what is left of it (RULES 28). If it is not, how the
+ * two differ is told, and nothing is written.
  */
 import { formatAddress } from '../model/address.ts';
 import type { MeantChange } from '../model/change.ts';
-import { sortDiagnostics } from '../model/diagnostic.ts';
-import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
+import type { ApprovedPlan, Ledger } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PlanDifference } from '../model/plan-difference.ts';
 import type { Stack } from '../model/target.ts';
@@ -17,62 +15,10 @@ import { judgeApproval } from '../plan/judge-approval.ts';
 import { readAtoms } from '../plan/read-atoms.ts';
 import { renderPlanDifferenceJson } from '../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../report/plan-difference-text.ts';
+import { renderPlanJson } from '../report/plan-json.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type Refusal } from './plan-file.ts';
+import type { Approval } from './read-approval.ts';
 import { printError, type Screen } from './screen.ts';
-
-/** What the command line names: at most one stack, and what was approved. */
-export interface Asked {
-  /** of the stack */
-  readonly path?: string;
-  readonly approval?: Approval;
-}
-
-export interface Approval {
-  readonly digest: string;
-  /** where it was given by a file */
-  readonly given?: PlanFile;
-}
-
-/**
- * Tells plan file and stack apart, in whatever order they were given.
- * @param digest of `--approve`, in lower case
- */
-export async function readApproval(
-  paths: readonly string[],
-  digest: string | undefined,
-  cwd: string,
-): Promise<Asked | Refusal> {
-  const kinds = await Promise.all(
-    paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
-  );
-  const [plan, ...morePlans] = kinds.filter(({ isPlan }) => isPlan);
-  const [stack, ...moreStacks] = kinds.filter(({ isPlan }) => !isPlan);
-  if (morePlans.length > 0)
-    return mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
-  if (moreStacks.length > 0) {
-    const all = paths.map((path) => `"${path}"`).join(' nor ');
-    return mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
-  }
-  const path = stack === undefined ? {} : { path: stack.path };
-  if (plan === undefined) return { ...path, ...(digest === undefined ? {} : { approval: { digest } }) };
-  const given = await openPlanFile(plan.path, cwd);
-  if (isRefusal(given)) return given;
-  if (digest !== undefined && digest !== given.plan.digest) {
-    return stale(
-      `the plan "${given.file}" has the digest "${given.plan.digest}", and "${digest}" was approved: apply the plan that was approved, or approve this one`,
-    );
-  }
-  return { ...path, approval: { digest: given.plan.digest, given } };
-}
-
-function mistake(message: string): Refusal {
-  return { code: exitCodes.error, message };
-}
-
-function stale(message: string): Refusal {
-  return { code: exitCodes.stale, message };
-}
 
 /** Before anything is read: a plan of another stack or target can never fit. */
 export function refuseElsewhere({ given }: Approval, stack: Stack, screen: Screen): ExitCode | undefined {
@@ -90,14 +36,8 @@ export function refuseElsewhere({ given }: Approval, stack: Stack, screen: Scree
   return exitCodes.stale;
 }
 
-/** Apply's own plan is made with the token that would be refused, so what is foreseen forbids it (RULES 30). */
-export function withRefusals(planning: Planning): Planning {
-  const { plan, refusals } = planning;
-  return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
-}
-
 /** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */
-export function judge(
+export function holdToApproval(
   planning: Planning,
   approval: Approval,
   { ledger, screen }: { readonly ledger: Ledger; readonly screen: Screen },
@@ -105,6 +45,7 @@ export function judge(
   const { plan } = planning;
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
+    if (screen.format === 'json') screen.world.stdout.write(`${renderPlanJson(plan)}\n`);
     printError(screen, `nothing was written: ${unlike(plan, approval)}`);
     return exitCodes.stale;
   }
@@ -163,8 +104,10 @@ function tellSubset(
 ): void {
   const { approved, done, plan } = about;
   const output = screen.format === 'json' ? screen.world.stderr : screen.world.stdout;
+  const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} true already`;
+  const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
   output.write(
-    `\nOf ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${done.length} ${done.length === 1 ? 'is' : 'are'} true already; ${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply\n`,
+    `\nOf ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n`,
   );
 }
 
@@ -175,25 +118,11 @@ interface Names {
 
 function showDifference(screen: Screen, difference: PlanDifference, { one, other }: Names): void {
   const { world, paint, width } = screen;
-  const text =
-    screen.format === 'json'
-      ? renderPlanDifferenceJson(difference, { one, other })
-      : `\n${renderPlanDifference(difference, { paint, names: { one: one.name, other: other.name }, ...(width === undefined ? {} : { width }) })}`;
-  world.stdout.write(`${text}\n`);
-}
-
-/** Written before the first call; what stands there already is not written again. */
-export async function keepApproved(
-  store: LedgerStore,
-  ledger: Ledger,
-  approved: ApprovedPlan | undefined,
-): Promise<Ledger> {
-  if (approved === undefined || ledger.approved?.digest === approved.digest) return ledger;
-  return store.write({ ...ledger, approved });
-}
-
-/** Once an apply has ended well, there is nothing left that anybody could have approved. */
-export async function forgetApproved(store: LedgerStore): Promise<void> {
-  const { approved, ...ledger } = await store.read();
-  if (approved !== undefined) await store.write(ledger);
+  if (screen.format === 'json') {
+    world.stdout.write(`${renderPlanDifferenceJson(difference, { one, other })}\n`);
+    return;
+  }
+  const names = { one: one.name, other: other.name };
+  const layout = { paint, names, ...(width === undefined ? {} : { width }) };
+  world.stdout.write(`\n${renderPlanDifference(difference, layout)}\n`);
 }

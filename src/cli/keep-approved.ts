@@ -1,0 +1,21 @@
+/**
+ * The approved plan in the ledger: there from before the first call until an apply has ended well, so that the same job,
+ * run again after a crash, is judged against what was approved and not against what is left of it (RULES 28).
+ */
+import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
+
+/** Written before the first call; what stands there already is not written again. */
+export async function keepApproved(
+  store: LedgerStore,
+  ledger: Ledger,
+  approved: ApprovedPlan | undefined,
+): Promise<Ledger> {
+  if (approved === undefined || ledger.approved?.digest === approved.digest) return ledger;
+  return store.write({ ...ledger, approved });
+}
+
+/** Once an apply has ended well, there is nothing left that anybody could have approved. */
+export async function forgetApproved(store: LedgerStore): Promise<void> {
+  const { approved, ...ledger } = await store.read();
+  if (approved !== undefined) await store.write(ledger);
+}

@@ -1,0 +1,326 @@
+// What trips clients of the real service up (facts/workspaces-wire.md, 1.5 and 2.1), each through the whole job.
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { type OpenOrganization, openOrganization } from './open-organization.ts';
+import { workspace } from './stack-folder.ts';
+
+/** Makes the first spec true, then the second; gives what the second one sent to the workspace itself. */
+async function change(before: object, after: object, habits: Parameters<typeof openOrganization>[1] = {}) {
+  const open = await openOrganization('hcp-terraform', habits);
+  await open.stack.make(workspace('app', before));
+  open.service.clear();
+  await open.stack.make(workspace('app', after));
+  return { ...open, app: open.service.workspace('app'), sent: attributesSent(open) };
+}
+
+/** The attributes of every write to the workspace itself. */
+function attributesSent({ service }: OpenOrganization): unknown[] {
+  const bodies = service.bodies(service.workspace('app').id) as { data: JsonObject }[];
+  return bodies.map(({ data }) => data['attributes']);
+}
+
+/** Makes the first spec true and expects that the second one then asks for nothing. */
+async function expectSame(before: object, same: object): Promise<void> {
+  const { stack } = await openOrganization('hcp-terraform');
+  await stack.make(workspace('app', before));
+  await stack.declare(workspace('app', same));
+  await stack.run('plan --exit-code');
+}
+
+describe('null, empty and absent through hcp-terraform', () => {
+  it.each(['workingDirectory', 'description'])(
+    '%s: null, "" and nothing at all are one thing',
+    async (field) => {
+      await expectSame({ autoApply: true }, { autoApply: true, [field]: '' });
+      await expectSame({ autoApply: true }, { autoApply: true, [field]: null });
+      await expectSame({ autoApply: true, [field]: '' }, { autoApply: true });
+    },
+  );
+
+  it.each([null, ''])('a working directory and a description are cleared with %j', async (empty) => {
+    const { sent, app } = await change(
+      { workingDirectory: 'envs/prod/', description: 'x' },
+      { workingDirectory: empty, description: empty },
+    );
+    expect(sent).toEqual([{ 'assessments-enabled': false, description: null, 'working-directory': null }]);
+    expect(app.settings).toMatchObject({ description: null, 'working-directory': null });
+  });
+
+  it('a field that is no longer declared goes back to its default once', async () => {
+    const { sent } = await change({ workingDirectory: 'a', autoApply: true, speculativeEnabled: false }, {});
+    expect(sent).toEqual([
+      {
+        'assessments-enabled': false,
+        'auto-apply': false,
+        'speculative-enabled': true,
+        'working-directory': null,
+      },
+    ]);
+  });
+
+  it('a trailing slash of the working directory is part of it', async () => {
+    const { sent } = await change({ workingDirectory: 'bar/' }, { workingDirectory: 'bar' });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'working-directory': 'bar' }]);
+  });
+
+  it('a workspace that was never locked, has no key and no policy is as declared with null', async () => {
+    await expectSame(
+      { autoApply: true },
+      { autoApply: true, lock: null, sshKeyId: null, dataRetentionPolicy: null },
+    );
+  });
+
+  it('a lock is taken, left alone when somebody else holds it, and given back', async () => {
+    const { stack, service } = await openOrganization('hcp-terraform');
+    await stack.make(workspace('app', { lock: { reason: 'frozen' } }));
+    const app = service.workspace('app');
+    expect(app.lock).toEqual({ reason: 'frozen' });
+    app.lock = { reason: 'by hand' };
+    await stack.run('plan --exit-code');
+    await stack.make(workspace('app', {}));
+    expect(app.lock).toBeUndefined();
+    // Once locked, the reason is empty text and null no more (facts 1.5.14).
+    await stack.run('plan --exit-code');
+  });
+
+  it('an SSH key goes with a null id', async () => {
+    const { service, app } = await change({ sshKeyId: 'sshkey-1' }, { sshKeyId: null });
+    expect(service.bodies('/relationships/ssh-key')).toEqual([
+      { data: { type: 'workspaces', attributes: { id: null } } },
+    ]);
+    expect(app.sshKey).toBeNull();
+  });
+});
+
+describe('triggers through hcp-terraform', () => {
+  const prefixes = { triggerPrefixes: ['a', 'b'] };
+  const patterns = { triggerPatterns: ['/a/**/*'] };
+
+  it('prefixes become patterns, with the one key alone in the request', async () => {
+    const { sent } = await change(prefixes, patterns);
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': ['/a/**/*'] }]);
+  });
+
+  it('the same when the other list is declared as empty', async () => {
+    const there = await change({ ...prefixes, triggerPatterns: [] }, { triggerPrefixes: [], ...patterns });
+    expect(there.sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': ['/a/**/*'] }]);
+    there.service.clear();
+    await there.stack.make(workspace('app', { ...prefixes, triggerPatterns: [] }));
+    expect(attributesSent(there)).toEqual([{ 'assessments-enabled': false, 'trigger-prefixes': ['a', 'b'] }]);
+  });
+
+  it.each([{ empty: [] }, { empty: null }])(
+    'patterns are emptied with $empty by their own key alone',
+    async ({ empty }) => {
+      const { sent } = await change(patterns, { triggerPatterns: empty });
+      expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-patterns': [] }]);
+    },
+  );
+
+  it('prefixes keep their order, which counts', async () => {
+    const { sent } = await change(prefixes, { triggerPrefixes: ['b', 'a'] });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'trigger-prefixes': ['b', 'a'] }]);
+  });
+
+  it('prefixes become a regular expression for tags without a word about patterns', async () => {
+    const repository = { identifier: 'acme/app', oauthTokenId: 'ot-1' };
+    const { sent, app } = await change(
+      { vcsRepo: repository, ...prefixes },
+      { vcsRepo: { ...repository, tagsRegex: '^v' }, fileTriggersEnabled: false, triggerPrefixes: [] },
+    );
+    expect(sent).toEqual([
+      {
+        'assessments-enabled': false,
+        'file-triggers-enabled': false,
+        'trigger-prefixes': [],
+        'vcs-repo': { 'tags-regex': '^v' },
+      },
+    ]);
+    expect(app.prefixes).toEqual([]);
+  });
+});
+
+describe('where runs execute through hcp-terraform', () => {
+  it('an own mode is told from the same mode that is inherited', async () => {
+    const { sent, app } = await change({ description: 'x' }, { description: 'x', executionMode: 'remote' });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': 'remote' }]);
+    expect(app.mode).toBe('remote');
+  });
+
+  it('null inherits: the overwrites are false, and no mode is sent', async () => {
+    const { sent, app } = await change({ executionMode: 'local' }, { executionMode: null });
+    expect(sent).toEqual([
+      {
+        'assessments-enabled': false,
+        'setting-overwrites': { 'agent-pool': false, 'execution-mode': false },
+      },
+    ]);
+    expect(app.mode).toBeUndefined();
+  });
+
+  it.each(['remote', 'local'])('an agent pool is never sent beside the mode %s', async (mode) => {
+    const agent = { executionMode: 'agent', agentPoolId: 'apool-1' };
+    const away = await change(agent, { executionMode: mode });
+    expect(away.sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': mode }]);
+    const nulled = await change(agent, { executionMode: mode, agentPoolId: null });
+    expect(nulled.sent).toEqual([{ 'assessments-enabled': false, 'execution-mode': mode }]);
+    const back = await change({ executionMode: mode }, agent);
+    expect(back.sent).toEqual([
+      { 'assessments-enabled': false, 'agent-pool-id': 'apool-1', 'execution-mode': 'agent' },
+    ]);
+  });
+
+  it('a pool changes by itself', async () => {
+    const { sent } = await change(
+      { executionMode: 'agent', agentPoolId: 'apool-1' },
+      { executionMode: 'agent', agentPoolId: 'apool-2' },
+    );
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'agent-pool-id': 'apool-2' }]);
+  });
+
+  it('the pool alone can be inherited', async () => {
+    const { app } = await change(
+      { executionMode: 'agent', agentPoolId: 'apool-1' },
+      { executionMode: 'agent', settingOverwrites: { agentPool: false } },
+    );
+    expect([app.mode, app.ownsPool]).toEqual(['agent', false]);
+  });
+});
+
+describe('a repository through hcp-terraform', () => {
+  const oauth = { identifier: 'acme/app', oauthTokenId: 'ot-1', branch: 'main' };
+
+  it('moves from an OAuth token to an app installation without naming the token', async () => {
+    const { sent, app } = await change(
+      { vcsRepo: oauth },
+      { vcsRepo: { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1', branch: 'main' } },
+    );
+    expect(sent).toEqual([
+      { 'assessments-enabled': false, 'vcs-repo': { 'github-app-installation-id': 'ghain-1' } },
+    ]);
+    expect(app.repository).not.toHaveProperty('oauth-token-id');
+  });
+
+  it('goes back to its default branch with an empty text', async () => {
+    const { sent } = await change({ vcsRepo: oauth }, { vcsRepo: { ...oauth, branch: null } });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'vcs-repo': { branch: '' } }]);
+  });
+
+  it('is removed with null, and added with one request', async () => {
+    const away = await change({ vcsRepo: oauth }, { vcsRepo: null });
+    expect(away.sent).toEqual([{ 'assessments-enabled': false, 'vcs-repo': null }]);
+    const added = await change({}, { vcsRepo: { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' } });
+    expect(added.sent).toEqual([
+      {
+        'assessments-enabled': false,
+        'vcs-repo': { identifier: 'acme/app', 'github-app-installation-id': 'ghain-1' },
+      },
+    ]);
+  });
+
+  it('is left alone by every other change', async () => {
+    const { sent } = await change({ vcsRepo: oauth }, { vcsRepo: oauth, autoApply: true });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'auto-apply': true }]);
+  });
+});
+
+describe('what the service does by itself, through hcp-terraform', () => {
+  it('health assessments survive every update, for they are repeated', async () => {
+    const on = { assessmentsEnabled: true };
+    const { app, service, stack } = await change(
+      { ...on, autoApply: true, tags: { a: '1' } },
+      { ...on, tags: {} },
+    );
+    expect(app.assessments).toBe(true);
+    // Also when nobody declares them: a person turned them on.
+    await stack.make(workspace('app', { description: 'x' }));
+    app.assessments = true;
+    service.clear();
+    await stack.make(workspace('app', { description: 'y' }));
+    expect(app.assessments).toBe(true);
+  });
+
+  it('flat tags are kept in lower case and in the order of their addition', async () => {
+    const { service } = await change({ tagNames: ['PCI', 'payments'] }, { tagNames: ['payments', 'Blue'] });
+    expect(service.bodies('/relationships/tags')).toEqual([
+      { data: [{ type: 'tags', attributes: { name: 'blue' } }] },
+      { data: [{ type: 'tags', attributes: { name: 'pci' } }] },
+    ]);
+    await expectSame({ tagNames: ['b', 'a'] }, { tagNames: ['A', 'B'] });
+  });
+
+  it('seconds of a destroy time are cut off, and a duration makes a time that nobody declared', async () => {
+    await expectSame(
+      { autoDestroyAt: '2031-01-31T08:00:42Z' },
+      { autoDestroyAt: '2031-01-31T09:00:00+01:00' },
+    );
+    const { app } = await change(
+      { autoApply: true },
+      { autoApply: true, autoDestroyActivityDuration: '14d' },
+    );
+    expect(app.destroyAt).not.toBeNull();
+  });
+
+  it('a duration other than the project’s is said to be the workspace’s own', async () => {
+    const projects = [{ id: 'prj-default', autoDestroy: '7d' }];
+    const { sent } = await change({}, { autoDestroyActivityDuration: '14d' }, { projects });
+    expect(sent).toEqual([
+      {
+        'assessments-enabled': false,
+        'auto-destroy-activity-duration': '14d',
+        'inherits-project-auto-destroy': false,
+      },
+    ]);
+    const { stack } = await openOrganization('hcp-terraform', { projects });
+    await stack.make(workspace('born', { autoDestroyActivityDuration: '36h' }));
+  });
+
+  it('consumers are neither read nor written while the state is shared globally', async () => {
+    const { service, stack } = await openOrganization('hcp-terraform');
+    const reader = workspace('reader', {});
+    await stack.make(workspace('app', { globalRemoteState: true }) + reader);
+    service.clear();
+    await stack.run('plan --exit-code');
+    expect(service.requests.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
+    await stack.make(
+      workspace('app', { globalRemoteState: false, remoteStateConsumers: ['reader'] }) + reader,
+    );
+    const { id } = service.workspace('app');
+    expect(service.writes()).toEqual([
+      `PATCH /workspaces/${id}`,
+      `PATCH /workspaces/${id}/relationships/remote-state-consumers`,
+    ]);
+  });
+
+  it('a state that the whole project may read has no list, and its readers are not taken for one', async () => {
+    const { service, stack } = await openOrganization('hcp-terraform');
+    const others = workspace('reader', {}) + workspace('other', {});
+    await stack.make(workspace('app', { remoteStateConsumers: ['reader'] }) + others);
+    service.workspace('app').projectSharing = true;
+    service.clear();
+    const { problems } = await stack.plan();
+    expect(problems.map(({ code }) => code)).toEqual(['consumers-while-project']);
+    await stack.run('apply --yes', 7);
+    await stack.declare(workspace('app', {}) + others);
+    await stack.run('apply --yes');
+    await stack.run('plan --exit-code');
+    expect(service.requests.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
+  });
+
+  it('more consumers than a page holds are read to the last one', async () => {
+    const { service, stack } = await openOrganization('hcp-terraform');
+    const names = Array.from({ length: 101 }, (_, index) => `reader-${index}`);
+    const readers = names.map((name) => workspace(name, {})).join('');
+    await stack.make(workspace('app', { remoteStateConsumers: names }) + readers);
+    service.clear();
+    await stack.run('plan --exit-code');
+    const pages = service.requests.map(({ path }) => decodeURIComponent(path).replace('/api/v2', ''));
+    const { id } = service.workspace('app');
+    expect(pages.sort()).toEqual([
+      '/organizations/acme/workspaces?sort=name&include=effective_tag_bindings&page[size]=100&page[number]=1',
+      '/organizations/acme/workspaces?sort=name&include=effective_tag_bindings&page[size]=100&page[number]=2',
+      `/workspaces/${id}/relationships/remote-state-consumers?page[size]=100&page[number]=1`,
+      `/workspaces/${id}/relationships/remote-state-consumers?page[size]=100&page[number]=2`,
+    ]);
+  });
+});

@@ -1,0 +1,215 @@
+// The whole job through the dialects of secrets services, against a mount that answers as the real ones are known to.
+import { describe, expect, it } from 'vitest';
+import { caCert, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
+import { habitsOf, openMount } from './open-mount.ts';
+import { tokens } from './secrets-service.ts';
+import { manifest, openStack } from './stack-folder.ts';
+
+const config = {
+  clusterHost: 'https://k8s.internal:6443',
+  clusterCaCert: caCert,
+  pemKeys: [publicKey],
+  disableLocalCaJwt: true,
+  tokenReviewerJwt: { env: 'REVIEWER_JWT' },
+};
+
+const role = {
+  boundServiceAccountNames: ['api', 'worker'],
+  boundServiceAccountNamespaces: ['payments'],
+  boundServiceAccountNamespaceSelector: '{"matchLabels":{"team":"payments"}}',
+  audience: 'payments',
+  aliasNameSource: 'serviceaccount_name',
+  tokenTtl: '1h30m',
+  tokenMaxTtl: '7d',
+  tokenExplicitMaxTtl: 864_000,
+  tokenPeriod: '90m',
+  tokenPolicies: ['Payments-Read', 'audit'],
+  tokenBoundCidrs: ['10.1.2.3/32', '192.168.215.230/24', '2001:db8::1/128'],
+  tokenNoDefaultPolicy: true,
+  tokenNumUses: 10,
+  tokenType: 'service',
+};
+
+const manifests =
+  manifest('ClusterAuthConfig', 'config', config) + manifest('ClusterAuthRole', 'payments-api', role);
+
+const env = { REVIEWER_JWT: 'reviewer.jwt.value' };
+
+/** Words that may reach one dialect and no other. */
+const foreign = {
+  neutral: /kubernetes_|vault|bao|terraform|github/i,
+  vault: /cluster_|x-service|auth\/cluster|openbao|terraform|github/i,
+  openbao: /cluster_|x-service|auth\/cluster|openbao|terraform|github/i,
+};
+
+describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s', (dialect) => {
+  const { host, ca, tokenHeader, mount } = habitsOf[dialect];
+
+  it('is done with every field, and then nothing is left to do', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    await stack.make(manifests);
+    expect(service.writes()).toEqual(['POST config', 'POST role/payments-api']);
+    expect(service.bodies('config')).toEqual([
+      {
+        [host]: 'https://k8s.internal:6443',
+        [ca]: caCert,
+        pem_keys: [publicKey.trim()],
+        token_reviewer_jwt: 'reviewer.jwt.value',
+        disable_local_ca_jwt: true,
+        disable_iss_validation: true,
+        issuer: '',
+      },
+    ]);
+    expect(service.bodies('role/payments-api')).toEqual([
+      {
+        bound_service_account_names: ['api', 'worker'],
+        bound_service_account_namespaces: ['payments'],
+        bound_service_account_namespace_selector: '{"matchLabels":{"team":"payments"}}',
+        audience: 'payments',
+        alias_name_source: 'serviceaccount_name',
+        token_ttl: 5400,
+        token_max_ttl: 604_800,
+        token_explicit_max_ttl: 864_000,
+        token_period: 5400,
+        token_policies: ['Payments-Read', 'audit'],
+        token_bound_cidrs: ['10.1.2.3', '192.168.215.230/24', '2001:db8::1'],
+        token_no_default_policy: true,
+        token_num_uses: 10,
+        token_type: 'service',
+      },
+    ]);
+  });
+
+  it('lets no word of another dialect reach it, and nothing that it would drop silently', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    const shown = await stack.make(manifests);
+    expect(service.strangers).toEqual([]);
+    const sent = service.requests.map((request) => JSON.stringify(request));
+    expect(sent.filter((request) => foreign[dialect].test(request))).toEqual([]);
+    expect(shown).toContain(`"${host}": "https://k8s.internal:6443"`);
+    expect(shown).toContain(`POST /auth/${mount}/role/payments-api`);
+    expect(shown).not.toMatch(dialect === 'neutral' ? /kubernetes_host/ : /cluster_host|cluster_ca_cert/);
+  });
+
+  it('shows the secret in no output, no file and no path', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    const shown = await stack.make(manifests);
+    expect(shown).toContain('{secret from env REVIEWER_JWT}');
+    const { out: json } = await stack.run('plan --format json');
+    expect([shown, json, await stack.ledger()].join()).not.toContain(env.REVIEWER_JWT);
+    expect(service.requests.map(({ path }) => path).join()).not.toContain(env.REVIEWER_JWT);
+  });
+
+  it('sends its own token header, a content type with bodies alone, and lists with the verb LIST', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    await stack.make(manifests);
+    for (const { method, headers } of service.requests) {
+      expect(headers).toMatchObject({ [tokenHeader]: tokens.writer, accept: 'application/json' });
+      expect(headers).not.toHaveProperty('authorization');
+      expect(headers['content-type']).toBe(method === 'POST' ? 'application/json' : undefined);
+      expect(headers['x-vault-request']).toBe(dialect === 'neutral' ? undefined : 'true');
+    }
+    const reads = service.requests
+      .filter(({ method }) => method !== 'POST')
+      .map(({ method, path }) => `${method} ${path}`);
+    expect([...new Set(reads)].sort()).toEqual([
+      `GET /v1/auth/${mount}/config`,
+      `GET /v1/auth/${mount}/role/payments-api`,
+      `LIST /v1/auth/${mount}/role`,
+    ]);
+  });
+
+  it('finds what somebody changed by hand, and puts it right', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    await stack.make(manifests);
+    service.roles.get('payments-api')?.write({ audience: '', token_ttl: '2h', policies: 'root' });
+    const config = service.config() ?? {};
+    config[host] = 'https://elsewhere:6443';
+    const { changes } = await stack.plan();
+    expect(
+      changes.map(({ address, fields }) => [address, fields.map(({ path, before }) => [path, before])]),
+    ).toEqual([
+      ['ClusterAuthConfig/prod/config', [['/clusterHost', 'https://elsewhere:6443']]],
+      [
+        'ClusterAuthRole/prod/payments-api',
+        [
+          ['/boundServiceAccountNamespaceSelector', ''],
+          ['/audience', ''],
+          ['/tokenTtl', 7200],
+          ['/tokenPolicies', ['root']],
+        ],
+      ],
+    ]);
+    service.clear();
+    await stack.run('apply --yes');
+    await stack.run('plan --exit-code');
+    expect(service.writes()).toEqual(['POST config', 'POST role/payments-api']);
+    expect(service.config()?.['token_reviewer_jwt']).toBe(env.REVIEWER_JWT);
+  });
+
+  it('a mount without a role is an empty list, and a role that goes is deleted', async () => {
+    const { service, stack } = await openMount(dialect);
+    const one = manifest('ClusterAuthRole', 'payments-api', role);
+    await stack.declare(one);
+    const { coverage } = await stack.plan();
+    expect(coverage).toMatchObject({ complete: true, targets: [{ requests: 1 }] });
+    await stack.make(one + manifest('ClusterAuthRole', 'payments-db', role));
+    service.clear();
+    await stack.make(one);
+    expect(service.writes()).toEqual(['DELETE role/payments-db']);
+    await stack.make(manifest('ClusterAuthRole', 'payments-other', role));
+    expect([...service.roles.keys()]).toEqual(['payments-other']);
+  });
+
+  it('a mount that does not exist is never taken for an empty one', async () => {
+    const { stack } = await openMount(dialect, { target: { mount: 'nowhere' } });
+    await stack.declare(manifest('ClusterAuthRole', 'payments-api', role));
+    const { coverage } = await stack.plan();
+    expect(coverage.complete).toBe(false);
+    expect(coverage.targets[0]?.incomplete.join()).toContain(
+      'the mount "nowhere" of target "prod" does not exist or serves no cluster authentication',
+    );
+    const { out } = await stack.run('plan', 1);
+    expect(out).not.toMatch(/no changes/i);
+  });
+
+  it('a token that may only read is enough for a plan', async () => {
+    const { service, stack } = await openMount(dialect, { env });
+    await stack.make(manifests);
+    service.clear();
+    const reader = await openStack({ targets: [stack.target], env: { SECRETS_TOKEN: tokens.reader } });
+    await reader.declare(manifest('ClusterAuthRole', 'payments-new', role));
+    await reader.run('plan --exit-code', 2);
+    expect(service.writes()).toEqual([]);
+    const { err, out } = await reader.run('apply --yes', 1);
+    expect(out + err).toContain('permission denied');
+    expect(service.roles.has('payments-new')).toBe(false);
+  });
+
+  it('a mount may have slashes in its name, and a namespace', async () => {
+    const habits = { mount: 'team/blue/k8s', namespace: 'admin/payments' };
+    const { service, stack } = await openMount(dialect, {
+      habits,
+      env,
+      target: { namespace: 'admin/payments' },
+    });
+    await stack.make(manifests);
+    expect(
+      new Set(service.requests.map(({ headers }) => headers[habitsOf[dialect].namespaceHeader])),
+    ).toEqual(new Set(['admin/payments']));
+    expect(service.requests.every(({ path }) => path.startsWith('/v1/auth/team/blue/k8s/'))).toBe(true);
+  });
+
+  it('a proxy that knows no verb LIST is asked with GET, and the plan says so', async () => {
+    const { service, stack } = await openMount(dialect, { habits: { refusesList: true } });
+    await stack.make(manifest('ClusterAuthRole', 'payments-api', role));
+    const { coverage } = await stack.plan();
+    expect(coverage).toMatchObject({
+      complete: true,
+      targets: [{ notes: ['the verb LIST was refused (405): roles were listed with GET'] }],
+    });
+    expect(service.requests.map(({ method, path }) => `${method} ${path}`)).toContain(
+      `GET /v1/auth/${mount}/role?list=true`,
+    );
+  });
+});

@@ -1,0 +1,84 @@
+// The whole job in `neutral`, the specifications as written, against a recording service: what differs from real ones.
+import { describe, expect, it } from 'vitest';
+import { openOrganization } from './open-organization.ts';
+import { workspace } from './stack-folder.ts';
+
+const repository = { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' };
+const app = { engineVersion: '~> 1.9.0', vcsRepo: repository, tags: { env: 'prod' } };
+
+describe('the main job in neutral', () => {
+  it('is done in the words of the specifications', async () => {
+    const { service, stack } = await openOrganization('neutral');
+    const shown = await stack.make(workspace('app', app));
+    expect(shown).toContain('"engine-version": "~> 1.9.0"');
+    expect(service.strangers).toEqual([]);
+    const sent = JSON.stringify(service.requests);
+    expect(sent).not.toMatch(/terraform|github|vault|kubernetes/i);
+  });
+
+  it('connects an app installation right after the creation, which does not take one', async () => {
+    const { service, stack } = await openOrganization('neutral');
+    await stack.make(workspace('app', app));
+    const { id } = service.workspace('app');
+    expect(service.writes()).toEqual(['POST /organizations/acme/workspaces', `PATCH /workspaces/${id}`]);
+    expect(JSON.stringify(service.bodies('/organizations/acme/workspaces')[0])).not.toContain('vcs-repo');
+    expect(service.bodies(id)).toEqual([
+      {
+        data: {
+          type: 'workspaces',
+          attributes: { 'vcs-repo': { identifier: 'acme/app', 'vcs-app-installation-id': 'ghain-1' } },
+        },
+      },
+    ]);
+  });
+
+  it('replaces all tag bindings to add one, claim included', async () => {
+    const { service, stack } = await openOrganization('neutral');
+    await stack.make(workspace('app', { tags: { env: 'prod' } }));
+    const { id } = service.workspace('app');
+    service.clear();
+    await stack.make(workspace('app', { tags: { env: 'prod', team: 'network' } }));
+    expect(service.writes()).toEqual([`PATCH /workspaces/${id}`]);
+    expect(service.bodies(id)).toEqual([
+      {
+        data: {
+          type: 'workspaces',
+          attributes: { 'assessments-enabled': false },
+          relationships: {
+            'tag-bindings': {
+              data: [
+                { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
+                { type: 'tag-bindings', attributes: { key: 'team', value: 'network' } },
+                { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } },
+              ],
+            },
+          },
+        },
+      },
+    ]);
+  });
+
+  it('never mentions what only real services know', async () => {
+    const { service, stack } = await openOrganization('neutral');
+    await stack.make(workspace('app', { autoDestroyActivityDuration: '14d' }));
+    await stack.make(workspace('app', { autoDestroyActivityDuration: '15d' }));
+    expect(JSON.stringify(service.requests)).not.toContain('inherits-project-auto-destroy');
+    expect(service.writes().some((line) => line.endsWith('/tag-bindings'))).toBe(false);
+  });
+
+  it('finds what somebody changed by hand, and puts it right', async () => {
+    const { service, stack } = await openOrganization('neutral');
+    await stack.make(workspace('app', app));
+    const live = service.workspace('app');
+    live.version = '1.8.0';
+    live.tags.set('env', 'staging');
+    const { changes } = await stack.plan();
+    expect(changes.flatMap(({ fields }) => fields.map(({ path }) => path))).toEqual([
+      '/engineVersion',
+      '/tags/env',
+    ]);
+    await stack.run('apply --yes');
+    await stack.run('plan --exit-code');
+    expect(live.tags.get('trueup-stack')).toBe('payments');
+  });
+});

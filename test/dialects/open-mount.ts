@@ -1,0 +1,50 @@
+/** A cluster-auth mount of a recording service, and a stack that points at it through a dialect. */
+import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import {
+  type Habits,
+  neutral,
+  openbao,
+  type SecretsService,
+  serveSecrets,
+  tokens,
+  vault,
+} from './secrets-service.ts';
+import { openStack, type StackFolder } from './stack-folder.ts';
+
+export const habitsOf = { neutral, vault, openbao };
+
+export type MountDialect = keyof typeof habitsOf;
+
+export interface OpenMount {
+  readonly service: SecretsService;
+  readonly stack: StackFolder & { readonly target: object };
+}
+
+export interface MountOptions {
+  readonly habits?: Partial<Habits>;
+  /** over those of the target */
+  readonly target?: object;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export async function openMount(
+  dialect: MountDialect,
+  { habits = {}, target: more = {}, env = {} }: MountOptions = {},
+): Promise<OpenMount> {
+  const service = await serveSecrets({ ...habitsOf[dialect], ...habits });
+  const target = {
+    name: 'prod',
+    service: 'cluster-auth',
+    url: service.url,
+    mount: habits.mount ?? habitsOf[dialect].mount,
+    token: { env: 'SECRETS_TOKEN' },
+    dialect,
+    owns: ['payments-*'],
+    requestsPerSecond: 10_000,
+    ...more,
+  };
+  const stack = await openStack({ targets: [target], env: { SECRETS_TOKEN: tokens.writer, ...env } });
+  await writeFile(join(stack.directory, 'jwt'), 'header.payload.signature\n');
+  return { service, stack: { ...stack, target } };
+}

@@ -1,0 +1,35 @@
+/** An organization of a recording service, and a stack that points at it through a dialect. */
+import { openStack, type StackFolder } from './stack-folder.ts';
+import {
+  type Habits,
+  hcpTerraform,
+  neutral,
+  serveWorkspaces,
+  tokens,
+  type WorkspacesService,
+} from './workspaces-service.ts';
+
+export interface OpenOrganization {
+  readonly service: WorkspacesService;
+  readonly stack: StackFolder & { readonly target: object };
+}
+
+const habitsOf = { 'hcp-terraform': hcpTerraform, neutral };
+
+export async function openOrganization(
+  dialect: keyof typeof habitsOf,
+  habits: Partial<Habits> = {},
+): Promise<OpenOrganization> {
+  const service = await serveWorkspaces({ ...habitsOf[dialect], ...habits });
+  const target = {
+    name: 'acme',
+    service: 'workspaces',
+    url: service.url,
+    organization: 'acme',
+    token: { env: 'API_TOKEN' },
+    dialect,
+    requestsPerSecond: 10_000,
+  };
+  const stack = await openStack({ targets: [target], env: { API_TOKEN: tokens.writer } });
+  return { service, stack: { ...stack, target } };
+}

@@ -1,0 +1,91 @@
+// Claims and names through both workspace dialects: how they are written differs, what comes of them does not.
+import { describe, expect, it } from 'vitest';
+import { openOrganization } from './open-organization.ts';
+import { workspace } from './stack-folder.ts';
+
+/** Tag bindings of one request's body, wherever the dialect has them: `key=value`. */
+function bindingsIn(body: unknown): string[] {
+  const { data } = body as { data: unknown };
+  const list = Array.isArray(data) ? data : bindingsOf(data as Resource);
+  return list.map(({ attributes }: Binding) => `${attributes.key}=${attributes.value}`);
+}
+
+interface Binding {
+  readonly attributes: { readonly key: string; readonly value: string };
+}
+
+interface Resource {
+  readonly relationships?: { readonly 'tag-bindings'?: { readonly data: readonly Binding[] } };
+}
+
+function bindingsOf({ relationships }: Resource): readonly Binding[] {
+  return relationships?.['tag-bindings']?.data ?? [];
+}
+
+describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => {
+  it('a claim that somebody removed is restored, beside tags and settings that change', async () => {
+    const { service, stack } = await openOrganization(dialect);
+    await stack.make(workspace('app', { description: 'one', tags: { env: 'prod', team: 'network' } }));
+    const app = service.workspace('app');
+    app.tags.delete('trueup-stack');
+    await stack.make(workspace('app', { description: 'two', tags: { env: 'prod' } }));
+    expect([...app.tags]).toEqual([
+      ['env', 'prod'],
+      ['trueup-stack', 'payments'],
+    ]);
+  });
+
+  it('protection and release are kept in the claim, and tags beside them survive', async () => {
+    const { service, stack } = await openOrganization(dialect);
+    await stack.make(workspace('app', { tags: { env: 'prod' } }));
+    const app = service.workspace('app');
+    app.tags.set('hc:managed', 'yes');
+    await stack.make(workspace('app', { tags: { env: 'prod' } }, { protect: true, onRemove: 'release' }));
+    expect(Object.fromEntries(app.tags)).toEqual({
+      env: 'prod',
+      'hc:managed': 'yes',
+      'trueup-stack': 'payments:protect:release',
+    });
+    await stack.make(workspace('app', { tags: { env: 'prod' } }, { onRemove: 'release' }));
+    await stack.make('---\n');
+    expect(Object.fromEntries(app.tags)).toEqual({ env: 'prod', 'hc:managed': 'yes' });
+  });
+
+  it('a rename keeps the workspace, its tags and its claim', async () => {
+    const { service, stack } = await openOrganization(dialect);
+    await stack.make(workspace('app', { tags: { env: 'prod' } }));
+    const { id } = service.workspace('app');
+    service.clear();
+    await stack.make(workspace('service', { tags: { env: 'prod' } }, { renamedFrom: 'app' }));
+    expect(service.workspace('service').id).toBe(id);
+    expect(service.writes()).toEqual([`PATCH /workspaces/${id}`]);
+    expect(service.bodies(id)).toMatchObject([{ data: { attributes: { name: 'service' } } }]);
+  });
+
+  it('no write of tags ever lacks the claim', async () => {
+    const { service, stack } = await openOrganization(dialect);
+    await stack.make(workspace('app', { tags: { env: 'prod' } }));
+    await stack.make(workspace('app', { tags: { env: 'prod', team: 'network' } }));
+    await stack.make(workspace('app', { tags: { team: 'network' } }));
+    await stack.make(workspace('app', {}));
+    const replacing = service.requests
+      .filter(({ text }) => text.includes('"relationships"') && text.includes('tag-bindings'))
+      .map(({ body }) => bindingsIn(body));
+    expect(replacing.length).toBeGreaterThan(1);
+    for (const bindings of replacing) expect(bindings).toContain('trueup-stack=payments');
+    const adding = service.requests
+      .filter(({ path }) => path.endsWith('/tag-bindings'))
+      .map(({ body }) => body);
+    expect(adding.map(bindingsIn)).toEqual(dialect === 'neutral' ? [] : [['team=network']]);
+  });
+
+  it('another stack’s workspace stops everything before anything is written', async () => {
+    const { service, stack } = await openOrganization(dialect);
+    service.create('app').tags.set('trueup-stack', 'billing:protect');
+    await stack.declare(workspace('app', {}) + workspace('new', {}));
+    const { problems } = await stack.plan();
+    expect(problems.map(({ code }) => code)).toEqual(['claimed-by-another-stack']);
+    await stack.run('apply --yes', 9);
+    expect(service.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,236 @@
+/**
+ * A small secrets service on loopback with one cluster-auth mount, which behaves as the real ones do where that matters
+ * to a client, and records what comes over the wire. Source: facts/cluster-auth-wire.md. Closed when the test ends.
+ */
+import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
+import { type Fields, Refusal, RoleRecord, roleFields } from './role-record.ts';
+
+export interface Habits {
+  /** what the service calls the host and the CA certificate of the cluster */
+  readonly host: string;
+  readonly ca: string;
+  readonly tokenHeader: string;
+  readonly namespaceHeader: string;
+  readonly mount: string;
+  /** the namespace that the mount is in; requests for another one find nothing */
+  readonly namespace?: string;
+  /** a proxy in front knows no verb LIST */
+  readonly refusesList?: boolean;
+  /** a role without an audience is answered 200 with a warning (2.5) */
+  readonly warnsOfAudience: boolean;
+  /** the config has a setting that no manifest knows (2.2) */
+  readonly annotations: boolean;
+}
+
+export const vault: Habits = {
+  host: 'kubernetes_host',
+  ca: 'kubernetes_ca_cert',
+  tokenHeader: 'x-vault-token',
+  namespaceHeader: 'x-vault-namespace',
+  mount: 'kubernetes',
+  warnsOfAudience: true,
+  annotations: true,
+};
+
+export const openbao: Habits = { ...vault, warnsOfAudience: false, annotations: false };
+
+export const neutral: Habits = {
+  host: 'cluster_host',
+  ca: 'cluster_ca_cert',
+  tokenHeader: 'x-service-token',
+  namespaceHeader: 'x-service-namespace',
+  mount: 'cluster',
+  warnsOfAudience: false,
+  annotations: false,
+};
+
+/** May do all on the mount; may read it; what a login hands out. */
+export const tokens = { writer: 'hvs.writer', reader: 'hvs.reader', login: 'hvs.login' };
+
+/** Who may log in, at which mount and with which JWT. */
+export const login = { mount: 'ci/jwt', role: 'deployer', jwt: 'header.payload.signature' };
+
+export interface SecretsService {
+  readonly url: string;
+  readonly requests: Loopback['requests'];
+  /** of writes to the mount only: `POST config` */
+  writes(): string[];
+  /** the bodies of the writes to a path that ends so, in order */
+  bodies(below: string): unknown[];
+  /** members of requests that this service knows nothing of, and would drop without a word */
+  readonly strangers: string[];
+  readonly roles: Map<string, RoleRecord>;
+  /** the stored config, or undefined; the reviewer JWT included */
+  config(): Record<string, unknown> | undefined;
+  /** forgets what was recorded so far */
+  clear(): void;
+  /** tokens of logins that have not been revoked */
+  readonly loggedIn: Set<string>;
+}
+
+export async function serveSecrets(habits: Habits): Promise<SecretsService> {
+  const service = new Service(habits);
+  const server = await listen((request) => service.answer(request));
+  const prefix = `/v1/auth/${habits.mount}/`;
+  const writes = () =>
+    server.requests.filter(
+      ({ method, path }) => path.startsWith(prefix) && method !== 'GET' && method !== 'LIST',
+    );
+  const below = ({ path }: Recorded) => path.slice(prefix.length);
+  return {
+    url: server.url,
+    requests: server.requests,
+    writes: () => writes().map((request) => `${request.method} ${below(request)}`),
+    bodies: (path) => writes().flatMap((request) => (below(request) === path ? [request.body] : [])),
+    strangers: service.strangers,
+    roles: service.roles,
+    config: () => service.config,
+    clear: () => {
+      server.requests.length = 0;
+      server.lines.length = 0;
+    },
+    loggedIn: service.loggedIn,
+  };
+}
+
+class Service {
+  readonly strangers: string[] = [];
+  readonly roles = new Map<string, RoleRecord>();
+  readonly loggedIn = new Set<string>();
+  config: Record<string, unknown> | undefined;
+  readonly #habits: Habits;
+  #logins = 0;
+
+  constructor(habits: Habits) {
+    this.#habits = habits;
+  }
+
+  answer(request: Recorded): Reply {
+    try {
+      return this.#route(request);
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return { status: error.status, headers: json, body: { errors: error.errors } };
+    }
+  }
+
+  #route(request: Recorded): Reply {
+    const { method, headers, body = {} } = request;
+    const { pathname, searchParams } = new URL(request.path, 'http://localhost');
+    const path = decodeURIComponent(pathname).replace('/v1/', '');
+    const { mount, namespace } = this.#habits;
+    if (headers[this.#habits.namespaceHeader] !== namespace) throw new Refusal(404, 'namespace not found');
+    if (path === `auth/${login.mount}/login`) return this.#logIn(body as Fields);
+    const token = headers[this.#habits.tokenHeader] ?? '';
+    if (![tokens.writer, tokens.reader, ...this.loggedIn].includes(token))
+      throw new Refusal(403, 'permission denied');
+    if (path === 'auth/token/revoke-self') {
+      this.loggedIn.delete(token);
+      return { status: 204, headers: json };
+    }
+    if (!path.startsWith(`auth/${mount}/`))
+      throw new Refusal(404, `no handler for route "${path}". route entry not found.`);
+    const reads = method === 'GET' || method === 'LIST';
+    if (!reads && token === tokens.reader)
+      throw new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
+    const lists = method === 'LIST' || searchParams.get('list') === 'true';
+    return this.#below(path.slice(`auth/${mount}/`.length), lists ? 'LIST' : method, request);
+  }
+
+  #below(path: string, verb: string, { method, body = {} }: Recorded): Reply {
+    if (method === 'LIST' && this.#habits.refusesList) throw new Refusal(405);
+    const name = /^role\/(\w(?:[\w.-]*\w)?)$/.exec(path)?.[1]?.toLowerCase();
+    const operations: Readonly<Record<string, () => Reply>> =
+      path === 'config'
+        ? { GET: () => this.#readConfig(), POST: () => this.#writeConfig(body as Record<string, unknown>) }
+        : path === 'role'
+          ? { LIST: () => this.#list() }
+          : name === undefined
+            ? {}
+            : {
+                GET: () => this.#readRole(name),
+                POST: () => this.#writeRole(name, body as Fields),
+                DELETE: () => {
+                  this.roles.delete(name);
+                  return { status: 204, headers: json };
+                },
+              };
+    const found = operations[verb];
+    if (found !== undefined) return found();
+    if (Object.keys(operations).length > 0)
+      throw new Refusal(405, '1 error occurred:\n\t* unsupported operation\n\n');
+    throw new Refusal(404, '1 error occurred:\n\t* unsupported path\n\n');
+  }
+
+  #logIn({ role, jwt }: Fields): Reply {
+    if (role !== login.role) throw new Refusal(400, `invalid role name "${String(role)}"`);
+    if (jwt !== login.jwt) throw new Refusal(403, 'permission denied');
+    this.#logins += 1;
+    const token = `${tokens.login}-${this.#logins}`;
+    this.loggedIn.add(token);
+    const auth = { client_token: token, lease_duration: 1200, renewable: true, num_uses: 0, orphan: true };
+    return envelope({ auth });
+  }
+
+  #readConfig(): Reply {
+    if (this.config === undefined) throw new Refusal(404);
+    const { token_reviewer_jwt: jwt, ...rest } = this.config;
+    return envelope({ data: { ...rest, token_reviewer_jwt_set: jwt !== '' } });
+  }
+
+  /** Replaces the whole: whatever is left out goes back to its default (2.2). */
+  #writeConfig(sent: Record<string, unknown>): Reply {
+    const { host, ca, annotations } = this.#habits;
+    const defaults: Record<string, unknown> = {
+      [host]: '',
+      [ca]: '',
+      token_reviewer_jwt: '',
+      pem_keys: [],
+      issuer: '',
+      disable_iss_validation: true,
+      disable_local_ca_jwt: false,
+      ...(annotations ? { use_annotations_as_alias_metadata: false } : {}),
+    };
+    this.strangers.push(...Object.keys(sent).filter((name) => !(name in defaults)));
+    const next = { ...defaults, ...sent };
+    const keys = Array.isArray(next['pem_keys']) ? next['pem_keys'] : [next['pem_keys']];
+    next['pem_keys'] = keys.map((key) => String(key).trim());
+    if (next[host] === '') throw new Refusal(400, 'no host provided');
+    const path = '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt';
+    if (next[ca] === '' && next['disable_local_ca_jwt'] !== true)
+      throw new Refusal(400, `open ${path}: no such file or directory`);
+    this.config = next;
+    return { status: 204, headers: json };
+  }
+
+  #list(): Reply {
+    const keys = [...this.roles.keys()].sort();
+    // A list of nothing is no list (2.1).
+    if (keys.length === 0) throw new Refusal(404);
+    return envelope({ data: { keys } });
+  }
+
+  #readRole(name: string): Reply {
+    const role = this.roles.get(name);
+    if (role === undefined) throw new Refusal(404);
+    return envelope({ data: role.answer() });
+  }
+
+  #writeRole(name: string, sent: Fields): Reply {
+    this.strangers.push(...Object.keys(sent).filter((field) => !roleFields.includes(field)));
+    const role = this.roles.get(name) ?? new RoleRecord();
+    role.write(sent);
+    this.roles.set(name, role);
+    if (!this.#habits.warnsOfAudience || role.answer()['audience'] !== undefined)
+      return { status: 204, headers: json };
+    return envelope({ warnings: [`Role ${name} does not have an audience configured. Set one.`] });
+  }
+}
+
+const json = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+
+function envelope(parts: { data?: unknown; auth?: unknown; warnings?: readonly string[] }): Reply {
+  const empty = { lease_id: '', renewable: false, lease_duration: 0, data: null, wrap_info: null };
+  const body = { request_id: 'b3a1', ...empty, warnings: null, auth: null, ...parts };
+  return { headers: json, body };
+}

@@ -1,0 +1,216 @@
+/**
+ * A small real HTTP proxy between the CLI and the service it talks to: it writes down every request and lets a test
+ * break what it wants broken. Invariant: without a rule, an answer passes through unchanged. It reads raw bytes, for
+ * Node's own HTTP server knows no LIST.
+ */
+import { createServer, type Server, type Socket } from 'node:net';
+import { request as send } from 'undici';
+import { onTestFinished } from 'vitest';
+
+/** One request as it came over the wire, and what it was answered; no status where the answer was dropped. */
+export interface SeenRequest {
+  readonly method: string;
+  /** with query */
+  readonly path: string;
+  /** as it stands; empty when there was none */
+  readonly text: string;
+  readonly status?: number;
+}
+
+/** What happens to a request; each rule is used up after `times` of them (once, unless it says otherwise). */
+export interface Rule {
+  /** any when absent */
+  readonly method?: string;
+  /** must match the path with its query */
+  readonly path: RegExp;
+  /** must match the body */
+  readonly body?: RegExp;
+  readonly times?: number;
+  readonly fault: Fault;
+}
+
+export type Fault =
+  /** the connection breaks: before the service hears of the request, or after it has carried it out */
+  | { readonly drop: 'before' | 'after' }
+  /** the service never hears of it */
+  | { readonly answer: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: unknown }
+  /** the service never hears of it; the refusal repeats all that it was sent, headers included */
+  | { readonly repeat: number }
+  /** something happens, or takes its time, before the request is passed on */
+  | { readonly first: () => Promise<unknown> }
+  /** the answer's JSON becomes another one */
+  | { readonly rewrite: (body: unknown) => unknown };
+
+export interface FaultyProxy {
+  readonly url: string;
+  /** every request so far, in the order in which they came in */
+  readonly seen: readonly SeenRequest[];
+  /** those that may change something */
+  writes(): readonly SeenRequest[];
+  /** from now on; later rules after earlier ones */
+  add(...rules: readonly Rule[]): void;
+  /** forgets what was seen, and all rules */
+  reset(): void;
+}
+
+/** Listens on a free port of 127.0.0.1 until the test has ended. @param upstream the service's URL */
+export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
+  const seen: SeenRequest[] = [];
+  let rules: { rule: Rule; left: number }[] = [];
+  const take = (request: SeenRequest): Fault | undefined => {
+    const found = rules.find(({ rule, left }) => left > 0 && matches(rule, request));
+    if (found !== undefined) found.left -= 1;
+    return found?.rule.fault;
+  };
+  const server = createServer((socket) => {
+    void serve(socket, async (incoming) => {
+      const at = seen.push(incoming.request) - 1;
+      const answer = await answerTo(incoming, take(incoming.request), upstream);
+      if (answer !== undefined) seen[at] = { ...incoming.request, status: answer.status };
+      return answer;
+    }).catch(() => {}); // the client went away
+  });
+  const port = await listen(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    seen,
+    writes: () => seen.filter(({ method }) => method !== 'GET' && method !== 'LIST'),
+    add: (...more) => {
+      rules.push(...more.map((rule) => ({ rule, left: rule.times ?? 1 })));
+    },
+    reset: () => {
+      seen.length = 0;
+      rules = [];
+    },
+  };
+}
+
+function matches({ method, path, body }: Rule, request: SeenRequest): boolean {
+  const rightMethod = method === undefined || method === request.method;
+  return rightMethod && path.test(request.path) && (body === undefined || body.test(request.text));
+}
+
+async function listen(server: Server): Promise<number> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  onTestFinished(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((closed) => server.close(closed));
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
+  return address.port;
+}
+
+interface Incoming {
+  readonly request: SeenRequest;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+/** undefined: the connection is to break */
+async function answerTo(
+  incoming: Incoming,
+  fault: Fault | undefined,
+  upstream: string,
+): Promise<Answer | undefined> {
+  if (fault === undefined) return passOn(incoming, upstream);
+  if ('answer' in fault) return madeUp(fault);
+  if ('repeat' in fault)
+    return madeUp({ answer: fault.repeat, body: { errors: [JSON.stringify(incoming)] } });
+  if ('first' in fault) {
+    await fault.first();
+    return passOn(incoming, upstream);
+  }
+  if ('rewrite' in fault) {
+    const answer = await passOn(incoming, upstream);
+    return { ...answer, text: JSON.stringify(fault.rewrite(JSON.parse(answer.text))) };
+  }
+  if (fault.drop === 'after') await passOn(incoming, upstream);
+  return undefined;
+}
+
+function madeUp({ answer, headers = {}, body }: Extract<Fault, { answer: number }>): Answer {
+  const text = JSON.stringify(
+    body ?? { errors: [{ status: `${answer}`, title: 'made up', detail: 'made up by the test' }] },
+  );
+  return { status: answer, headers: { 'content-type': 'application/json', ...headers }, text };
+}
+
+/** Headers that are about one connection and not about what it carries. */
+const ownHeaders = ['connection', 'keep-alive', 'transfer-encoding', 'content-length', 'host'];
+
+async function passOn({ request, headers }: Incoming, upstream: string): Promise<Answer> {
+  const answer = await send(`${upstream}${request.path}`, {
+    // undici's list of verbs lacks LIST; it sends it all the same
+    method: request.method as 'GET',
+    headers: withoutOwn(headers),
+    ...(request.text === '' ? {} : { body: request.text }),
+  });
+  const given = Object.entries(answer.headers).map(([name, value]) => [name, `${value}`] as const);
+  return {
+    status: answer.statusCode,
+    headers: withoutOwn(Object.fromEntries(given)),
+    text: await answer.body.text(),
+  };
+}
+
+function withoutOwn(headers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !ownHeaders.includes(name)));
+}
+
+/** Reads the requests of one kept-alive connection and answers them one after the other. */
+async function serve(
+  socket: Socket,
+  answer: (incoming: Incoming) => Promise<Answer | undefined>,
+): Promise<void> {
+  socket.on('error', () => {});
+  let bytes: Buffer = Buffer.alloc(0);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    bytes = Buffer.concat([bytes, chunk as Buffer]);
+    for (let found = firstRequest(bytes); found !== undefined; found = firstRequest(bytes)) {
+      bytes = found.rest;
+      const answered = await answer(found.incoming).catch(() => undefined);
+      if (answered === undefined) {
+        socket.destroy();
+        return;
+      }
+      write(socket, answered);
+    }
+  }
+}
+
+/** undefined while it is not all there; bodies have a length, which is all that our client sends. */
+function firstRequest(bytes: Buffer): { incoming: Incoming; rest: Buffer } | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const [first = '', ...lines] = bytes.subarray(0, end).toString('latin1').split('\r\n');
+  const [method = '', path = ''] = first.split(' ');
+  const headers = Object.fromEntries(
+    lines.map((line) => [
+      line.slice(0, line.indexOf(':')).toLowerCase(),
+      line.slice(line.indexOf(':') + 1).trim(),
+    ]),
+  );
+  const until = end + 4 + Number(headers['content-length'] ?? 0);
+  if (bytes.length < until) return undefined;
+  const text = bytes.subarray(end + 4, until).toString('utf8');
+  return { incoming: { request: { method, path, text }, headers }, rest: bytes.subarray(until) };
+}
+
+function write(socket: Socket, { status, headers, text }: Answer): void {
+  const body = Buffer.from(status === 204 ? '' : text);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const length = status === 204 ? [] : [`content-length: ${body.length}`];
+  socket.write(`HTTP/1.1 ${status} ${status}\r\n${[...lines, ...length].join('\r\n')}\r\n\r\n`);
+  socket.write(body);
+}

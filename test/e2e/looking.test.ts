@@ -1,0 +1,209 @@
+/** Plan never writes, and sees all that its token may see, or says so (DESIGN section 4). */
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { openBench, secrets } from './bench.ts';
+import { clusterAuthConfig, role, workspace } from './documents.ts';
+import type { Fault } from './faulty-proxy.ts';
+
+const everyKind = [
+  workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }),
+  workspace('other'),
+  clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }),
+  role('web'),
+];
+
+/** A body with `more` members beside each `total-count` counted up: a service that miscounts its own pages. */
+function miscounted(body: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(body).replaceAll(/"total-count":(\d+)/g, (_, count) => `"total-count":${+count + 1}`),
+  );
+}
+
+describe('plan', () => {
+  it('sends GET and LIST and nothing else, before the first apply and after it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const methods = () => [...new Set(bench.wire.seen.map(({ method }) => method))].toSorted();
+    await stack.declare(...everyKind);
+    await stack.run(['plan', '--calls'], 0);
+    expect(methods()).toEqual(['GET', 'LIST']);
+    await stack.begin(...everyKind);
+    await stack.declare(workspace('app'), role('web', { tokenTtl: '5m' }));
+    await stack.run(['plan', '--exit-code'], 2);
+    expect(methods()).toEqual(['GET', 'LIST']);
+    await stack.run(['validate'], 0);
+  });
+
+  it('needs tokens that may only read, and says what they could not apply', async () => {
+    const bench = await openBench();
+    const owner = await bench.checkout();
+    await owner.begin(workspace('app'), role('web'));
+    const token = { env: 'READ_API_TOKEN' };
+    const reader = await bench.checkout({
+      workspaces: { token },
+      clusterAuth: { token: { env: 'READ_SERVICE_TOKEN' } },
+    });
+    await reader.declare(workspace('app', { autoApply: true }), role('web'));
+    const { out } = await reader.run(['plan'], 0);
+    expect(out).toContain('autoApply  false -> true');
+    expect(out.replace(/\s+/g, ' ')).toContain('this token may not');
+    expect(
+      bench.wire.seen.every(({ method, status }) => ['GET', 'LIST'].includes(method) && status === 200),
+    ).toBe(true);
+  });
+
+  it('leaves no trace on disk', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await stack.run(['plan'], 0);
+    await expect(stack.ledger()).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('an incomplete look', () => {
+  it.each([
+    [
+      'a forbidden list of workspaces',
+      { method: 'GET', path: /\/organizations\/acme\/workspaces/, fault: { answer: 403 } },
+    ],
+    [
+      'a list of workspaces that does not exist',
+      { method: 'GET', path: /\/organizations\/acme\/workspaces/, fault: { answer: 404 } },
+    ],
+    [
+      'pages whose total does not match',
+      { method: 'GET', path: /\/workspaces\?/, fault: { rewrite: miscounted } },
+    ],
+    [
+      'a forbidden list of roles',
+      { method: 'LIST', path: /\/role/, fault: { answer: 403, body: { errors: ['permission denied'] } } },
+    ],
+    [
+      'a mount that is gone',
+      { path: /\/v1\/auth/, fault: { answer: 404, body: { errors: ['no handler for route'] } } },
+    ],
+    [
+      'an answer that is no JSON:API',
+      { method: 'GET', path: /\/workspaces\?/, fault: { answer: 200, body: '<html>' } },
+    ],
+  ] as const)(
+    'after %s nothing is removed, "No changes" is never said, and the exit code is not 0',
+    async (_, rule) => {
+      const bench = await openBench();
+      const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+      const kept = [workspace('app'), role('web')];
+      await stack.begin(...kept, workspace('old'), role('old'));
+      for (const documents of [kept, [...kept, workspace('old'), role('old')]]) {
+        await stack.declare(...documents);
+        for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
+          bench.wire.reset();
+          bench.wire.add({ ...rule, times: 1000 });
+          const { out, code } = await stack.tryRun(args);
+          expect([1, 5], out).toContain(code);
+          expect(out).toContain('incomplete');
+          expect(out).toMatch(/^ {2}because /m);
+          expect(out).not.toMatch(/No changes|Planned again/);
+          expect(out).not.toMatch(/\d to delete/);
+          expect(bench.wire.writes()).toEqual([]);
+        }
+      }
+      const plan = await stack.plan(1);
+      expect(plan.coverage.complete).toBe(false);
+    },
+  );
+
+  it('does not stop what can be decided: it is applied, and the exit code says that it is no proof', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+    await stack.begin(workspace('app'), role('web'));
+    bench.wire.add({ method: 'LIST', path: /\/role/, times: 1000, fault: { answer: 403 } });
+    await stack.declare(workspace('app', { autoApply: true }), role('web'));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('1 applied');
+    expect(out).toContain('could not be proved');
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': true });
+  });
+
+  it('because a manifest is broken or empty removes nothing either', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old'));
+    await stack.declare(workspace('app'));
+    await stack.write('manifests/broken.yaml', 'kind: [');
+    await stack.run(['apply', '--yes'], 7);
+    await stack.write('manifests/broken.yaml', '');
+    const { out, err } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toContain('not every manifest could be read');
+    expect(err).toContain('"manifests/broken.yaml" is empty');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
+
+describe('a service that cannot include tag bindings in its lists', () => {
+  const refusal = { errors: [{ status: '400', title: 'bad request', detail: 'Invalid include parameter' }] };
+  const organization = {
+    projects: [{ name: 'lent', id: 'prj-lent', 'tag-bindings': { 'trueup-stack': 'payments' } }],
+    workspaces: [
+      { name: 'theirs', 'tag-bindings': { 'trueup-stack': 'billing' } },
+      { name: 'inherits', project: 'lent' },
+      { name: 'stranger', 'tag-bindings': { env: 'prod' } },
+    ],
+  };
+
+  const ignored = (body: unknown) => ({ ...(body as object), included: [] });
+
+  it.each<[string, Fault]>([
+    ['says so', { answer: 400, body: refusal }],
+    ['ignores the wish in silence', { rewrite: ignored }],
+  ])('and %s is read one workspace at a time, to the same end', async (_, fault) => {
+    const bench = await openBench({ organization });
+    const stack = await bench.checkout();
+    bench.wire.add({ path: /include=/, times: 1000, fault });
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }), workspace('old'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app', { tags: { env: 'test' } }));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('does not include tag bindings in its list');
+    expect(await bench.tagsOf('app')).toEqual({ env: 'test', 'trueup-stack': 'payments' });
+    expect(await bench.idsOf('old')).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+    bench.wire.reset();
+    bench.wire.add({ path: /include=/, times: 1000, fault });
+    await stack.declare(workspace('app'), workspace('theirs'), workspace('inherits', {}, { adopt: true }));
+    const refused = await stack.run(['apply', '--yes'], 9);
+    expect(refused.out).toContain('"Workspace/acme/theirs" is claimed by stack "billing"');
+    expect(refused.out).toContain('"Workspace/acme/inherits" inherits the claim');
+    expect(bench.wire.writes()).toEqual([]);
+    const stranger = await bench.idOf('stranger');
+    expect(bench.wire.seen.filter(({ path }) => path.includes(stranger))).toEqual([]);
+  });
+});
+
+describe('a service that cannot be reached', () => {
+  it('is one clear line, and exit code 1', async () => {
+    const bench = await openBench();
+    const free = createServer();
+    await new Promise<void>((ready) => free.listen(0, '127.0.0.1', ready));
+    const { port } = free.address() as { port: number };
+    await new Promise((closed) => free.close(closed));
+    const url = `http://127.0.0.1:${port}`;
+    const stack = await bench.checkout({ workspaces: { url } });
+    await stack.declare(workspace('app'));
+    for (const args of [['plan'], ['apply', '--yes'], ['plan', '--format', 'json']]) {
+      const { out, err } = await stack.run(args, 1);
+      expect(out).toBe('');
+      expect(err).toMatch(
+        /^error: GET http:\/\/127\.0\.0\.1:\d+\/api\/v2\/organizations\/acme\/workspaces\S* failed: .*\n$/,
+      );
+      expect(err).toContain(`nothing listens at "127.0.0.1:${port}"`);
+    }
+  });
+
+  it("with a token that it does not know is told in the service's own words", async () => {
+    const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'REVIEWER_JWT' } } });
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toMatch(/answered 401: unauthorized/i);
+    expect(out).not.toContain(secrets.REVIEWER_JWT);
+  });
+});

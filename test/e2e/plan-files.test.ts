@@ -1,0 +1,471 @@
+/** Apply does what was approved: plan files, digests, and the same job run again (DESIGN section 4, RULES 27-30). */
+import { copyFile, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PlanJson } from '../../src/report/plan-schema.ts';
+import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
+import { clusterAuthConfig, role, workspace } from './documents.ts';
+import { trueupProcess } from './process.ts';
+
+const planFileOf = (stack: Checkout) => join(stack.directory, 'plan.json');
+
+/** Plans into a file and gives what stands in it. */
+async function planInto(stack: Checkout, code = 0): Promise<PlanJson> {
+  await stack.run(['plan', '--out', 'plan.json'], code);
+  return JSON.parse(await readFile(planFileOf(stack), 'utf8'));
+}
+
+/** Changes a plan file as somebody with an editor would. */
+async function edit(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {
+  const plan: PlanJson = JSON.parse(await readFile(planFileOf(stack), 'utf8'));
+  await writeFile(planFileOf(stack), JSON.stringify({ ...plan, ...change(plan) }));
+}
+
+const first = workspace('first', { autoApply: true, description: 'one' });
+const second = workspace('second', { autoApply: true });
+
+/** One stack in two clones; what is planned in the one is applied in the other. */
+async function twoClones(): Promise<{ bench: Bench; planning: Checkout; applying: Checkout }> {
+  const bench = await openBench();
+  const [planning, applying] = [await bench.checkout(), await bench.checkout()];
+  for (const clone of [planning, applying]) await clone.declare(first, second);
+  return { bench, planning, applying };
+}
+
+async function setByHand(bench: Bench, name: string, attributes: object): Promise<void> {
+  const { status } = await bench.byHand.patch(`/workspaces/${await bench.idOf(name)}`, {
+    data: { type: 'workspaces', attributes },
+  });
+  expect(status).toBe(200);
+}
+
+describe('plan --out', () => {
+  it('keeps the plan as JSON beside what it prints, readable by its owner only, and writes to no service', async () => {
+    const { bench, planning } = await twoClones();
+    const { out, err } = await planning.run(['plan', '--out', 'plan.json'], 0);
+    const text = await readFile(planFileOf(planning), 'utf8');
+    const { digest } = JSON.parse(text);
+    expect(out).toContain(`digest ${digest}`);
+    expect(err).toContain('"trueup apply plan.json"');
+    expect((await stat(planFileOf(planning))).mode & 0o777).toBe(0o600);
+    const printed = await planning.run(['plan', '--format', 'json', '--out', 'deep/other.json'], 0);
+    expect(printed.out).toBe(text);
+    expect(await readFile(join(planning.directory, 'deep/other.json'), 'utf8')).toBe(text);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('writes through a symbolic link, and leaves no other file behind', async () => {
+    const { planning } = await twoClones();
+    await writeFile(join(planning.directory, 'real.json'), 'old');
+    await symlink('real.json', planFileOf(planning));
+    await planInto(planning);
+    expect((await lstat(planFileOf(planning))).isSymbolicLink()).toBe(true);
+    expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(1);
+  });
+
+  it('puts no secret into the file', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }), first);
+    await planInto(stack);
+    const text = await readFile(planFileOf(stack), 'utf8');
+    for (const secret of Object.values(secrets)) expect(text).not.toContain(secret);
+    await stack.run(['apply', 'plan.json'], 0);
+  });
+});
+
+describe('apply plan.json', () => {
+  it('applies in one clone what was planned in another, and asks nobody', async () => {
+    const { bench, planning, applying } = await twoClones();
+    const { digest } = await planInto(planning);
+    const { out } = await applying.run(['apply', planFileOf(planning)], 0);
+    expect(out).toContain(digest);
+    expect(out).toContain('Planned again: nothing is left to do');
+    expect(bench.written()).toEqual([
+      'POST /api/v2/organizations/acme/workspaces',
+      'POST /api/v2/organizations/acme/workspaces',
+    ]);
+    expect(await applying.ledger()).not.toHaveProperty('approved');
+  });
+
+  it('a second time finds everything true, and writes nothing', async () => {
+    const { bench, planning, applying } = await twoClones();
+    await planInto(planning);
+    await applying.run(['apply', planFileOf(planning)], 0);
+    bench.wire.reset();
+    for (const clone of [applying, planning]) {
+      const { out } = await clone.run(['apply', planFileOf(planning)], 0);
+      expect(out).toContain('Of 2 approved changes, 2 are true already; 0 are left to apply');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('goes on with the rest when some of it is true already', async () => {
+    const { bench, planning } = await twoClones();
+    await planning.run(['apply', '--yes'], 0);
+    await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
+    await planInto(planning);
+    await setByHand(bench, 'first', { description: 'two' });
+    bench.wire.reset();
+    const { out } = await planning.run(['apply', 'plan.json'], 0);
+    expect(out).toContain('Of 1 approved change, 0 are true already; 1 is left to apply');
+    const [write, ...more] = bench.wire.writes();
+    expect(more).toEqual([]);
+    expect(JSON.parse(write?.text ?? '').data.attributes).toMatchObject({ 'auto-apply': false });
+    expect(JSON.parse(write?.text ?? '').data.attributes).not.toHaveProperty('description');
+  });
+
+  it('stops when a value moved to something that nobody approved, and shows how the plans differ', async () => {
+    const { bench, planning } = await twoClones();
+    await planning.run(['apply', '--yes'], 0);
+    await planning.declare(workspace('first', { autoApply: true, description: 'two' }), second);
+    await planInto(planning);
+    await setByHand(bench, 'first', { description: 'three' });
+    bench.wire.reset();
+    const { out, err } = await planning.run(['apply', 'plan.json'], 4);
+    expect(out).toMatch(/In both, and different\n {2}~ update +Workspace\/acme\/first\n {6}description\n/);
+    expect(out).toMatch(/approved +one -> two\n +now +three -> two/);
+    expect(err).toContain('nothing was written: the plan is not the one that was approved');
+    const json = await planning.run(['apply', 'plan.json', '--format', 'json'], 4);
+    expect(JSON.parse(json.out)).toMatchObject({
+      same: false,
+      changes: [{ address: 'Workspace/acme/first', fields: [{ path: '/description' }] }],
+    });
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('stops when the manifests ask for more, or for less, than was approved', async () => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await planning.declare(first, second, workspace('third'));
+    const more = await planning.run(['apply', 'plan.json'], 4);
+    expect(more.out).toMatch(/Only in now\n {2}\+ create +Workspace\/acme\/third/);
+    await planning.declare(first);
+    const less = await planning.run(['apply', 'plan.json'], 4);
+    expect(less.out).toMatch(/Only in approved\n {2}\+ create +Workspace\/acme\/second/);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('takes the stack that is here, or the one that is named beside it, in either order', async () => {
+    const { planning, applying } = await twoClones();
+    await planInto(planning);
+    const elsewhere = await (await openBench()).checkout({ name: 'elsewhere' });
+    for (const paths of [
+      [planFileOf(planning), applying.directory],
+      [applying.directory, planFileOf(planning)],
+    ]) {
+      await elsewhere.run(['apply', ...paths], 0);
+    }
+    const two = await elsewhere.run(['apply', applying.directory, planning.directory], 1);
+    expect(two.err).toContain('apply takes one stack');
+    const twice = await elsewhere.run(['apply', planFileOf(planning), planFileOf(planning)], 1);
+    expect(twice.err).toContain('trueup diff');
+  });
+
+  it('shows problems of the fresh plan before anything else', async () => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await bench.byHand.post('/organizations/acme/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'first' } },
+    });
+    bench.wire.reset();
+    expect((await planning.run(['apply', 'plan.json'], 9)).out).toContain('bears no claim of any stack');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
+
+describe('a plan file that is not for this stack, or not as it was written', () => {
+  it.each<[string, (plan: PlanJson) => object, number, string]>([
+    ['a field that was changed', withAfter('three'), 4, 'is not as trueup wrote it: its digest'],
+    ['a change that was taken out', ({ changes }) => ({ changes: changes.slice(1) }), 4, 'its digest'],
+    ['another stack', () => ({ stack: 'billing' }), 4, 'its digest'],
+    ['another digest', () => ({ digest: '0'.repeat(32) }), 4, 'its digest'],
+    ['a change that is none', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
+    ['a later version', () => ({ version: 2 }), 4, 'has version 2, and this trueup reads version 1'],
+    ['no digest at all', () => ({ digest: undefined }), 1, 'is no plan: it is JSON, but no plan'],
+  ])('with %s is refused before anything is read', async (_, change, code, says) => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await edit(planning, change);
+    bench.wire.reset();
+    for (const args of [
+      ['apply', 'plan.json'],
+      ['show', 'plan.json'],
+      ['diff', 'plan.json', 'plan.json'],
+    ]) {
+      expect((await planning.run(args, code)).err).toContain(says);
+    }
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('but with other words, places and calls is the same plan: none of them is ever carried out', async () => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await edit(planning, ({ changes }) => ({
+      changes: changes.map((change) => ({
+        ...change,
+        reason: 'because',
+        calls: [],
+        added: 'by a newer trueup',
+      })),
+      mentions: [],
+    }));
+    await planning.run(['apply', 'plan.json'], 0);
+    expect(bench.written()).toHaveLength(2);
+  });
+
+  it('that is half a file, empty or missing is an error that says so', async () => {
+    const { planning } = await twoClones();
+    await planInto(planning);
+    await writeFile(planFileOf(planning), (await readFile(planFileOf(planning), 'utf8')).slice(0, 500));
+    expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain(
+      '"plan.json" is no plan: it is no JSON',
+    );
+    await writeFile(planFileOf(planning), '');
+    expect((await planning.run(['apply', 'plan.json'], 1)).err).toContain('is no plan');
+    expect((await planning.run(['apply', 'gone.json'], 1)).err).toContain('"gone.json"');
+    expect((await planning.run(['show', 'gone.json'], 1)).err).toContain('there is no such file');
+  });
+
+  it('of another stack, organization, mount or address is refused, and both places are shown', async () => {
+    const bench = await openBench({ mounts: ['cluster', 'other'] });
+    const planning = await bench.checkout();
+    await planning.declare(first, role('web'));
+    await planInto(planning);
+    for (const [about, shown] of [
+      [{ name: 'billing' }, 'made for another stack'],
+      [{ workspaces: { organization: 'other' } }, 'workspaces other at'],
+      [{ workspaces: { url: 'http://127.0.0.1:9' } }, 'at http://127.0.0.1:9'],
+      [{ clusterAuth: { mount: 'other' } }, 'cluster-auth other at'],
+    ] as const) {
+      const other = await bench.checkout(about);
+      await other.declare(first, role('web'));
+      bench.wire.reset();
+      const { out, err } = await other.run(['apply', planFileOf(planning)], 4);
+      expect(out + err).toContain(shown);
+      expect(err).toContain('nothing was written');
+      expect(bench.wire.seen).toEqual([]);
+    }
+  });
+});
+
+describe('apply --approve', () => {
+  it('applies the plan with that digest, and asks nobody', async () => {
+    const { planning, applying } = await twoClones();
+    const { digest } = await planInto(planning);
+    const { out } = await applying.run(['apply', '--approve', digest.toUpperCase()], 0);
+    expect(out).toContain('Planned again: nothing is left to do');
+  });
+
+  it('wants equality: a plan of which some is true by now has another digest', async () => {
+    const { bench, planning } = await twoClones();
+    await planning.run(['apply', '--yes'], 0);
+    await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
+    const { digest } = await planInto(planning);
+    await setByHand(bench, 'first', { description: 'two' });
+    bench.wire.reset();
+    const { err } = await planning.run(['apply', '--approve', digest], 4);
+    expect(err).toContain(`"${digest}" was approved`);
+    expect(bench.wire.writes()).toEqual([]);
+    const json = await planning.run(['apply', '--approve', digest, '--format', 'json'], 4);
+    expect(JSON.parse(json.out).digest).not.toBe(digest);
+  });
+
+  it('of another plan than the file beside it is refused', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    const other = '0123456789abcdef0123456789abcdef';
+    expect((await planning.run(['apply', 'plan.json', '--approve', other], 4)).err).toContain(other);
+    expect(bench.wire.seen.filter(({ method }) => method !== 'GET' && method !== 'LIST')).toEqual([]);
+    await planning.run(['apply', 'plan.json', '--approve', digest], 0);
+  });
+
+  it.each(['', 'abc', `${'0'.repeat(31)}g`])('%j is no digest', async (digest) => {
+    const { planning } = await twoClones();
+    const { err } = await planning.run(['apply', '--approve', digest], 1);
+    expect(err).toContain('32 hexadecimal characters');
+  });
+});
+
+describe('the same job, run again', () => {
+  const refused = { method: 'POST', path: /workspaces$/, fault: { answer: 403 } } as const;
+
+  it.each(['plan file', 'digest'])('with the same %s goes on after an apply in part', async (by) => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
+    bench.wire.add(
+      { ...refused, times: 0 },
+      { method: 'POST', path: /workspaces$/, fault: { first: async () => {} } },
+      refused,
+    );
+    await planning.run(job, 6);
+    expect(await planning.ledger()).toMatchObject({ approved: { digest } });
+    bench.wire.reset();
+    const { out } = await planning.run(job, 0);
+    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    expect(await planning.ledger()).not.toHaveProperty('approved');
+  });
+
+  it('is not what was approved any more once something else moved', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: async () => {} } }, refused);
+    await planning.run(['apply', '--approve', digest], 6);
+    const [created] = await bench.idsOf('first');
+    await setByHand(bench, created === undefined ? 'second' : 'first', { 'auto-apply': false });
+    await planning.declare(first, second, workspace('third'));
+    bench.wire.reset();
+    await planning.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('judges by what was approved anew, when something was', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    bench.wire.add(refused, refused);
+    await planning.run(['apply', '--approve', digest], 1);
+    await planning.declare(first);
+    const { digest: anew } = await planInto(planning);
+    expect(anew).not.toBe(digest);
+    await planning.run(['apply', '--approve', anew], 0);
+    await planning.run(['apply', '--approve', digest], 4);
+  });
+
+  it.each(['plan file', 'digest'])(
+    'with the same %s goes on after it was killed in the middle',
+    async (by) => {
+      const { bench, planning } = await twoClones();
+      await planning.declare(
+        workspace('first', { autoApply: true, tags: { env: 'prod' }, sshKeyId: 'sshkey-deploy' }),
+        workspace('second', { remoteStateConsumers: ['first'] }),
+        clusterAuthConfig(),
+        role('web'),
+      );
+      const { digest } = await planInto(planning);
+      const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
+      const env = { ...secrets, TRUEUP_RUN_ID: '771' };
+      const killed = await trueupProcess(job, { cwd: planning.directory, env }, async ({ signals }) => {
+        await new Promise<void>((reached) => {
+          bench.wire.add({
+            path: /relationships\/ssh-key/,
+            fault: {
+              first: async () => {
+                signals('SIGKILL');
+                reached();
+              },
+            },
+          });
+        });
+      });
+      expect(killed.code).toBeNull();
+      expect(await planning.ledger()).toMatchObject({ approved: { digest } });
+      bench.wire.reset();
+      const again = await trueupProcess(job, { cwd: planning.directory, env });
+      expect(again, again.out + again.err).toMatchObject({ code: 0 });
+      expect(again.out).toContain('Planned again: nothing is left to do');
+      expect(await bench.idsOf('first')).toHaveLength(1);
+      expect(await bench.tagsOf('first')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
+      expect(await planning.ledger()).not.toHaveProperty('approved');
+    },
+  );
+});
+
+describe('what the service will refuse', () => {
+  it('is a note in a plan, and forbids an apply with that token altogether', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(first, second);
+    const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    const wanted = [workspace('first', { autoApply: false, description: 'one' }), second, role('web')];
+    await reader.declare(...wanted);
+    const plan = await planInto(reader);
+    expect(plan.changes.find(({ name }) => name === 'first')?.notes.join()).toContain('can-update');
+    for (const args of [['--yes'], ['plan.json'], ['--approve', plan.digest]]) {
+      const { out, err } = await reader.run(['apply', ...args], 1);
+      expect(out).toContain('this token may not change its settings (can-update)');
+      expect(err).toContain('nothing was written');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+    // Who may do it applies that very plan.
+    await stack.declare(...wanted);
+    await stack.run(['apply', planFileOf(reader)], 0);
+  });
+});
+
+describe('show', () => {
+  it('prints a plan as it was printed when it was made, in either format, with calls when asked', async () => {
+    const { bench, planning } = await twoClones();
+    for (const flags of [[], ['--format', 'json']]) {
+      const { out } = await planning.run(['plan', '--out', 'plan.json', ...flags], 0);
+      bench.wire.reset();
+      expect((await planning.run(['show', 'plan.json', ...flags], 0)).out).toBe(out);
+      expect(bench.wire.seen).toEqual([]);
+    }
+    const { out } = await planning.run(['plan', '--calls'], 0);
+    const shown = await planning.run(['show', 'plan.json', '--calls'], 0);
+    // In the file the members of a body stand in the order of their names.
+    const lines = (text: string) => text.replaceAll(/,$/gm, '').split('\n').sort();
+    expect(lines(shown.out)).toEqual(lines(out));
+  });
+});
+
+describe('diff', () => {
+  it('of two plans that mean the same says so, and exits with 0', async () => {
+    const { planning, applying } = await twoClones();
+    const { digest } = await planInto(planning);
+    await planInto(applying);
+    const { out } = await planning.run(['diff', 'plan.json', planFileOf(applying)], 0);
+    expect(out).toBe(`The two plans mean the same: digest ${digest}\n`);
+  });
+
+  it('shows what only one of them would do and what both do differently, and exits with 2', async () => {
+    const { planning } = await twoClones();
+    const one = await planInto(planning);
+    await copyFile(planFileOf(planning), join(planning.directory, 'one.json'));
+    await planning.declare(workspace('first', { autoApply: true, description: 'two' }), role('web'));
+    const other = await planInto(planning);
+    const { out } = await planning.run(['diff', 'one.json', 'plan.json'], 2);
+    expect(out).toMatch(/Only in one.json\n {2}\+ create +Workspace\/acme\/second\n/);
+    expect(out).toMatch(/Only in plan.json\n {2}\+ create +ClusterAuthRole\/prod\/web\n/);
+    expect(out).toMatch(/In both, and different\n {2}\+ create +Workspace\/acme\/first\n {6}description\n/);
+    expect(out).toMatch(/one.json +\+ one\n +plan.json +\+ two\n/);
+    expect(out).toContain(`The two plans differ: digests ${one.digest} and ${other.digest}`);
+    const json = await planning.run(['diff', 'one.json', 'plan.json', '--format', 'json'], 2);
+    expect(JSON.parse(json.out)).toMatchObject({
+      version: 1,
+      same: false,
+      one: { name: 'one.json', digest: one.digest },
+      changes: expect.arrayContaining([
+        expect.objectContaining({
+          address: 'Workspace/acme/first',
+          fields: [
+            {
+              path: '/description',
+              one: expect.objectContaining({ after: 'one' }),
+              other: expect.objectContaining({ after: 'two' }),
+            },
+          ],
+        }),
+      ]),
+    });
+  });
+});
+
+describe('apply where nobody can answer', () => {
+  it('says what it is satisfied by', async () => {
+    const { planning } = await twoClones();
+    const { err } = await planning.run(['apply'], 1);
+    for (const way of ['--yes', '--approve', 'plan file']) expect(err).toContain(way);
+  });
+});
+
+function withAfter(after: string) {
+  return ({ changes }: PlanJson) => ({
+    changes: changes.map((change) => ({
+      ...change,
+      fields: change.fields.map((field) => (field.path === '/description' ? { ...field, after } : field)),
+    })),
+  });
+}

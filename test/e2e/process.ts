@@ -1,0 +1,157 @@
+/** The CLI as a process of its own, the way a user starts it: arguments, environment and streams in, exit code out. */
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+
+export const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface Exited {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Only what a process cannot do without: what the test runner's own environment says must not colour the outcome. */
+function environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
+}
+
+/** Runs one command to its end; `act` may send it signals meanwhile. */
+export async function trueupProcess(
+  args: readonly string[],
+  options: ProcessOptions,
+  act: (bystander: Bystander) => Promise<void> = async () => {},
+): Promise<Exited> {
+  const child = start(args, options);
+  child.stdin.end(options.stdin ?? '');
+  const sees = watch(child.stderr, once(child, 'close'));
+  const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);
+  return end;
+}
+
+/** Somebody who watches a process from outside. */
+export interface Bystander {
+  signals(name: NodeJS.Signals): void;
+  /** resolves once this stands on stderr */
+  sees(text: RegExp): Promise<void>;
+}
+
+/** A function that resolves once the stream has shown a text, and rejects when it ends without. */
+function watch(stream: Readable, ended: Promise<unknown>): (text: RegExp) => Promise<void> {
+  let shown = '';
+  const looks = new Set<() => void>();
+  stream.on('data', (chunk) => {
+    shown += String(chunk);
+    for (const look of looks) look();
+  });
+  return (text) =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (text.test(shown)) resolve();
+      };
+      looks.add(look);
+      look();
+      void ended.then(() => reject(new Error(`${text} was never shown: ${shown}`)));
+    });
+}
+
+function start(args: readonly string[], { cwd, env }: ProcessOptions) {
+  return spawn(process.execPath, [mainFile, ...args], { cwd, env: environment(env), stdio: 'pipe' });
+}
+
+async function exited(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exited> {
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, out, err };
+}
+
+export interface Serving {
+  /** the first line that it printed */
+  readonly line: string;
+  readonly url: string;
+  /** sends the signal and waits for the end */
+  stop(signal?: NodeJS.Signals): Promise<Exited>;
+}
+
+/** `trueup serve` with these arguments, once it has said that it is ready; ended with the test at the latest. */
+export async function serveProcess(args: readonly string[], options: ProcessOptions): Promise<Serving> {
+  const child = start(['serve', ...args], options);
+  endWithTest(child);
+  const end = exited(child);
+  const line = await Promise.race([
+    firstLine(child.stdout),
+    end.then(({ err }) => Promise.reject(new Error(err))),
+  ]);
+  return {
+    line,
+    url: /http:\S+/.exec(line)?.[0] ?? '',
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return end;
+    },
+  };
+}
+
+function endWithTest(child: ChildProcess): void {
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+}
+
+function firstLine(stream: Readable): Promise<string> {
+  let seen = '';
+  return new Promise((resolve) => {
+    stream.on('data', (chunk) => {
+      seen += String(chunk);
+      if (seen.includes('\n')) resolve(seen.slice(0, seen.indexOf('\n')));
+    });
+  });
+}
+
+export interface TerminalRun {
+  readonly code: number | null;
+  /** everything that came to the screen, control sequences included */
+  readonly screen: string;
+}
+
+/** The person in front of the terminal. */
+export interface Person {
+  /** resolves once the screen has shown this */
+  sees(text: RegExp): Promise<void>;
+  types(text: string): void;
+}
+
+/** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
+export async function onTerminal(
+  args: readonly string[],
+  options: ProcessOptions,
+  act: (person: Person) => Promise<void> = async () => {},
+): Promise<TerminalRun> {
+  const command = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ');
+  const child = spawn('script', ['-qec', `stty cols 120 rows 50; ${command}`, '/dev/null'], {
+    cwd: options.cwd,
+    env: environment({ TERM: 'xterm-256color', ...options.env }),
+    stdio: 'pipe',
+  });
+  endWithTest(child);
+  const screen = text(child.stdout);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const types = (typed: string) => {
+    child.stdin.write(typed);
+  };
+  await act({ types, sees: watch(child.stdout, closed) });
+  const [code] = await closed;
+  return { code, screen: await screen };
+}

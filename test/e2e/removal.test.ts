@@ -1,0 +1,146 @@
+/** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (RULES 22, 23). */
+import { describe, expect, it } from 'vitest';
+import { openBench } from './bench.ts';
+import { role, tombstone, workspace } from './documents.ts';
+
+/** Something that stays declared: a stack without any manifest is an incomplete look, after which nothing is removed. */
+const anchor = workspace('anchor');
+
+describe('a workspace that is no longer declared', () => {
+  it('is deleted, by safe delete only, when this stack created it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old'));
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('no longer declared; this stack created it');
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    expect(await bench.idsOf('old')).toEqual([]);
+    expect((await stack.ledger()).records).not.toHaveProperty('Workspace/acme/old');
+  });
+
+  it('is released when it was adopted: the claim goes, the workspace stays as it is', async () => {
+    const bench = await openBench({
+      organization: { workspaces: [{ name: 'old', 'tag-bindings': { team: 'payments' } }] },
+    });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old', { autoApply: true }, { adopt: true }), anchor);
+    await stack.declare(anchor);
+    const plan = await stack.plan();
+    expect(plan.summary).toMatchObject({ release: 1, delete: 0 });
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('old')).toEqual({ team: 'payments' });
+    expect(await bench.byHand.attributes(await bench.idOf('old'))).toMatchObject({ 'auto-apply': true });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is kept when it was protected, which outlives its manifest and never blocks the rest', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.declare(workspace('new'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('no longer declared, and protected: it is kept');
+    expect(await bench.idsOf('vault')).toHaveLength(1);
+    expect(await bench.idsOf('new')).toHaveLength(1);
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('protected: it is kept');
+  });
+
+  it('is released when its manifest had said so, although this stack created it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('lent', {}, { onRemove: 'release' }), anchor);
+    await stack.declare(anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('lent')).toEqual({});
+  });
+
+  it('is not deleted without a ledger before somebody says so; nothing is reset or revoked, and the coverage says that', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const both = [workspace('reader'), role('web')];
+    await stack.begin(
+      workspace('app', { autoApply: true, remoteStateConsumers: ['reader'], tags: { env: 'prod' } }),
+      workspace('old'),
+      role('old'),
+      ...both,
+    );
+    await stack.loseLedger();
+    await stack.declare(workspace('app', {}), ...both);
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out.replace(/\s+/g, ' ')).toContain('ledger none: no field is reset, no access revoked');
+    expect(out).toContain('1 to delete, 3 unchanged');
+    expect(out).toContain('! blocks  no-record');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.insist();
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+  });
+
+  it('is kept while somebody else has locked it, and the plan says who holds it up', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old'), anchor);
+    await bench.byHand.post(`/workspaces/${await bench.idOf('old')}/actions/lock`, {
+      reason: 'under repair',
+    });
+    await stack.declare(anchor);
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('it is locked ("under repair")');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is kept while it manages resources, and the plan says how many', async () => {
+    const bench = await openBench({
+      organization: {
+        workspaces: [
+          {
+            name: 'busy',
+            'resource-count': 3,
+            'source-name': 'trueup/payments',
+            'tag-bindings': { 'trueup-stack': 'payments' },
+          },
+        ],
+      },
+    });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('busy'), anchor);
+    await stack.declare(anchor);
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('it manages 3 resources');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(tombstone('Workspace', 'busy', 'safe'), anchor);
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it manages 3 resources');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(tombstone('Workspace', 'busy', 'force'), anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
+    expect(await bench.idsOf('busy')).toEqual([]);
+  });
+});
+
+describe('a tombstone', () => {
+  it('deletes an adopted workspace safely, and asks to be deleted itself once that is done', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', {}, { adopt: true }), anchor);
+    await stack.declare(tombstone('Workspace', 'app', 'safe'), anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out).toContain('its tombstone document can be deleted');
+  });
+
+  it("removes nothing that is not this stack's, and nothing that is protected", async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.declare(
+      tombstone('Workspace', 'stranger', 'force'),
+      tombstone('Workspace', 'vault', 'force'),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 9);
+    expect(out).toContain('"Workspace/acme/stranger" is not this stack\'s to remove');
+    expect(out).toContain('"Workspace/acme/vault" is protected');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

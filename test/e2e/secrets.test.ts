@@ -1,0 +1,103 @@
+/** Secrets stay out (DESIGN section 4): of every output, ledger, plan and error, also when the service repeats them. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
+import { clusterAuthConfig, role, workspace } from './documents.ts';
+
+const loginJwt = 'planted.login.jwt-7c0d';
+const fileJwt = 'planted.reviewer.jwt.in-a-file-1f9b';
+const planted = [...Object.values(secrets), loginJwt, fileJwt];
+
+function documents(jwt: object) {
+  return [
+    workspace('app', { tags: { env: 'prod' } }),
+    clusterAuthConfig({ tokenReviewerJwt: jwt }),
+    role('web'),
+  ];
+}
+
+/** Everything that trueup keeps beside a stack. */
+async function kept({ directory }: Checkout): Promise<string> {
+  const entries = await readdir(join(directory, '.trueup'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(0);
+  return (
+    await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
+  ).join();
+}
+
+function expectNoSecret(text: string): void {
+  for (const secret of planted) expect(text).not.toContain(secret);
+}
+
+async function planWriteAndFail({ wire }: Bench, stack: Checkout, jwt: object): Promise<string> {
+  const told: string[] = [];
+  const run = async (args: readonly string[], code: number) => {
+    const { out, err } = await stack.run(args, code);
+    told.push(out, err);
+  };
+  await stack.declare(...documents(jwt));
+  await run(['validate'], 0);
+  await run(['plan', '--calls'], 0);
+  await run(['plan', '--format', 'json'], 0);
+  wire.add({ method: 'POST', path: /\/config$/, times: 2, fault: { repeat: 400 } });
+  await run(['apply', '--yes', '--calls'], 6);
+  await run(['apply', '--yes', '--format', 'json'], 1);
+  await run(['apply', '--yes'], 0);
+  await stack.declare(...documents({ ...jwt, version: 2 }));
+  await run(['plan', '--exit-code'], 2);
+  await run(['apply', '--yes'], 0);
+  wire.add({ path: /./, times: 100, fault: { repeat: 403 } });
+  await run(['plan'], 1);
+  await run(['plan', '--format', 'json'], 1);
+  return told.join('\n');
+}
+
+describe('planted secrets', () => {
+  it('from the environment reach the wire and nothing else', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const told = await planWriteAndFail(bench, stack, { env: 'REVIEWER_JWT' });
+    const sent = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
+    expect(sent.map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true, true, true, true]);
+    expect(told).toContain('token_reviewer_jwt');
+    expect(told).toContain('set (version 1)');
+    expectNoSecret(told);
+    expectNoSecret(await kept(stack));
+  });
+
+  it('from a file and from a login do not either', async () => {
+    const bench = await openBench();
+    const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'ci.jwt' } } };
+    const stack = await bench.checkout({ clusterAuth: { token: login } });
+    await writeFile(join(stack.directory, 'ci.jwt'), `${loginJwt}\n`);
+    await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
+    const auth = { client_token: secrets.SERVICE_TOKEN, lease_duration: 3600, renewable: false };
+    bench.wire.add({ method: 'POST', path: /\/login$/, times: 8, fault: { answer: 200, body: { auth } } });
+    const told = await planWriteAndFail(bench, stack, { file: 'reviewer.jwt' });
+    const logins = bench.wire.writes().filter(({ path }) => path.endsWith('/login'));
+    expect(logins[0]?.text).toContain(loginJwt);
+    expect(bench.wire.writes().filter(({ text }) => text.includes(fileJwt))).toHaveLength(4);
+    expectNoSecret(told);
+    expectNoSecret(await kept(stack));
+  });
+
+  it('that are missing are named by their source, and nothing is half done', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(...documents({ env: 'NO_SUCH_JWT' }));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('"NO_SUCH_JWT" is not set');
+    expect(bench.wire.writes().filter(({ path }) => path.endsWith('/config'))).toEqual([]);
+  });
+
+  it('that somebody wrote into a manifest are refused, and not repeated', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(clusterAuthConfig({ tokenReviewerJwt: secrets.REVIEWER_JWT }));
+    for (const args of [['validate'], ['validate', '--format', 'json'], ['plan']]) {
+      const { out, err } = await stack.run(args, 7);
+      expectNoSecret(out + err);
+    }
+  });
+});

@@ -1,0 +1,159 @@
+/** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (RULES 35). */
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { trueup } from '../captured-world.ts';
+import { role, workspace } from './documents.ts';
+import { openFaultyProxy } from './faulty-proxy.ts';
+import { serveProcess, trueupProcess } from './process.ts';
+
+async function emptyDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'trueup-serve-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  return directory;
+}
+
+/** A stack whose two targets are the embedded service. */
+async function embeddedStack(): Promise<string> {
+  const directory = await emptyDirectory();
+  await mkdir(join(directory, 'manifests'));
+  const stack = {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name: 'payments' },
+    spec: {
+      manifests: ['manifests/*.yaml'],
+      targets: [
+        { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' },
+        { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'cluster' },
+      ],
+    },
+  };
+  await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));
+  const documents = [workspace('app', { tags: { env: 'prod' } }), role('web')];
+  await writeFile(
+    join(directory, 'manifests', 'all.yaml'),
+    documents.map((document) => JSON.stringify(document)).join('\n---\n'),
+  );
+  return directory;
+}
+
+describe('trueup serve', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'prints one line with its URL when it is ready, and stops cleanly on %s',
+    async (signal) => {
+      const cwd = await emptyDirectory();
+      const serving = await serveProcess([], { cwd });
+      const data = join(cwd, '.trueup', 'embedded.db');
+      expect(serving.line).toBe(`trueup serves ${serving.url} from ${data}`);
+      expect(await readFile(`${data}.url`, 'utf8')).toBe(`${serving.url}\n`);
+      expect((await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`)).status).toBe(401);
+      const { code, out, err } = await serving.stop(signal);
+      expect({ code, out, err }).toEqual({ code: 0, out: `${serving.line}\n`, err: '' });
+      expect(await readdir(join(cwd, '.trueup'))).toEqual(['embedded.db']);
+      await expect(fetch(serving.url)).rejects.toThrow();
+    },
+  );
+
+  it('with data in memory leaves no file behind, and knows what its seed says', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(
+      join(cwd, 'seed.yaml'),
+      'organizations: [{ name: acme, teams: [{ name: owners, token: owner }], workspaces: [{ name: seeded }] }]\n',
+    );
+    const serving = await serveProcess(['--data', ':memory:', '--seed', 'seed.yaml'], { cwd });
+    const answer = await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`, {
+      headers: { authorization: 'Bearer owner' },
+    });
+    expect(await answer.json()).toMatchObject({ data: [{ attributes: { name: 'seeded' } }] });
+    await serving.stop();
+    expect(await readdir(cwd)).toEqual(['seed.yaml']);
+  });
+
+  it('on a port that is taken says so, and leaves nothing that looks like a running service', async () => {
+    const cwd = await emptyDirectory();
+    const taken = createServer();
+    await new Promise<void>((ready) => taken.listen(0, '127.0.0.1', ready));
+    onTestFinished(() => {
+      taken.close();
+    });
+    const { port } = taken.address() as { port: number };
+    const { code, out, err } = await trueupProcess(['serve', '--port', String(port)], { cwd });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(new RegExp(`^error: .*127\\.0\\.0\\.1:${port}.*\\n$`));
+    expect(err).toContain('in use');
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
+  });
+
+  it('with a seed that is missing, no YAML, or wrong is told what is the matter', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'broken.yaml'), 'organizations: [\n');
+    await writeFile(join(cwd, 'wrong.yaml'), 'organisations: []\n');
+    for (const [file, says] of [
+      ['missing.yaml', /missing\.yaml/],
+      ['broken.yaml', /broken\.yaml/],
+      ['wrong.yaml', /organisations/],
+    ] as const) {
+      const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--seed', file], { cwd });
+      expect({ code, out }, err).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^error: /);
+      expect(err).toMatch(says);
+    }
+  });
+});
+
+describe('a stack with "url: embedded"', () => {
+  it('needs no service and no token: data and tokens stand in .trueup, the tokens for their owner only', async () => {
+    const cwd = await embeddedStack();
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+    const tokens = join(cwd, '.trueup', 'embedded.db.tokens.json');
+    expect(((await stat(tokens)).mode & 0o777).toString(8)).toBe('600');
+    expect(await readdir(join(cwd, '.trueup'))).toEqual(
+      expect.arrayContaining(['embedded.db', 'embedded.db.tokens.json', 'payments.ledger.json']),
+    );
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
+    const again = await trueup(['plan', '--exit-code'], { cwd });
+    expect(again.out).toContain('No changes, 3 unchanged');
+    expect(again.code).toBe(0);
+  });
+
+  it('uses a serve that runs on its data, and does without it once that has stopped', async () => {
+    const cwd = await embeddedStack();
+    const serving = await serveProcess([], { cwd });
+    const wire = await openFaultyProxy(serving.url);
+    await writeFile(join(cwd, '.trueup', 'embedded.db.url'), `${wire.url}\n`);
+    expect((await trueup(['apply', '--yes'], { cwd })).code).toBe(0);
+    expect(wire.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(
+      expect.arrayContaining([
+        'POST /api/v2/organizations/acme/workspaces',
+        'POST /v1/auth/cluster/role/web',
+      ]),
+    );
+    await serving.stop();
+    expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
+  });
+
+  it('whose data file is no database says so in one line', async () => {
+    const cwd = await embeddedStack();
+    await mkdir(join(cwd, '.trueup'));
+    await writeFile(join(cwd, '.trueup', 'embedded.db'), 'anything else');
+    for (const command of ['plan', 'serve']) {
+      const { code, err } = await trueup([command], { cwd });
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(/^error: the data file ".*embedded\.db" cannot be used: .*\n$/),
+      });
+    }
+  });
+
+  it('is not misled by what a serve that was killed has left behind', async () => {
+    const cwd = await embeddedStack();
+    const serving = await serveProcess([], { cwd });
+    await serving.stop('SIGKILL');
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(true);
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+  });
+});

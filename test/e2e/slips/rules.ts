@@ -1,0 +1,143 @@
+/** Each field is well, but not beside the others. */
+import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
+
+export const rules: readonly Slip[] = [
+  slip(
+    'a document is declared twice',
+    payments,
+    ['{ name: payments-api-staging }', '{ name: payments-api-prod }'],
+    ['duplicate 17:19', 'keep one of them'],
+  ),
+  slip(
+    'two names of roles fold to one',
+    clusterAuth,
+    ['{ name: payments-db }', '{ name: Payments-API }'],
+    ['same-name 35:19', 'keep one of them'],
+  ),
+  slip(
+    'a short form stands beside its own document',
+    platform,
+    ['  description: Dashboards', '  tags: {}\n  description: Dashboards'],
+    ['duplicate 38:19', 'keep one of them'],
+  ),
+  slip(
+    'the target does not exist',
+    platform,
+    ['{ name: sandbox }', '{ name: sandbox, target: acmee }'],
+    ['unknown-target 5:36', 'did you mean "acme"?'],
+  ),
+  slip(
+    'the target is of another service',
+    platform,
+    ['{ name: sandbox }', '{ name: sandbox, target: prod-cluster }'],
+    ['wrong-service 5:36', 'write "acme", or leave "target" out'],
+  ),
+  slip(
+    'a role is outside of what the target owns',
+    clusterAuth,
+    ['{ name: payments-db }', '{ name: billing-db }'],
+    ['outside-owns 35:19', 'rename it, or add a pattern to "owns" of the target'],
+  ),
+  slip(
+    'a workspace consumes itself',
+    payments,
+    ['Consumers: [payments-api-prod]', 'Consumers: [payments-db-prod]'],
+    ['consumer-of-itself 37:26', 'remove it from the list'],
+  ),
+  slip(
+    'consumers are listed while everyone may read',
+    network,
+    ['  autoApply: true', '  globalRemoteState: true'],
+    ['consumers-while-global 28:25', 'set "globalRemoteState" of the workspace to false, or remove the list'],
+  ),
+  slip(
+    'an agent has no pool',
+    payments,
+    ['  agentPoolId: apool-build\n', ''],
+    [
+      'agent-pool-missing 55:18',
+      'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
+    ],
+  ),
+  slip(
+    'a pool has no agent',
+    platform,
+    ['executionMode: local', 'executionMode: local\n  agentPoolId: apool-build'],
+    ['agent-pool-without-agent 9:3', 'write "executionMode: agent", or remove "agentPoolId"'],
+  ),
+  slip(
+    'patterns stand beside prefixes',
+    network,
+    ['  autoApply: true\n', '  triggerPrefixes: [network]\n'],
+    ['two-triggers 25:3', 'keep the one that shall start runs'],
+  ),
+  slip(
+    'there are ten tags',
+    network,
+    [
+      '{ env: staging, team: network }',
+      '{ a: "", b: "", c: "", d: "", e: "", f: "", g: "", h: "", i: "", j: "" }',
+    ],
+    ['too-many-tags 27:9', 'remove some, or use flat tags ("tagNames" of the workspace)'],
+  ),
+  slip(
+    'a tag key belongs to the service',
+    network,
+    ['{ env: staging, team: network }', '{ "hc:env": staging }'],
+    ['reserved-tag 27:11', 'use another key'],
+  ),
+  slip(
+    'the claim is a tag',
+    network,
+    ['{ env: staging, team: network }', '{ env: staging, trueup-stack: payments }'],
+    [
+      'claim-as-tag 27:25',
+      'remove it; "metadata.protect" and "metadata.onRemove" say what the claim shall say',
+    ],
+  ),
+  slip(
+    'a duration has an unknown unit',
+    payments,
+    [
+      'autoDestroyActivityDuration: 14d\n  tags: { env: staging, team: payments }',
+      'autoDestroyActivityDuration: 2 weeks',
+    ],
+    ['bad-duration 45:32', 'write it like "14d" or "36h"'],
+  ),
+  slip(
+    'a token lives longer than it may',
+    clusterAuth,
+    ['tokenTtl: 1h\n', 'tokenTtl: 10h\n'],
+    ['ttl-over-maximum 30:13', 'lower "tokenTtl", or raise "tokenMaxTtl"'],
+  ),
+  slip(
+    'a batch token has a period',
+    clusterAuth,
+    ['tokenType: batch', 'tokenType: batch\n  tokenPeriod: 1h'],
+    ['batch-periodic 65:14', 'remove "tokenPeriod", or make "tokenType" another one'],
+  ),
+  slip(
+    'a wildcard stands among names',
+    clusterAuth,
+    ['Names: [payments-api]', 'Names: [payments-api, "*"]'],
+    ['mixed-wildcard 26:44', 'leave "*" alone in the list, or take it out'],
+  ),
+  slip(
+    'an address block has no such length',
+    clusterAuth,
+    ['10.20.0.0/16', '10.20.0.0/99'],
+    ['invalid-cidr 42:21', 'write it like "10.20.0.0/16" or "10.1.2.3"'],
+  ),
+  slip(
+    'a certificate was cut off',
+    clusterAuth,
+    ['    -----BEGIN CERTIFICATE-----\n', ''],
+    ['invalid-ca-cert 9:18', 'give the whole text from "-----BEGIN CERTIFICATE-----" on'],
+  ),
+  slip(
+    'a document that asks for removal has a spec',
+    platform,
+    ['{ name: sandbox }', '{ name: sandbox, remove: safe }'],
+    ['not-allowed 6:1', 'remove "spec"'],
+  ),
+];

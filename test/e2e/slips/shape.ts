@@ -1,0 +1,153 @@
+/** A field, a value or a document is not what its kind has. */
+import { clusterAuth, network, payments, platform, type Slip, slip } from './slip.ts';
+
+const oneName = 'manifests have one name for it, whatever a service calls it';
+const camelCase = "fields have the API's names in camelCase";
+/** The engine version of one workspace of several that have the same. */
+const engineVersion = 'engineVersion: ~> 1.9.0\n  workingDirectory: network/prod';
+const engineNamed = (name: string) => engineVersion.replace('engineVersion', name);
+
+export const shape: readonly Slip[] = [
+  slip(
+    'a field is misspelt',
+    network,
+    ['workingDirectory: network/prod', 'workingDirectroy: network/prod'],
+    ['unknown-field 11:3', 'did you mean "workingDirectory"?'],
+  ),
+  slip(
+    'a field of a field is misspelt',
+    network,
+    [
+      'oauthTokenId: ot-acme, branch: main }\n  triggerPatterns: [/network/prod',
+      'oauthToken: ot-acme, branch: main }\n  triggerPatterns: [/network/prod',
+    ],
+    ['unknown-field 12:40', 'did you mean "oauthTokenId"?'],
+  ),
+  slip(
+    'a field has the spelling of the wire',
+    network,
+    [engineVersion, engineNamed('engine-version')],
+    ['unknown-field 10:3', `write "engineVersion": ${camelCase}`],
+  ),
+  slip(
+    'a field has the name of a real service',
+    network,
+    [engineVersion, engineNamed('terraformVersion')],
+    ['unknown-field 10:3', `write "engineVersion": ${oneName}`],
+  ),
+  slip(
+    'a field has the name of a real service in its spelling',
+    clusterAuth,
+    ['clusterHost: https', 'kubernetes_host: https'],
+    ['unknown-field 7:3', `write "clusterHost": ${oneName}`],
+  ),
+  slip(
+    'a field of a role has the spelling of the wire',
+    clusterAuth,
+    ['tokenTtl: 1h\n', 'token_ttl: 1h\n'],
+    ['unknown-field 30:3', `write "tokenTtl": ${camelCase}`],
+  ),
+  slip(
+    'a field stands beside the spec',
+    platform,
+    ['metadata: { name: sandbox }', 'autoApply: true\nmetadata: { name: sandbox }'],
+    ['unknown-field 5:1', 'move "autoApply" under "spec"'],
+  ),
+  slip(
+    'a field stands in the metadata',
+    platform,
+    ['{ name: sandbox }', '{ name: sandbox, autoApply: true }'],
+    ['unknown-field 5:28', 'move "autoApply" under "spec"'],
+  ),
+  slip(
+    'a boolean is in quotes',
+    payments,
+    ['autoApply: true', 'autoApply: "yes"'],
+    ['wrong-type 25:14', 'write true, without quotes'],
+  ),
+  slip(
+    'a number is in quotes',
+    clusterAuth,
+    ['tokenNumUses: 50', 'tokenNumUses: "50"'],
+    ['wrong-type 54:17', 'write 50, without quotes'],
+  ),
+  slip(
+    'a tag value is a number',
+    payments,
+    [
+      'tags: { env: prod, team: payments, cost-center: "4711" }',
+      'tags: { env: prod, team: payments, cost-center: 4711 }',
+    ],
+    ['wrong-type 13:51', 'put it in quotes: "4711"'],
+  ),
+  slip(
+    'a list is a word',
+    clusterAuth,
+    ['Namespaces: [payments, finance]', 'Namespaces: payments'],
+    ['wrong-type 61:34', 'write a list: [payments]'],
+  ),
+  slip(
+    'a value is none of the allowed',
+    platform,
+    ['executionMode: local', 'executionMode: locale'],
+    ['not-allowed 8:18', 'did you mean "local"?'],
+  ),
+  slip(
+    'the kind does not exist',
+    platform,
+    ['kind: TagBindings', 'kind: TagBinding'],
+    ['unknown-kind 36:7', 'did you mean "TagBindings"?'],
+  ),
+  slip(
+    'the apiVersion is another one',
+    clusterAuth,
+    ['v1\nkind: ClusterAuthConfig', 'v1beta1\nkind: ClusterAuthConfig'],
+    ['not-allowed 3:13', 'write "trueup.dev/v1"'],
+  ),
+  slip('the name is missing', platform, ['{ name: sandbox }', '{}'], ['missing-field 5:1', 'add "name"']),
+  slip(
+    'the name has a space',
+    platform,
+    ['{ name: sandbox }', '{ name: sand box }'],
+    ['pattern 5:19', 'write "sand-box"'],
+  ),
+  slip(
+    'the config has another name',
+    clusterAuth,
+    ['{ name: config }', '{ name: prod }'],
+    ['pattern 5:19', 'write "config"'],
+  ),
+  slip(
+    'the metadata is missing',
+    platform,
+    ['metadata: { name: sandbox }\n', ''],
+    ['missing-field 3:1', 'add "metadata"'],
+  ),
+  slip(
+    'the spec is empty',
+    platform,
+    ['spec:\n  description: Dashboards and alerts', 'spec:'],
+    ['wrong-type 31:1', 'write "spec: {}", or give it fields'],
+  ),
+  slip(
+    'null stands where there is no default',
+    network,
+    [engineVersion, engineVersion.replace('~> 1.9.0', 'null')],
+    ['no-default 10:18', 'give it a value, or leave "engineVersion" out, which means "not managed"'],
+  ),
+  slip(
+    'the lifetime of a token is no duration',
+    clusterAuth,
+    ['tokenTtl: 30m', 'tokenTtl: 30min'],
+    ['pattern 41:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+  ),
+  slip(
+    'a reviewer JWT is written out',
+    clusterAuth,
+    ['  disableLocalCaJwt: true', '  tokenReviewerJwt: eyJhbGciOiJSUzI1NiJ9'],
+    [
+      'literal-secret 8:3',
+      'put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+    ],
+  ),
+];

@@ -1,0 +1,78 @@
+/** What random stacks have found, each case cut down to what it takes. All of them once failed to converge. */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { afterAll, describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../src/model/json.ts';
+import { planSchema } from '../../src/report/plan-schema.ts';
+import type { Deed } from './arbitrary-drift.ts';
+import type { Manifest } from './arbitrary-stack.ts';
+import { converge, type Step } from './converge.ts';
+import { legacy, neighbours } from './neighbours.ts';
+import { TenantPool } from './tenants.ts';
+
+const tenants = new TenantPool();
+afterAll(() => tenants.close());
+const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
+
+/** Which organization; see `habits`. */
+const plain = 0;
+const sharesByDefault = 3;
+
+function step(manifests: readonly Manifest[], drift: readonly Deed[] = []): Step {
+  return { drift, ledger: 'kept', stack: { owns: undefined, defaults: {}, manifests } };
+}
+
+function workspace(name: string, spec: JsonObject = {}, metadata: JsonObject = {}): Manifest {
+  return { kind: 'Workspace', metadata: { name, ...metadata }, spec };
+}
+
+function ending(habit: number, ...steps: readonly Step[]): Promise<string> {
+  return converge({ habit, steps }, { tenants, isPlan });
+}
+
+const repository = { identifier: 'acme/network', oauthTokenId: neighbours.oauthTokens[0] };
+
+describe('Every one of these converges', () => {
+  it('a new workspace with a list of consumers, where new workspaces share with everyone by default', async () => {
+    const consumers = [workspace('app', { remoteStateConsumers: ['db'] }), workspace('db')];
+    expect(await ending(sharesByDefault, step(consumers))).toBe('converged');
+  });
+
+  it('an adopted workspace that is let go together with its tags', async () => {
+    const adopted = workspace(legacy, { tags: { env: 'prod' } }, { adopt: true, onRemove: 'release' });
+    expect(await ending(plain, step([adopted]), step([]))).toBe('converged');
+  });
+
+  it('file triggers that are declared no more beside an expression for tags, which excludes them', async () => {
+    const vcsRepo = { ...repository, tagsRegex: '^v\\d+$' };
+    const before = workspace('app', { vcsRepo, fileTriggersEnabled: false });
+    expect(await ending(plain, step([before]), step([workspace('app', { vcsRepo })]))).toBe('converged');
+  });
+
+  it('a consumer that is renamed by the plan that takes its access away', async () => {
+    const before = [workspace('app'), workspace('db', { remoteStateConsumers: ['app'] })];
+    const after = [workspace('moved', {}, { renamedFrom: 'app' }), workspace('db')];
+    expect(await ending(plain, step(before), step(after))).toBe('converged');
+  });
+
+  it('tags whose keys are names that every object answers to', async () => {
+    const tags = { constructor: 'acme', toString: 'x', ['__proto__']: 'y' };
+    const document: Manifest = { kind: 'TagBindings', metadata: { name: 'app' }, spec: { tags } };
+    expect(await ending(plain, step([workspace('app'), document]), step([workspace('app')]))).toBe(
+      'converged',
+    );
+  });
+});
+
+describe('A plan foresees', () => {
+  it('that file triggers are refused beside an expression for tags that somebody set by hand', async () => {
+    const app = workspace('app', { vcsRepo: repository, fileTriggersEnabled: true });
+    const body = {
+      data: {
+        type: 'workspaces',
+        attributes: { 'file-triggers-enabled': false, 'vcs-repo': { 'tags-regex': '^v' } },
+      },
+    };
+    const byHand: Deed = { who: 'owner', method: 'PATCH', path: 'workspace/app', body };
+    expect(await ending(plain, step([app]), step([app], [byHand]))).toBe('regex-with-file-triggers');
+  });
+});

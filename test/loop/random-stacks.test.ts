@@ -1,0 +1,57 @@
+/**
+ * The law of the whole program: from any live state, a valid stack is planned, applied, and then there is nothing left
+ * to plan. Over the real wire, against the real embedded service. TRUEUP_CASES sets how many cases are tried.
+ */
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { afterAll, describe, expect, it } from 'vitest';
+import { planSchema } from '../../src/report/plan-schema.ts';
+import { stackDraft } from './arbitrary-stack.ts';
+import { drift } from './arbitrary-drift.ts';
+import { type Case, converge, type Step, showCase } from './converge.ts';
+import { habits } from './neighbours.ts';
+import { TenantPool } from './tenants.ts';
+
+const cases = Number(process.env['TRUEUP_CASES'] ?? 500);
+const tenants = new TenantPool();
+afterAll(() => tenants.close());
+
+const step: fc.Arbitrary<Step> = fc.record({
+  drift,
+  ledger: fc.oneof(
+    { withCrossShrink: true },
+    { weight: 10, arbitrary: fc.constant('kept' as const) },
+    { weight: 1, arbitrary: fc.constantFrom('older' as const, 'lost' as const) },
+  ),
+  stack: stackDraft,
+});
+
+const arbitraryCase: fc.Arbitrary<Case> = fc
+  .record({
+    habit: fc.nat({ max: habits.length - 1 }),
+    steps: fc.oneof(
+      { withCrossShrink: true },
+      { weight: 3, arbitrary: fc.array(step, { minLength: 1, maxLength: 1 }) },
+      { weight: 5, arbitrary: fc.array(step, { minLength: 2, maxLength: 2 }) },
+      { weight: 1, arbitrary: fc.array(step, { minLength: 3, maxLength: 3 }) },
+    ),
+  })
+  .map((made) => ({ ...made, [fc.toStringMethod]: () => showCase(made) }));
+
+describe('A random stack on a random live state', () => {
+  it('is planned without a write, applied, and then nothing is left to plan', async () => {
+    const isPlan = new Ajv2020({ strict: false }).compile(planSchema);
+    const endings = new Map<string, number>();
+    await fc.assert(
+      fc.asyncProperty(arbitraryCase, async (made) => {
+        const ending = await converge(made, { tenants, isPlan });
+        endings.set(ending, (endings.get(ending) ?? 0) + 1);
+        fc.pre(ending !== 'invalid');
+      }),
+      { numRuns: cases, maxSkipsPerRun: 10, endOnFailure: process.env['TRUEUP_SHRINK'] === 'no' },
+    );
+    console.log(Object.fromEntries(endings));
+    // A generator that mostly makes what is refused would prove nothing.
+    expect(endings.get('converged') ?? 0).toBeGreaterThan(0.7 * cases);
+  }, 3_600_000);
+});

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest';
+import { plainStack, readOne, told } from './manifest-folder.ts';
+
+const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\nspec: {}\n';
+const read = (ledger: string) => readOne(box, `${plainStack}  ledger: ${ledger}\n`);
+
+describe('a stack says where its ledger is kept', () => {
+  it.each([
+    ['local', { in: 'local' }],
+    ['git', { in: 'git', remote: 'origin' }],
+    ['{ git: {} }', { in: 'git', remote: 'origin' }],
+    ['{ git: { remote: upstream } }', { in: 'git', remote: 'upstream' }],
+    ['postgres', { in: 'postgres', url: { env: 'TRUEUP_LEDGER_URL' } }],
+    ['{ postgres: { url: { env: LEDGER } } }', { in: 'postgres', url: { env: 'LEDGER' } }],
+    ['{ postgres: { url: { file: /run/url } } }', { in: 'postgres', url: { file: '/run/url' } }],
+  ])('as %s', async (text, place) => {
+    const { stack, diagnostics } = await read(text);
+    expect(diagnostics).toEqual([]);
+    expect(stack?.ledger).toEqual(place);
+  });
+
+  it('or nothing, and keeps it beside itself', async () => {
+    expect((await readOne(box)).stack).not.toHaveProperty('ledger');
+  });
+
+  it.each([
+    ['redis', ['9:11+5', 'spec.ledger', '"local", "git" or "postgres"']],
+    ['5', ['9:11+1', 'wrong-type', 'spec.ledger']],
+    ['{}', ['9:3+6', 'spec.ledger']],
+    ['{ git: {}, postgres: { url: { env: A } } }', ['9:3+6', 'spec.ledger']],
+    ['{ gti: {} }', ['9:13+3', 'unknown-field', 'git']],
+    [
+      '{ git: { remote: "https://me:pw@example.com/x.git" } }',
+      ['9:28', 'the name of a remote such as origin'],
+    ],
+    ['{ postgres: {} }', ['9:', 'missing-field', 'spec.ledger.postgres.url']],
+    ['{ postgres: { url: {} } }', ['9:', 'spec.ledger.postgres.url']],
+  ])('and is told what is wrong with %s', async (text, parts) => {
+    const said = told((await read(text)).diagnostics).join('\n');
+    for (const part of parts) expect(said).toContain(part);
+  });
+
+  it.each([
+    '{ postgres: { url: "postgres://me:planted@db/trueup" } }',
+    '{ postgres: { url: "host=db password=planted" } }',
+    '{ postgres: { url: { env: "password=planted" } } }',
+  ])('and never sees the secret repeated that it wrongly holds: %s', async (text) => {
+    const { diagnostics } = await read(text);
+    expect(diagnostics).not.toEqual([]);
+    expect(JSON.stringify(diagnostics)).not.toContain('planted');
+  });
+});

@@ -1,0 +1,41 @@
+/** How often a large ledger is written: it is written whole, so once for each outcome would be quadratic. */
+import { describe, expect, it } from 'vitest';
+import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
+import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
+import { names } from './counted-stack.ts';
+
+const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });
+
+/** Puts one record after the other, each after the writes that the one before began, and counts what was written. */
+async function keep(count: number): Promise<{ writes: number; records: number; last: Ledger | undefined }> {
+  let writes = 0;
+  let records = 0;
+  let last: Ledger | undefined;
+  const write = async (ledger: Ledger) => {
+    writes += 1;
+    records += ledger.records.size;
+    last = { ...ledger, known: true, serial: ledger.serial + 1 };
+    return last;
+  };
+  const keeper = new LedgerKeeper({ write }, { known: true, serial: 1, records: new Map() });
+  for (const [index, name] of names('Workspace/acme/ws', count).entries()) {
+    keeper.put(name, record(index));
+    keeper.saveSoon();
+    await new Promise(setImmediate);
+  }
+  await keeper.save();
+  return { writes, records, last };
+}
+
+describe('The ledger of an apply', () => {
+  it('is written after every outcome as long as it is small', async () => {
+    expect(await keep(100)).toMatchObject({ writes: 100 });
+  });
+
+  it('is not written ten thousand times for ten thousand outcomes, and holds all of them in the end', async () => {
+    const { writes, records, last } = await keep(10_000);
+    expect(writes).toBeLessThan(1200);
+    expect(records).toBeLessThan(200 * 10_000);
+    expect(last?.records.size).toBe(10_000);
+  });
+});

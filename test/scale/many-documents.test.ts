@@ -1,0 +1,92 @@
+/** Stacks as large as people have them: that they work, not how fast. `bench/` tells the times. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { constructFromEvents, parseEvents } from 'js-yaml';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type CountedStack, names, openCountedStack, owned, role, workspace } from './counted-stack.ts';
+
+vi.mock('js-yaml', async (original) => {
+  const yaml = await original<typeof import('js-yaml')>();
+  return {
+    ...yaml,
+    parseEvents: vi.fn(yaml.parseEvents),
+    constructFromEvents: vi.fn(yaml.constructFromEvents),
+  };
+});
+
+let stack: CountedStack;
+afterEach(async () => {
+  await stack.close();
+  vi.clearAllMocks();
+});
+
+/** The texts that were read as YAML, by length. */
+function parsedLengths(): number[] {
+  return vi.mocked(parseEvents).mock.calls.map(([text]) => text.length);
+}
+
+describe('Ten thousand documents in one file', () => {
+  it('are valid, and the file is parsed once', async () => {
+    stack = await openCountedStack();
+    await stack.declare([
+      ...names('ws', 4000).map((name, index) => workspace(name, { tags: { number: `${index}` } })),
+      ...names('ring', 3000).map((name, index, ring) =>
+        workspace(name, { remoteStateConsumers: [ring[(index + 1) % ring.length]] }),
+      ),
+      ...names('role', 3000).map((name) => role(name)),
+    ]);
+
+    const { code, out } = await stack.run('validate');
+
+    expect(code).toBe(0);
+    expect(out).toContain('1 file, 10000 documents, 17000 resources');
+    const texts = ['trueup.yaml', 'manifests.yaml'].map((file) =>
+      readFile(join(stack.directory, file), 'utf8'),
+    );
+    expect(parsedLengths()).toEqual((await Promise.all(texts)).map((text) => text.length));
+    expect(constructFromEvents).toHaveBeenCalledTimes(2);
+  });
+
+  it('are all looked at when one of them is wrong, and only that one is told', async () => {
+    stack = await openCountedStack();
+    const wrong = { ...workspace('wrong'), spec: { autoAply: true } };
+    await stack.declare([...names('ws', 9999).map((name) => workspace(name)), wrong]);
+
+    const { code, err } = await stack.run('validate');
+
+    expect(code).toBe(7);
+    expect(err).toMatch(/manifests\.yaml:20000:\d+/);
+    expect(err).toContain('did you mean "autoApply"?');
+    expect(err).toContain('1 error');
+    expect(parsedLengths()).toHaveLength(2);
+  });
+});
+
+describe('Two thousand workspaces', () => {
+  it('are planned, created, and then as they shall be', { timeout: 240_000 }, async () => {
+    stack = await openCountedStack();
+    const all = names('ws', 2000);
+    await stack.declare(all.map((name) => workspace(name, { tags: { env: 'prod' } })));
+
+    expect((await stack.run('plan', '--exit-code')).code).toBe(2);
+    const applied = await stack.run('apply', '--yes');
+
+    expect(applied.code, applied.err).toBe(0);
+    expect(applied.requests['POST /organizations/:organization_name/workspaces']).toBe(2000);
+    expect((await stack.run('plan', '--exit-code')).code).toBe(0);
+  });
+
+  it('are deleted when nobody declares them any more', { timeout: 240_000 }, async () => {
+    const all = names('ws', 2000);
+    stack = await openCountedStack({ organization: { workspaces: all.map(owned) } });
+    await stack.declare(all.map((name) => workspace(name)));
+    expect((await stack.run('apply', '--yes')).code).toBe(0);
+    await stack.declare(all.slice(0, 1000).map((name) => workspace(name)));
+
+    const applied = await stack.run('apply', '--yes');
+
+    expect(applied.code, applied.err).toBe(0);
+    expect(applied.requests['POST /workspaces/:workspace_id/actions/safe-delete']).toBe(1000);
+    expect((await stack.run('plan', '--exit-code')).code).toBe(0);
+  });
+});
