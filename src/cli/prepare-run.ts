@@ -15,8 +15,6 @@ import { openLedger } from './open-ledger.ts';
 import { printDiagnostics, printWarnings, type Screen } from './screen.ts';
 import type { World } from './world.ts';
 
-export { ledgerFile } from './open-ledger.ts';
-
 export interface Prepared<C extends ReaderConnection> {
   readonly request: PlanRequest;
   readonly connected: Connected<C>;

@@ -1,6 +1,7 @@
 /** Reads the YAML that the embedded service starts with. Its shape is the service's own business to check. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { load } from 'js-yaml';
 
 /** The seed cannot be read, or is no YAML. The message names the file. */
 export class SeedFileError extends Error {
@@ -15,7 +16,6 @@ export interface SeedFile {
 
 /** @param directory what a relative file name starts from. @throws SeedFileError */
 export async function readSeedFile(file: string, directory: string): Promise<SeedFile> {
-  const { load } = await import('js-yaml');
   try {
     const text = await readFile(resolve(directory, file), 'utf8');
     return { text, value: load(text) };

@@ -105,6 +105,11 @@ function judgeClaimed(
     return { is: 'forget', mention: { address, message } };
   }
   if (claim.protect) return kept(address, 'no longer declared, and protected: it is kept');
+  const declaredAs = scene.recordedAt(address);
+  if (declaredAs !== undefined && declaredAs !== formatAddress(address) && scene.desired.has(declaredAs)) {
+    const message = `it is "${declaredAs}" under a new name, and something else has taken that name: it is kept`;
+    return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
+  }
   if (claim.release) return { is: 'release', reason: 'no longer declared, and marked for release' };
   if (record === undefined) return judgeWithoutRecord(scene, live);
   if (record.origin === 'adopted')
@@ -162,11 +167,11 @@ const insist = 'to delete it all the same, write a document for it with "metadat
 function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = scene.target(address.target).target;
-  if (exclusive && scene.ledger.known) {
+  if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
     return unlessRefused(scene, live, { is: 'delete', reason });
   }
-  if (owns === undefined && !exclusive) return undefined;
+  if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', insist);
 }
 

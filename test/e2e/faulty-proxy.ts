@@ -49,14 +49,29 @@ export interface FaultyProxy {
   writes(): readonly SeenRequest[];
   /** from now on; later rules after earlier ones */
   add(...rules: readonly Rule[]): void;
+  /** From now on decides about every request that no rule is about. Undefined: nobody does. */
+  guardBy(warden: Warden | undefined): void;
   /** forgets what was seen, and all rules */
   reset(): void;
 }
 
+/** Gives the answer to a request, its own or the service's; undefined breaks the connection. */
+export type Warden = (request: SeenRequest, pass: () => Promise<Answer>) => Promise<Answer | undefined>;
+
 /** Listens on a free port of 127.0.0.1 until the test has ended. @param upstream the service's URL */
 export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
+  const proxy = await startFaultyProxy(upstream);
+  onTestFinished(() => proxy.close());
+  return proxy;
+}
+
+/** The same until it is closed. */
+export async function startFaultyProxy(
+  upstream: string,
+): Promise<FaultyProxy & { close(): Promise<void> }> {
   const seen: SeenRequest[] = [];
   let rules: { rule: Rule; left: number }[] = [];
+  let warden: Warden | undefined;
   const take = (request: SeenRequest): Fault | undefined => {
     const found = rules.find(({ rule, left }) => left > 0 && matches(rule, request));
     if (found !== undefined) found.left -= 1;
@@ -65,12 +80,16 @@ export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
   const server = createServer((socket) => {
     void serve(socket, async (incoming) => {
       const at = seen.push(incoming.request) - 1;
-      const answer = await answerTo(incoming, take(incoming.request), upstream);
+      const fault = take(incoming.request);
+      const answer =
+        fault === undefined && warden !== undefined
+          ? await warden(incoming.request, () => passOn(incoming, upstream))
+          : await answerTo(incoming, fault, upstream);
       if (answer !== undefined) seen[at] = { ...incoming.request, status: answer.status };
       return answer;
     }).catch(() => {}); // the client went away
   });
-  const port = await listen(server);
+  const { port, close } = await listen(server);
   return {
     url: `http://127.0.0.1:${port}`,
     seen,
@@ -78,10 +97,14 @@ export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
     add: (...more) => {
       rules.push(...more.map((rule) => ({ rule, left: rule.times ?? 1 })));
     },
+    guardBy: (next) => {
+      warden = next;
+    },
     reset: () => {
       seen.length = 0;
       rules = [];
     },
+    close,
   };
 }
 
@@ -90,20 +113,20 @@ function matches({ method, path, body }: Rule, request: SeenRequest): boolean {
   return rightMethod && path.test(request.path) && (body === undefined || body.test(request.text));
 }
 
-async function listen(server: Server): Promise<number> {
+async function listen(server: Server): Promise<{ port: number; close(): Promise<void> }> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(async () => {
+  const close = async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((closed) => server.close(closed));
-  });
+  };
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
-  return address.port;
+  return { port: address.port, close };
 }
 
 interface Incoming {
@@ -111,7 +134,7 @@ interface Incoming {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-interface Answer {
+export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
@@ -139,7 +162,8 @@ async function answerTo(
   return undefined;
 }
 
-function madeUp({ answer, headers = {}, body }: Extract<Fault, { answer: number }>): Answer {
+/** An answer that the service never gave. */
+export function madeUp({ answer, headers = {}, body }: Extract<Fault, { answer: number }>): Answer {
   const text = JSON.stringify(
     body ?? { errors: [{ status: `${answer}`, title: 'made up', detail: 'made up by the test' }] },
   );

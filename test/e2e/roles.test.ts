@@ -93,8 +93,6 @@ describe('roles', () => {
     expect(bench.wire.writes()).toEqual([]);
     const strict = await bench.checkout({ clusterAuth: { owns, exclusive: true } });
     await strict.declare(role('payments-api'));
-    await strict.run(['apply', '--yes'], 0);
-    expect(bench.wire.writes()).toEqual([]);
     const { out } = await strict.run(['apply', '--yes'], 5);
     expect(out).toContain('! blocks  no-record');
     await strict.insist();

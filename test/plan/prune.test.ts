@@ -25,6 +25,21 @@ function there(about: LiveAbout = {}) {
   return [live(home, about)];
 }
 
+describe('a house that was renamed by hand, while a copy of it took its name', () => {
+  test('is kept: the manifest still means one of the two', () => {
+    const original = at('House', 'renamed');
+    const copy = live(home, { id: 'id-copy', claim: 'mine', bornOf: 'mine' });
+    const world: World = {
+      desired: [desired(home)],
+      live: [copy, live(original, { id: 'id-home', claim: 'mine', bornOf: 'mine' })],
+      records: recorded(),
+    };
+    expect(fate(world)).toBe(
+      '"it is "House/acme/home" under a new name, and something else has taken that name: it is kept"',
+    );
+  });
+});
+
 describe('a house that nobody declares', () => {
   const kept = '"no longer declared, and protected: it is kept"';
   const noProof =
@@ -235,9 +250,9 @@ describe('a door that nobody declares', () => {
       'nothing',
     ],
     [
-      'of an exclusive target stays when there is no ledger',
+      'goes from an exclusive target also when there is no ledger: the guard "no-record" asks first',
       { live: doors, target: { owns: ['fr*'], exclusive: true }, ledger: false },
-      never,
+      'delete',
     ],
     [
       'is forgotten when the target does not own its name any more',

@@ -71,7 +71,7 @@ export function lifetime(spec: Spec): string {
   return parts.length === 0 ? '' : ` for ${parts.join(', ')}`;
 }
 
-/** `a JWT for the audience "vault"`, or one for any. */
+/** `a JWT for the audience "payments"`, or one for any. */
 export function audience(value: Json): string {
   return value === '' ? 'a JWT for any audience' : `a JWT for the audience "${String(value)}"`;
 }

@@ -1,0 +1,127 @@
+/** A plan that was approved by its digest, and the same job run again after it failed or was killed (RULES 28). */
+import { describe, expect, it } from 'vitest';
+import { secrets } from './bench.ts';
+import { clusterAuthConfig, role, workspace } from './documents.ts';
+import { trueupProcess } from './process.ts';
+import { first, planInto, second, setByHand, twoClones } from './two-clones.ts';
+
+describe('apply --approve', () => {
+  it('applies the plan with that digest, and asks nobody', async () => {
+    const { planning, applying } = await twoClones();
+    const { digest } = await planInto(planning);
+    const { out } = await applying.run(['apply', '--approve', digest.toUpperCase()], 0);
+    expect(out).toContain('Planned again: nothing is left to do');
+  });
+
+  it('wants equality: a plan of which some is true by now has another digest', async () => {
+    const { bench, planning } = await twoClones();
+    await planning.run(['apply', '--yes'], 0);
+    await planning.declare(workspace('first', { autoApply: false, description: 'two' }), second);
+    const { digest } = await planInto(planning);
+    await setByHand(bench, 'first', { description: 'two' });
+    bench.wire.reset();
+    const { err } = await planning.run(['apply', '--approve', digest], 4);
+    expect(err).toContain(`"${digest}" was approved`);
+    expect(bench.wire.writes()).toEqual([]);
+    const json = await planning.run(['apply', '--approve', digest, '--format', 'json'], 4);
+    expect(JSON.parse(json.out).digest).not.toBe(digest);
+  });
+
+  it('of another plan than the file beside it is refused', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    const other = '0123456789abcdef0123456789abcdef';
+    expect((await planning.run(['apply', 'plan.json', '--approve', other], 4)).err).toContain(other);
+    expect(bench.wire.seen.filter(({ method }) => method !== 'GET' && method !== 'LIST')).toEqual([]);
+    await planning.run(['apply', 'plan.json', '--approve', digest], 0);
+  });
+
+  it.each(['', 'abc', `${'0'.repeat(31)}g`])('%j is no digest', async (digest) => {
+    const { planning } = await twoClones();
+    const { err } = await planning.run(['apply', '--approve', digest], 1);
+    expect(err).toContain('32 hexadecimal characters');
+  });
+});
+
+describe('the same job, run again', () => {
+  const refused = { method: 'POST', path: /workspaces$/, fault: { answer: 403 } } as const;
+
+  it.each(['plan file', 'digest'])('with the same %s goes on after an apply in part', async (by) => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
+    bench.wire.add(
+      { ...refused, times: 0 },
+      { method: 'POST', path: /workspaces$/, fault: { first: async () => {} } },
+      refused,
+    );
+    await planning.run(job, 6);
+    expect(await planning.ledger()).toMatchObject({ approved: { digest } });
+    bench.wire.reset();
+    const { out } = await planning.run(job, 0);
+    expect(out).toContain('Of 2 approved changes, 1 is true already; 1 is left to apply');
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    expect(await planning.ledger()).not.toHaveProperty('approved');
+  });
+
+  it('is not what was approved any more once the manifests ask for more', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first: async () => {} } }, refused);
+    await planning.run(['apply', '--approve', digest], 6);
+    await planning.declare(first, second, workspace('third'));
+    bench.wire.reset();
+    await planning.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('judges by what was approved anew, when something was', async () => {
+    const { bench, planning } = await twoClones();
+    const { digest } = await planInto(planning);
+    bench.wire.add(refused, refused);
+    await planning.run(['apply', '--approve', digest], 1);
+    await planning.declare(first);
+    const { digest: anew } = await planInto(planning);
+    expect(anew).not.toBe(digest);
+    await planning.run(['apply', '--approve', anew], 0);
+    await planning.run(['apply', '--approve', digest], 4);
+  });
+
+  it.each(['plan file', 'digest'])(
+    'with the same %s goes on after it was killed in the middle',
+    async (by) => {
+      const { bench, planning } = await twoClones();
+      await planning.declare(
+        workspace('first', { autoApply: true, tags: { env: 'prod' }, sshKeyId: 'sshkey-deploy' }),
+        workspace('second', { remoteStateConsumers: ['first'] }),
+        clusterAuthConfig(),
+        role('web'),
+      );
+      const { digest } = await planInto(planning);
+      const job = by === 'digest' ? ['apply', '--approve', digest] : ['apply', 'plan.json'];
+      const env = { ...secrets, TRUEUP_RUN_ID: '771' };
+      const killed = await trueupProcess(job, { cwd: planning.directory, env }, async ({ signals }) => {
+        await new Promise<void>((reached) => {
+          bench.wire.add({
+            path: /relationships\/ssh-key/,
+            fault: {
+              first: async () => {
+                signals('SIGKILL');
+                reached();
+              },
+            },
+          });
+        });
+      });
+      expect(killed.code).toBeNull();
+      expect(await planning.ledger()).toMatchObject({ approved: { digest } });
+      bench.wire.reset();
+      const again = await trueupProcess(job, { cwd: planning.directory, env });
+      expect(again, again.out + again.err).toMatchObject({ code: 0 });
+      expect(again.out).toContain('Planned again: nothing is left to do');
+      expect(await bench.idsOf('first')).toHaveLength(1);
+      expect(await bench.tagsOf('first')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
+      expect(await planning.ledger()).not.toHaveProperty('approved');
+    },
+  );
+});
