@@ -5,11 +5,12 @@ import { makeCompiler, schemaKey } from '../src/manifest/compile-schema.ts';
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/manifest-schema.ts';
 import { stackSchema } from '../src/manifest/stack-schema.ts';
 import { jsonSchema } from '../src/model/json-schema.ts';
+import { planSchema } from '../src/report/plan-schema.ts';
 
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
 function schemas(): readonly object[] {
   const ofKinds = [...kinds.values()].flatMap((kind) => [manifestSchema(kind), partialSpecSchema(kind)]);
-  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema)];
+  return [...ofKinds, headerSchema(kinds), jsonSchema(stackSchema), jsonSchema(planSchema)];
 }
 
 /** The text of an ES module that exports `readyChecks`. */

@@ -144,8 +144,10 @@ class Work {
     if (outcome.kind !== 'applied' && outcome.kind !== 'unchanged') return;
     const text = formatAddress(change.address);
     const findings = { ...this.#input, keeper: this.#keeper, ids: this.#ids };
+    // What was true already is not our doing: a lock that somebody else took is not recorded as ours.
+    const carriedOut = outcome.kind === 'applied' ? change : { ...change, calls: [] };
     if (this.#input.planning.records.has(text)) {
-      this.#keeper.put(text, completeRecord(findings, text, change));
+      this.#keeper.put(text, completeRecord(findings, text, carriedOut));
     } else {
       this.#keeper.drop(text);
     }

@@ -39,7 +39,14 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { stack, kinds, resources, ledger, connected } = request;
   const before = connected.targets.map(({ connection }) => connection.requests());
   const sessions = connected.targets.map((target) => target.openSession());
-  const sets = await readLive({ sessions, kinds, desired: resources, ledger });
+  const sets = await readLive({
+    sessions,
+    stack,
+    kinds,
+    desired: resources,
+    ledger,
+    manifestsComplete: request.manifestsComplete,
+  });
   return {
     stack,
     kinds,

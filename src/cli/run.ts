@@ -254,13 +254,16 @@ function parsePort(text: string): number {
 }
 
 const afterHelp = `Exit codes:
-  0 done, or nothing to do       4 stale: live moved since the plan   8 locked by another apply
+  0 done, or nothing to do       5 blocked by a guard                 8 locked by another apply
   1 error                        6 applied in part                    9 ownership conflict
-  2 changes (plan --exit-code)   7 invalid manifests                130 interrupted
+  2 changes (plan --exit-code),  7 invalid manifests                130 interrupted
+    or plans that differ (diff)
+  4 stale: live moved since the plan, or it is not the plan that was approved
 
 Examples:
   trueup validate                 check the stack in this directory
-  trueup plan --exit-code         in a pull request
-  trueup apply --yes              in CI, after the merge
+  trueup plan --exit-code         whether there is anything to do
+  trueup plan --out plan.json     in a pull request: keep what is to be approved
+  trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
   ./render | trueup plan -        all manifests of the stack from standard input`;

@@ -7,7 +7,7 @@ import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 /** No write of a small file takes as long: its process was killed while it wrote. Milliseconds. */
-const abandonedAfter = 30_000;
+const abandonedAfter = 5000;
 
 /** @param guard absolute path of a file that nobody else uses */
 export async function oneAtATime<T>(guard: string, work: () => Promise<T>): Promise<T> {

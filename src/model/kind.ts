@@ -43,6 +43,12 @@ export interface Kind {
   prepare?(meeting: Meeting): Prepared;
   /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (RULES 15). */
   withdraw?(record: LedgerRecord, live: LiveResource): Spec;
+  /**
+   * Parts only: sentences about who loses what when the whole of this live part is deleted, for the plan to show there.
+   * `outlives` tells whether another resource, known by its id, is still there afterwards: what goes in the same plan
+   * loses nothing.
+   */
+  losses?(live: LiveResource, outlives: (address: Address, id: string) => boolean): readonly string[];
   /** The requests that carry a change out. Pure. Bodies and members in `neutral` names. */
   calls(change: Change, context: CallContext): PlannedCalls;
   /**
@@ -145,6 +151,8 @@ export interface Wanted {
   record(address: Address): LedgerRecord | undefined;
   /** for an export: names that are to be read although nobody declares them; where it is given, no other undeclared ones are */
   readonly undeclared?: (name: string) => boolean;
+  /** for kinds that tell of losses: whether the plan is going to delete this whole, so that its part is to be read (RULES 10) */
+  readonly leaving?: (whole: Address) => boolean;
 }
 
 export interface LiveSet {
@@ -216,6 +224,7 @@ export interface CallContext {
 }
 
 export interface MarkContext {
+  /** with the calls that were carried out: none when it was true already */
   readonly change?: Change;
   readonly desired: Spec;
   readonly live?: LiveResource;

@@ -15,6 +15,7 @@ import { type Deed, draftRemoval } from './draft-removal.ts';
 import { orderChanges } from './graph.ts';
 import { findGuards } from './guards.ts';
 import { type Left, leftOf } from './left-of.ts';
+import { findLosses } from './losses.ts';
 import { withCalls } from './plan-calls.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type Recheck, recheckDraft } from './recheck.ts';
@@ -62,7 +63,10 @@ export function buildPlan(input: PlanInput): Planning {
   const { drafts, problems, forget } = sketch;
   problems.push(...findDanglingReferences(scene, drafts));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
-  const { changes, cycle } = orderChanges(pending.map((draft) => withCalls(scene, draft, drafts)));
+  const losses = findLosses(scene, drafts);
+  const { changes, cycle } = orderChanges(
+    pending.map((draft) => withLosses(withCalls(scene, draft, drafts), losses)),
+  );
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const plan: Plan = {
@@ -87,6 +91,11 @@ export function buildPlan(input: PlanInput): Planning {
     refusals: findRefusals(scene, drafts),
     leftOf: (approved) => leftOf(scene, approved),
   };
+}
+
+function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Change {
+  const told = losses.get(formatAddress(change.address)) ?? [];
+  return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
 }
 
 /** What is to be known of resources with nothing to do, which are no changes of the plan. */

@@ -36,10 +36,9 @@ function tooMany(tally: Tally, limit: number): Finding[] {
   return [finding(tally, tally.taken, { id: 'deletes', of: tally.owned, limit, message })];
 }
 
-/** What is created in the same plan does not make up for it: nothing of what was there would stay. */
 function toZero(tally: Tally): Finding[] {
-  const { kind, target, owned } = tally;
-  if (owned === 0 || tally.taken.length < owned) return [];
+  const { kind, target, owned, gained } = tally;
+  if (owned === 0 || tally.taken.length < owned || gained > 0) return [];
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const message = `${what} that this stack owns in "${target}" would be ${taken}`;
   return [finding(tally, tally.taken, { id: 'zero', of: owned, limit: 0, message })];

@@ -54,16 +54,16 @@ function leftOfMissing(scene: Scene, { address, action, fields }: MeantChange): 
 
 /**
  * A creation that was cut short leaves something with our claim and our birth mark, or, where a manifest sets the field
- * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim.
+ * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim, or a record where
+ * nothing can bear one.
  */
 function isOurs(scene: Scene, { address, action }: MeantChange, live: LiveResource): boolean {
   const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'ledger') return action === 'adopt' && scene.record(address) !== undefined;
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
-  const witness = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
-  if (witness.claim === undefined || witness.claim.inherited || !scene.isOurs(witness.claim.stack))
-    return false;
-  if (action !== 'create') return true;
-  return scene.isOurs(witness.bornOf) || scene.record(whole)?.origin === 'created';
+  const { claim, bornOf } = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
+  if (claim === undefined || claim.inherited || !scene.isOurs(claim.stack)) return false;
+  return action !== 'create' || scene.isOurs(bornOf) || scene.record(whole)?.origin === 'created';
 }
 
 /** The fields that are the planner's own, and in no kind's table: claim and name. */

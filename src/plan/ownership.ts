@@ -146,7 +146,9 @@ function judgePartOfDeclared(scene: Scene, resource: DesiredResource, whole: Ver
   if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
   const update = partUpdate(scene, resource);
   if (whole.is === 'unrecorded') return update;
-  const own = { ...update, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
+  // Of a whole that we made the parts are ours from the start, also when a crash kept the ledger from hearing of them.
+  const origin = scene.record(resource.address)?.origin ?? whole.origin;
+  const own = { ...update, origin, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
   if (whole.action !== 'create') return own;
   return {
     ...own,

@@ -154,12 +154,19 @@ function judgeRecorded(
   }
   if (record === undefined) return judgeUnrecorded(scene, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
-  if (record.onRemove === 'release')
-    return { is: 'release', reason: 'no longer declared, and marked for release; it stays as it is' };
+  if (record.onRemove === 'release') return releaseRecorded(scene, address);
   if (!isAsLastWritten(scene, live, record))
     return kept(address, 'no longer declared, but changed since our last write: it is kept', insist);
   const reason = 'no longer declared, and unchanged since our last write';
   return unlessRefused(scene, live, { is: 'delete', reason });
+}
+
+/** Once the ledger has forgotten it, it is a stranger, and an exclusive target deletes strangers: there it is remembered. */
+function releaseRecorded(scene: Scene, address: Address): Removal {
+  const why = 'no longer declared, and marked for release';
+  return scene.target(address.target).target.exclusive
+    ? kept(address, `${why}: it is kept, and remembered for as long as its target is exclusive to the stack`)
+    : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
 const insist = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
@@ -271,7 +278,7 @@ function isOursToRemove(scene: Scene, { address, witness: { claim } }: LiveResou
     return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
   if (scene.record(address) !== undefined) return true;
   const { owns, exclusive } = scene.target(address.target).target;
-  return exclusive === true || (owns !== undefined && ownsName(scene, address));
+  return ownsName(scene, address) && (exclusive === true || owns !== undefined);
 }
 
 function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {

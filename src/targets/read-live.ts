@@ -1,14 +1,15 @@
-/** Reads what a plan needs of every target, all kinds and targets side by side. Only GET and LIST go over the wire. */
-import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
+/**
+ * Reads what a plan needs of every target, side by side; only kinds that tell who loses by a deletion wait until it is
+ * known what goes. Only GET and LIST go over the wire.
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Kind, LiveSet, Session, Wanted } from '../model/kind.ts';
+import type { LedgerRecord } from '../model/ledger.ts';
+import { findLeaving } from '../plan/leaving.ts';
+import type { SceneInput } from '../plan/scene.ts';
 
-export interface ReadInput {
+export interface ReadInput extends Omit<SceneInput, 'targets'> {
   readonly sessions: readonly Session[];
-  readonly kinds: Registry;
-  readonly desired: readonly DesiredResource[];
-  readonly ledger: Ledger;
 }
 
 /** For each target, by name, what was read of each kind. @throws WireError when a target cannot be reached */
@@ -19,15 +20,49 @@ export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, Re
   return new Map(targets);
 }
 
-async function readTarget(session: Session, input: ReadInput): Promise<ReadonlyMap<string, LiveSet>> {
+type Sets = ReadonlyMap<string, LiveSet>;
+
+async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
   const kinds = [...input.kinds.values()].filter((kind) => kind.service === session.target.service);
-  const wanted = kinds.map((kind) => [kind, wantedOf(kind, session, input)] as const);
+  const tellLosses = kinds.filter(({ losses }) => losses !== undefined);
+  const others = kinds.filter(({ losses }) => losses === undefined);
+  const first = await readKinds(session, others, (kind) => wantedOf(kind, session, input));
+  if (tellLosses.length === 0) return first;
+  const leaving = leavingIn(session, input, first);
+  const isLeaving = (whole: Address) => leaving.has(formatAddress(whole));
+  const rest = await readKinds(session, tellLosses, (kind) => ({
+    ...wantedOf(kind, session, input),
+    ...(leaving.size === 0 ? {} : { leaving: isLeaving }),
+  }));
+  return new Map(kinds.flatMap(({ name }) => entryOf(name, first.get(name) ?? rest.get(name))));
+}
+
+/** In the order of the registry, whichever was read first. */
+function entryOf(name: string, set: LiveSet | undefined): [string, LiveSet][] {
+  return set === undefined ? [] : [[name, set]];
+}
+
+async function readKinds(
+  session: Session,
+  kinds: readonly Kind[],
+  wantedFor: (kind: Kind) => Wanted,
+): Promise<Sets> {
   const sets = await Promise.all(
-    wanted
+    kinds
+      .map((kind) => [kind, wantedFor(kind)] as const)
       .filter(([kind, wants]) => isOfInterest(kind, wants))
       .map(async ([kind, wants]) => [kind.name, await kind.read(session, wants)] as const),
   );
   return new Map(sets);
+}
+
+/** What of this target the plan is going to delete, as far as this target can tell. */
+function leavingIn({ target, dialect }: Session, input: ReadInput, sets: Sets): ReadonlySet<AddressText> {
+  return findLeaving({
+    ...input,
+    desired: input.desired.filter(({ address }) => address.target === target.name),
+    targets: [{ target, dialect, sets, requests: 0 }],
+  });
 }
 
 function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): Wanted {
@@ -43,7 +78,7 @@ function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput):
 }
 
 /** Kinds that can hold something of ours that nobody declares any more are always looked at. */
-function isOfInterest({ ownership }: Kind, { declared, records }: Wanted): boolean {
+function isOfInterest({ ownership }: Kind, { declared, records, leaving }: Wanted): boolean {
   const mayHoldOurs = ownership.by === 'claim' || (ownership.by === 'ledger' && ownership.named);
-  return mayHoldOurs || declared.length > 0 || records.size > 0;
+  return mayHoldOurs || declared.length > 0 || records.size > 0 || leaving !== undefined;
 }

@@ -16,14 +16,14 @@ describe('help', () => {
   it('says what each command does, what exit codes mean, and how to begin', async () => {
     const { code, out, err } = await trueupProcess(['--help'], nowhere);
     expect({ code, err }).toEqual({ code: 0, err: '' });
-    for (const command of ['validate', 'plan', 'apply', 'schema', 'serve']) {
+    for (const command of ['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve']) {
       expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
     }
     expect(out).toContain('Exit codes:');
     expect(out).toContain('trueup plan --exit-code');
   });
 
-  it.each(['validate', 'plan', 'apply', 'schema', 'serve'])('of %s names every option', async (name) => {
+  it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])('of %s names every option', async (name) => {
     const { code, out } = await trueup([name, '--help'], nowhere);
     expect(code).toBe(0);
     expect(out).toContain(`Usage: trueup ${name} [options]`);

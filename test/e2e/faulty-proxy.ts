@@ -55,19 +55,25 @@ export interface FaultyProxy {
   reset(): void;
 }
 
-/** Gives the answer to a request, its own or the service's; undefined breaks the connection. */
-export type Warden = (request: SeenRequest, pass: () => Promise<Answer>) => Promise<Answer | undefined>;
+/**
+ * Gives the answer to a request, its own or the service's; undefined breaks the connection. `pass` asks the service, for
+ * another path where one is given.
+ */
+export type Warden = (
+  request: SeenRequest,
+  pass: (path?: string) => Promise<Answer>,
+) => Promise<Answer | undefined>;
 
 /** Listens on a free port of 127.0.0.1 until the test has ended. @param upstream the service's URL */
 export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
-  const proxy = await startFaultyProxy(upstream);
+  const proxy = await startFaultyProxy(() => upstream);
   onTestFinished(() => proxy.close());
   return proxy;
 }
 
-/** The same until it is closed. */
+/** The same until it is closed. @param upstream asked for with every request: a service may come back elsewhere */
 export async function startFaultyProxy(
-  upstream: string,
+  upstream: () => string,
 ): Promise<FaultyProxy & { close(): Promise<void> }> {
   const seen: SeenRequest[] = [];
   let rules: { rule: Rule; left: number }[] = [];
@@ -83,8 +89,10 @@ export async function startFaultyProxy(
       const fault = take(incoming.request);
       const answer =
         fault === undefined && warden !== undefined
-          ? await warden(incoming.request, () => passOn(incoming, upstream))
-          : await answerTo(incoming, fault, upstream);
+          ? await warden(incoming.request, (path = incoming.request.path) =>
+              passOn({ ...incoming, request: { ...incoming.request, path } }, upstream()),
+            )
+          : await answerTo(incoming, fault, upstream());
       if (answer !== undefined) seen[at] = { ...incoming.request, status: answer.status };
       return answer;
     }).catch(() => {}); // the client went away

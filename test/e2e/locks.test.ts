@@ -103,6 +103,35 @@ describe('an apply that finds the stack locked', () => {
   });
 });
 
+describe('of two applies at once', () => {
+  it('the second is refused as long as the first one runs', async () => {
+    const { bench, stack } = await open();
+    let proceed = () => {};
+    const second = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    let sending = () => {};
+    const first = new Promise<void>((resolve) => {
+      sending = resolve;
+    });
+    const meet = () => {
+      sending();
+      return second;
+    };
+    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: meet } });
+    const one = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
+    await first;
+    const other = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
+    const refused = await other.ended;
+    expect(refused.code).toBe(8);
+    expect(refused.err).toContain(`process ${one.pid}`);
+    expect(refused.err).not.toContain('is gone');
+    proceed();
+    expect(await one.ended).toMatchObject({ code: 0 });
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+});
+
 describe('what only looks', () => {
   it('takes no lock and minds none', async () => {
     const { stack } = await open();

@@ -118,6 +118,71 @@ describe('a workspace that is no longer declared', () => {
   });
 });
 
+describe('a deletion by which others lose access to a state', () => {
+  const readers = ['keeps', 'goes'].map((name) => workspace(name));
+
+  it('says in the plan which workspaces that stay lose it, also those that somebody else let in', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await bench.byHand.post(`/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`, {
+      data: [{ type: 'workspaces', id: await bench.idOf('stranger') }],
+    });
+    await stack.declare(workspace('keeps'));
+    const plan = await stack.plan();
+    const deletion = plan.changes.find(({ address }) => address === 'Workspace/acme/app');
+    expect(deletion).toMatchObject({
+      action: 'delete',
+      notes: ['workspaces that stay lose access to its state: "keeps", "stranger"'],
+    });
+    expect((await stack.run(['plan'], 0)).out.replace(/\s+/g, ' ')).toContain(
+      'workspaces that stay lose access to its state: "keeps", "stranger"',
+    );
+  });
+
+  it('says it without a ledger and of a tombstone, too', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
+    await stack.loseLedger();
+    await stack.declare(tombstone('Workspace', 'app', 'safe'), ...readers);
+    expect((await stack.plan()).changes).toMatchObject([
+      { action: 'delete', notes: ['workspaces that stay lose access to its state: "keeps"'] },
+    ]);
+  });
+
+  it('says that nobody can tell who they are when the state is shared with everyone', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { globalRemoteState: true }), ...readers);
+    await stack.insist();
+    bench.wire.reset();
+    await stack.declare(...readers);
+    const [deletion] = (await stack.plan()).changes;
+    expect(deletion?.notes).toEqual([
+      'its state is shared with the whole organization: workspaces that read it lose access',
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
+  });
+
+  it('needs no deletion: a document of consumers that is gone revokes what it gave, and the plan says from whom', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.declare(workspace('app'), ...readers);
+    const plan = await stack.plan();
+    expect(plan.changes).toMatchObject([
+      {
+        address: 'RemoteStateConsumers/acme/app',
+        action: 'delete',
+        risks: [{ effect: 'narrows', says: '"goes", "keeps" may read the state no more' }],
+      },
+    ]);
+    await stack.insist();
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
+  });
+});
+
 describe('a tombstone', () => {
   it('deletes an adopted workspace safely, and asks to be deleted itself once that is done', async () => {
     const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });

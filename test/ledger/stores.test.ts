@@ -113,6 +113,16 @@ describe.each(places)('%s', (name, place) => {
       expect([...(await open().read()).records.keys()]).toEqual(['theirs']);
     });
 
+    test('that can be set aside for a new one, and says where it is', async () => {
+      const open = place();
+      await open().lock(lock('mine'));
+      await open().write(ledger(0, 'a'));
+      expect(await open().setAside()).toContain('payments');
+      expect((await open().read()).known).toBe(false);
+      expect((await open().write(ledger(0, 'b'))).serial).toBe(1);
+      expect(await open().readLock()).toEqual(lock('mine'));
+    });
+
     test('and refuses a write from one that has vanished', async () => {
       await expect(place()().write(ledger(7, 'a'))).rejects.toThrow('(serial 0, expected 7)');
     });

@@ -17,6 +17,8 @@ export interface StackDraft {
   readonly owns: readonly string[] | undefined;
   /** every role inside `owns` is the stack's */
   readonly exclusive?: boolean;
+  /** the stack has a second mount, so that every role and config says which */
+  readonly spare?: boolean;
   readonly defaults: JsonObject;
   readonly manifests: readonly Manifest[];
 }
@@ -185,17 +187,39 @@ const workspaces: fc.Arbitrary<Manifest[]> = fc
 
 const adopt = fc.constantFrom<JsonObject>({}, { adopt: true });
 
+/** In which mounts a role or a config is; one document may be for both. */
+function mountOf(spare: boolean): fc.Arbitrary<JsonObject> {
+  const one = fc.constantFrom<JsonObject>({}, {}, {}, { target: 'prod' });
+  if (!spare) return one;
+  return fc.constantFrom<JsonObject>({ targets: ['prod', 'spare'] }, { target: 'prod' }, { target: 'spare' });
+}
+
+function inMount(spare: boolean, manifests: fc.Arbitrary<Manifest[]>): fc.Arbitrary<Manifest[]> {
+  return fc.tuple(manifests, fc.infiniteStream(mountOf(spare))).map(([all, mounts]) =>
+    all.map((manifest) => ({
+      ...manifest,
+      metadata: { ...manifest.metadata, ...(mounts.next().value ?? {}) },
+    })),
+  );
+}
+
 const roles: fc.Arbitrary<Manifest[]> = fc
   .subarray([...roleNames])
   .chain((names) =>
     fc.tuple(
+      tombstones(
+        'ClusterAuthRole',
+        roleNames.filter((name) => !names.includes(name)),
+      ),
       ...names.map((name) =>
-        fc
-          .tuple(roleSpec, adopt)
-          .map(([spec, more]): Manifest => ({ kind: 'ClusterAuthRole', metadata: { name, ...more }, spec })),
+        fc.tuple(roleSpec, adopt, care).map(([spec, more, kept]): Manifest[] => {
+          const { target: _, ...metadata } = kept;
+          return [{ kind: 'ClusterAuthRole', metadata: { name, ...more, ...metadata }, spec }];
+        }),
       ),
     ),
-  );
+  )
+  .map((manifests) => manifests.flat());
 
 const config: fc.Arbitrary<Manifest[]> = fc.oneof(
   { withCrossShrink: true },
@@ -242,12 +266,15 @@ const ownership = fc.constantFrom<Pick<StackDraft, 'owns' | 'exclusive'>>(
   { owns: [ownedRoles], exclusive: true },
 );
 
-export const stackDraft: fc.Arbitrary<StackDraft> = fc
-  .tuple(
-    ownership,
-    fc.record({
-      defaults,
-      manifests: fc.tuple(workspaces, roles, config).map((parts) => parts.flat()),
-    }),
-  )
-  .map(([owned, rest]) => ({ ...owned, ...rest }));
+function stackWith(spare: boolean): fc.Arbitrary<StackDraft> {
+  const manifests = fc.tuple(workspaces, inMount(spare, roles), inMount(spare, config));
+  return fc
+    .tuple(ownership, fc.record({ defaults, manifests: manifests.map((parts) => parts.flat()) }))
+    .map(([owned, rest]) => ({ ...owned, ...(spare ? { spare } : {}), ...rest }));
+}
+
+export const stackDraft: fc.Arbitrary<StackDraft> = fc.oneof(
+  { withCrossShrink: true },
+  { weight: 5, arbitrary: stackWith(false) },
+  { weight: 1, arbitrary: stackWith(true) },
+);

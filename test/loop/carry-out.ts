@@ -38,8 +38,8 @@ export async function show(path: string, tenant: Tenant): Promise<Json | undefin
 }
 
 /** A role as the mount answers it. */
-export async function showRole(name: string, tenant: Tenant): Promise<JsonObject> {
-  const path = `/v1/auth/${tenant.name}/role/${name}`;
+export async function showRole(name: string, mount: string, tenant: Tenant): Promise<JsonObject> {
+  const path = `/v1/auth/${mount}/role/${name}`;
   const { body } = await ask(tenant, path, { method: 'GET', token: tenant.serviceToken });
   return isJsonObject(body) && isJsonObject(body['data']) ? body['data'] : {};
 }

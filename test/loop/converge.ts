@@ -33,12 +33,11 @@ export interface Tools {
 export type Ending = string;
 
 /** What a plan may refuse although the stack itself is valid, because of what is live or what is not known any more. */
-const refusals: ReadonlySet<string> = new Set([
+export const refusals: ReadonlySet<string> = new Set([
   // somebody shares the state with everyone, and the manifest has a list without saying "globalRemoteState"
   'consumers-while-global',
   // somebody took the name, took the claim, or the ledger that knew better is lost
   'exists-unclaimed',
-  'exists-unrecorded',
   'claimed-by-another-stack',
   'reviewer-jwt-would-be-wiped',
   // somebody gave the repository an expression for tags, and the manifest asks for file triggers without a word on it

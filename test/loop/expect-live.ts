@@ -10,7 +10,7 @@ import type { Manifest, StackDraft } from './arbitrary-stack.ts';
 import { show, showRole } from './carry-out.ts';
 import { inTenant } from './neighbours.ts';
 import { stackName } from './stack-folder.ts';
-import type { Tenant } from './tenants.ts';
+import { mounts, type Tenant } from './tenants.ts';
 
 /** Fields of a Workspace that are attributes of the same name, and what null asks for where it may be said. */
 const attributes: Readonly<Record<string, Json | undefined>> = {
@@ -38,8 +38,10 @@ export async function expectLive({ manifests, defaults }: StackDraft, tenant: Te
     const below = defaults[manifest.kind];
     const spec = inTenant(over(isJsonObject(below) ? below : {}, manifest.spec), tenant.name);
     const { name } = manifest.metadata;
-    if (manifest.kind === 'ClusterAuthRole') await expectRole(name, spec, tenant);
-    else if (manifest.kind === 'ClusterAuthConfig') continue;
+    if (manifest.kind === 'ClusterAuthRole') {
+      for (const mount of mountsOf(manifest, tenant))
+        expectRole(await showRole(name.toLowerCase(), mount, tenant), spec);
+    } else if (manifest.kind === 'ClusterAuthConfig') continue;
     else await expectWorkspace({ ...manifest, spec }, tenant);
   }
 }
@@ -160,8 +162,13 @@ async function expectConsumers(declared: Json, live: LiveWorkspace, tenant: Tena
   expect(names.toSorted()).toEqual((Array.isArray(declared) ? declared : []).map(String).toSorted());
 }
 
-async function expectRole(name: string, spec: JsonObject, tenant: Tenant): Promise<void> {
-  const live = await showRole(name.toLowerCase(), tenant);
+/** The paths of the mounts that a document is for. */
+function mountsOf({ metadata: { target = 'prod', targets } }: Manifest, tenant: Tenant): string[] {
+  const named = Array.isArray(targets) ? targets : [target];
+  return named.map((name) => (name === 'spare' ? mounts.spare : mounts.prod)(tenant.name));
+}
+
+function expectRole(live: JsonObject, spec: JsonObject): void {
   for (const field of ['boundServiceAccountNames', 'boundServiceAccountNamespaces'] as const) {
     if (spec[field] !== undefined) expect(sorted(live[snake(field)])).toEqual(sorted(spec[field]));
   }

@@ -7,17 +7,17 @@ import type { Json, JsonObject } from '../../src/model/json.ts';
 import { type Ran, trueup } from '../captured-world.ts';
 import type { StackDraft } from './arbitrary-stack.ts';
 import { inTenant } from './neighbours.ts';
-import type { Tenant } from './tenants.ts';
+import { mounts, type Tenant } from './tenants.ts';
 
 export const stackName = 'loop';
 
 export class StackFolder {
-  readonly #directory: string;
+  readonly directory: string;
   readonly #tenant: Tenant;
   #older: string | undefined;
 
   private constructor(directory: string, tenant: Tenant) {
-    this.#directory = directory;
+    this.directory = directory;
     this.#tenant = tenant;
   }
 
@@ -29,24 +29,27 @@ export class StackFolder {
 
   async write(draft: StackDraft): Promise<void> {
     const { name } = this.#tenant;
-    await writeFile(join(this.#directory, 'trueup.yaml'), dump(inTenant(this.#stack(draft), name)));
+    await writeFile(join(this.directory, 'trueup.yaml'), dump(inTenant(this.#stack(draft), name)));
     const manifests = documents(draft).map((manifest) => inTenant(manifest, name));
-    await writeFile(join(this.#directory, 'manifests.yaml'), asYaml(manifests));
+    await writeFile(join(this.directory, 'manifests.yaml'), asYaml(manifests));
   }
 
-  run(...args: readonly string[]): Promise<Ran> {
-    const env = {
+  get env(): Readonly<Record<string, string>> {
+    return {
       API_TOKEN: this.#tenant.ownerToken,
       SERVICE_TOKEN: this.#tenant.serviceToken,
       REVIEWER_JWT: 'the-jwt-of-the-environment',
       OTHER_JWT: 'another-jwt',
     };
-    return trueup(args, { cwd: this.#directory, env });
+  }
+
+  run(...args: readonly string[]): Promise<Ran> {
+    return trueup(args, { cwd: this.directory, env: this.env });
   }
 
   /** Puts the ledger that the next command finds in place; `older` is the one of the step before. */
   async takeLedger(which: 'kept' | 'older' | 'lost'): Promise<void> {
-    const file = join(this.#directory, '.trueup', `${stackName}.ledger.json`);
+    const file = join(this.directory, '.trueup', `${stackName}.ledger.json`);
     const current = await readFile(file, 'utf8').catch(() => undefined);
     const taken = { kept: current, older: this.#older, lost: undefined }[which];
     this.#older = current;
@@ -55,12 +58,20 @@ export class StackFolder {
   }
 
   async remove(): Promise<void> {
-    await rm(this.#directory, { recursive: true });
+    await rm(this.directory, { recursive: true });
   }
 
-  #stack({ owns, exclusive = false, defaults }: StackDraft): Json {
+  #stack({ owns, exclusive = false, spare = false, defaults }: StackDraft): Json {
     const { url, name } = this.#tenant;
     const fast = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
+    const mount = (target: string, path: string): JsonObject => ({
+      name: target,
+      service: 'cluster-auth',
+      mount: path,
+      token: { env: 'SERVICE_TOKEN' },
+      ...(owns === undefined ? {} : { owns, exclusive }),
+      ...fast,
+    });
     return {
       apiVersion: 'trueup.dev/v1',
       kind: 'Stack',
@@ -68,21 +79,9 @@ export class StackFolder {
       spec: {
         manifests: ['manifests.yaml'],
         targets: [
-          {
-            name: 'acme',
-            service: 'workspaces',
-            organization: name,
-            token: { env: 'API_TOKEN' },
-            ...fast,
-          },
-          {
-            name: 'prod',
-            service: 'cluster-auth',
-            mount: name,
-            token: { env: 'SERVICE_TOKEN' },
-            ...(owns === undefined ? {} : { owns, exclusive }),
-            ...fast,
-          },
+          { name: 'acme', service: 'workspaces', organization: name, token: { env: 'API_TOKEN' }, ...fast },
+          mount('prod', mounts.prod(name)),
+          ...(spare ? [mount('spare', mounts.spare(name))] : []),
         ],
         defaults,
       },
@@ -101,6 +100,6 @@ function asYaml(values: readonly Json[]): string {
 
 /** The whole draft in the words that a user would write it in. */
 export function showDraft(draft: StackDraft): string {
-  const { owns, exclusive = false, defaults } = draft;
-  return `# trueup.yaml: owns ${JSON.stringify(owns)}, exclusive ${exclusive}, defaults ${JSON.stringify(defaults)}\n${asYaml([...draft.manifests])}`;
+  const { owns, exclusive = false, spare = false, defaults } = draft;
+  return `# trueup.yaml: owns ${JSON.stringify(owns)}, exclusive ${exclusive}, spare mount ${spare}, defaults ${JSON.stringify(defaults)}\n${asYaml([...draft.manifests])}`;
 }

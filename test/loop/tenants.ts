@@ -20,6 +20,9 @@ export interface Tenant {
 
 const batch = 80;
 
+/** The mounts of a tenant, by the target that stands for each. */
+export const mounts = { prod: (tenant: string) => tenant, spare: (tenant: string) => `${tenant}-spare` };
+
 export class TenantPool {
   #server: RunningServer | undefined;
   #next = 0;
@@ -57,7 +60,7 @@ export class TenantPool {
           const managers = { name: 'managers', members: [`${name}-other`], 'manage-workspaces': true };
           return { ...organization, teams: [...(organization.teams ?? []), managers] };
         }),
-        mounts: names,
+        mounts: names.flatMap((name) => Object.values(mounts).map((path) => path(name))),
         'service-tokens': [{ token: 'tenants-service-token', policies: ['root'] }],
       },
     });

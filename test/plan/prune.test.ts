@@ -275,6 +275,15 @@ describe('a door that nobody declares', () => {
       { live: doors, records: { [name]: record({ content, onRemove: 'release' }) } },
       'release',
     ],
+    [
+      'and that was to be released is remembered where the target is exclusive, or the next plan would delete it',
+      {
+        live: doors,
+        records: { [name]: record({ content, onRemove: 'release' }) },
+        target: { owns: ['fr*'], exclusive: true },
+      },
+      '"no longer declared, and marked for release: it is kept, and remembered for as long as its target is exclusive to the stack"',
+    ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });

@@ -6,7 +6,7 @@ import { type Address, formatAddress } from '../../src/model/address.ts';
 import type { Call } from '../../src/model/call.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { FieldTable } from '../../src/model/field.ts';
-import type { Json } from '../../src/model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import type { CallContext, Kind, PlannedCalls, Registry } from '../../src/model/kind.ts';
 import {
   duration,
@@ -112,6 +112,10 @@ export const garden: Kind = {
   withdraw: (record, live) => ({
     trees: textsOf(live.spec['trees']).filter((tree) => !textsOf(record.fields['trees']).includes(tree)),
   }),
+  losses: ({ address, facts }, outlives) =>
+    Object.entries(isJsonObject(facts['visitors'] ?? null) ? (facts['visitors'] as JsonObject) : {})
+      .filter(([name, id]) => outlives({ ...address, kind: 'House', name }, String(id)))
+      .map(([name]) => `${name} has no garden to sit in`),
   calls: gardenCalls,
 };
 

@@ -70,6 +70,19 @@ describe('Planning a thousand workspaces', () => {
   });
 });
 
+describe('Planning a deletion', () => {
+  it('asks who may read the state of what is to be deleted, and of nothing else that nobody declares', async () => {
+    const lent = { name: 'lent', 'tag-bindings': { 'trueup-stack': `${stackName}:release` } };
+    const copy = { name: 'copy', 'tag-bindings': { 'trueup-stack': stackName } };
+    const { declare, run } = await open({
+      organization: { workspaces: [owned('app'), owned('old'), lent, copy, { name: 'stranger' }] },
+    });
+    await declare([workspace('app')]);
+
+    expect((await run('plan')).requests).toEqual({ [list]: 1, [`GET ${consumersOf}`]: 1 });
+  });
+});
+
 describe('Planning roles', () => {
   it('costs one LIST and one GET for each role', async () => {
     const { declare, run } = await open();
@@ -165,7 +178,8 @@ describe('A service that ignores the include of tag bindings', () => {
     const { requests, out } = await run('plan', '--exit-code');
 
     // Two pages of all workspaces, and one of those that bear a claim.
-    expect(requests).toEqual({ [list]: 2 + 1, [bindings]: 40 + 5 + 1 });
+    // And who may read the states of the five that nobody declares any more: they are to be deleted.
+    expect(requests).toEqual({ [list]: 2 + 1, [bindings]: 40 + 5 + 1, [`GET ${consumersOf}`]: 5 });
     expect(out).toContain('the service does not include tag bindings');
   });
 

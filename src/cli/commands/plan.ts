@@ -29,8 +29,9 @@ export async function plan(
     printPlan(screen, made, options.calls ?? false);
     if (options.out !== undefined) {
       await writePlanFile(options.out, world.cwd, made);
+      const command = ['trueup apply', options.out, path].filter((word) => word !== undefined).join(' ');
       world.stderr.write(
-        `the plan was written to "${options.out}": "trueup apply ${options.out}" applies this and nothing else\n`,
+        `the plan was written to "${options.out}": "${command}" applies this and nothing else\n`,
       );
     }
     return planExitCode(made, options.exitCode ?? false);

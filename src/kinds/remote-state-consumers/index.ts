@@ -6,6 +6,7 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { consumersOf } from './edges.ts';
 import { fields } from './fields.ts';
+import { losses } from './losses.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
@@ -33,6 +34,7 @@ export const remoteStateConsumers: Kind = {
   readOne,
   prepare,
   withdraw,
+  losses,
   calls,
   risk,
   marks,

@@ -1,6 +1,7 @@
 /**
- * Reads the consumers of the workspaces that a document or the ledger names, side by side: one request for each hundred
- * consumers, none where state is shared more widely, for then the service would list the whole organization (RULES 10).
+ * Reads the consumers of the workspaces that a document or the ledger names, or that are to be deleted, side by side: one
+ * request for each hundred consumers, none where state is shared more widely, for then the service would list the whole
+ * organization (RULES 10).
  */
 import type { Address } from '../../model/address.ts';
 import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
@@ -8,6 +9,7 @@ import type { LiveResource } from '../../model/resource.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
+import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { type Edges, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
@@ -15,7 +17,10 @@ const KIND = 'RemoteStateConsumers';
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const list = await listWorkspaces(session);
-  const placed = placeParts(list, wanted, { kind: KIND, target: session.target.name });
+  const part = { kind: KIND, target: session.target.name };
+  const isLeaving = (name: string) => wanted.leaving?.(workspaceOf({ ...part, name })) === true;
+  const undeclared = (name: string) => wanted.undeclared?.(name) === true || isLeaving(name);
+  const placed = placeParts(list, { ...wanted, undeclared }, part);
   const looks = await Promise.all(placed.map((part) => lookAt(session, part)));
   return {
     resources: looks.flatMap(({ live }) => live ?? []),

@@ -56,10 +56,15 @@ function tagFacts({ direct, claim }: BoundTags): Record<string, Json> {
   return { direct, tagCount: Object.keys(direct).length + claims };
 }
 
+/** Fields that are attributes of the same name, with that name on the wire. */
+const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
+  (field) => [field, kebabCase(field)] as const,
+);
+
 function liveSpec(item: WorkspaceItem): Spec {
   const { attributes, name } = item;
-  const plain = [...plainAttributes, ...triggerLists, ...sourceAttributes].flatMap((field) => {
-    const value = attributes[kebabCase(field)];
+  const plain = answered.flatMap(([field, wireName]) => {
+    const value = attributes[wireName];
     return value === undefined ? [] : [[field, value] as const];
   });
   const project = relatedId(item, 'project');

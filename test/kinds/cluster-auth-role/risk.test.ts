@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
+import { likeness, risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { isNarrowing } from '../../../src/model/risk.ts';
 
@@ -83,5 +83,65 @@ describe('The risk of changing a role', () => {
   it('only shrinks when a role goes, and only grows when one comes', () => {
     expect(isNarrowing(risk(base, undefined))).toBe(true);
     expect(risk(undefined, base).map(({ effect }) => effect)).toEqual(['widens']);
+  });
+
+  it.each<[string, Spec | undefined, Spec | undefined, string[]]>([
+    [
+      'a new role',
+      undefined,
+      { tokenPolicies: ['read'], tokenTtl: '1h', tokenMaxTtl: '8h' },
+      [
+        '"api" in "payments" can log in with a JWT for any audience and gets the policies "read", "default" for 1h, at most 8h',
+      ],
+    ],
+    [
+      'a role that goes',
+      { tokenNoDefaultPolicy: true },
+      undefined,
+      ['"api" in "payments" can log in no more, and loses no policy'],
+    ],
+    [
+      'one more namespace',
+      {},
+      { boundServiceAccountNamespaces: ['payments', 'billing'], tokenPolicies: ['read'] },
+      [
+        '"api" in "billing" can log in and gets the policies "read", "default"',
+        '"api" in "billing", "payments" gains the policy "read"',
+      ],
+    ],
+    [
+      'every account',
+      {},
+      { boundServiceAccountNames: ['**'] },
+      ['every service account in "payments" can log in and gets the policy "default"'],
+    ],
+    [
+      'a selector',
+      {},
+      { boundServiceAccountNamespaceSelector: '{"matchLabels":{"a":"b"}}' },
+      ['"api" in the namespaces that its selector matches can log in and gets the policy "default"'],
+    ],
+    [
+      'longer lives',
+      { tokenMaxTtl: '1h' },
+      { tokenMaxTtl: '2h' },
+      ['tokenMaxTtl of tokens of "api" in "payments" grows from 1h to 2h'],
+    ],
+  ])('is said of %s in words: who gains or loses what', (_, before, after, words) => {
+    const whole = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
+    expect(risk(whole(before), whole(after)).map(({ says }) => says)).toEqual(words);
+  });
+});
+
+describe('The likeness of roles', () => {
+  it('is that of their accounts and namespaces, whatever the order', () => {
+    const other = {
+      boundServiceAccountNames: 'api',
+      boundServiceAccountNamespaces: ['payments'],
+      tokenTtl: 60,
+    };
+    expect(likeness(other)).toEqual(likeness(base));
+    expect(likeness({ ...base, tokenPolicies: ['x'] })?.[0]).toBe(likeness(base)?.[0]);
+    expect(likeness({ ...base, boundServiceAccountNames: ['web'] })?.[0]).not.toBe(likeness(base)?.[0]);
   });
 });

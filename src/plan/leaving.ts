@@ -1,0 +1,16 @@
+/**
+ * What a plan is going to delete, told before all of it has been read: parts say who loses something by a deletion, and
+ * are read for what goes and for nothing else that is not declared (RULES 10).
+ */
+import { type AddressText, parseAddress } from '../model/address.ts';
+import { judgeUndeclared } from './prune.ts';
+import { type SceneInput, setScene } from './scene.ts';
+
+/** @param input with all that stands for itself; parts may be missing, for none of them decides what becomes of its whole */
+export function findLeaving(input: SceneInput): ReadonlySet<AddressText> {
+  const scene = setScene(input);
+  const leaving = [...judgeUndeclared(scene)].filter(
+    ([text, { is }]) => is === 'delete' && scene.kind(parseAddress(text).kind).ownership.by !== 'part',
+  );
+  return new Set(leaving.map(([text]) => text));
+}

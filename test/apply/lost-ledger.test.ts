@@ -1,0 +1,50 @@
+import { describe, expect, test } from 'vitest';
+import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
+import { at, desired } from '../plan/toy-plan.ts';
+import { applyToys } from './toy-service.ts';
+
+const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
+
+/** Applies all houses to a store whose first write succeeds and whose later ones end as the test says. */
+async function applyWith(failure: Error) {
+  let writes = 0;
+  let sent = 0;
+  const applied = applyToys(
+    { desired: houses },
+    {
+      answer: () => {
+        sent += 1;
+        return undefined;
+      },
+      writeLedger: async (ledger) => {
+        writes += 1;
+        if (writes > 1) throw failure;
+        return { ...ledger, known: true, serial: ledger.serial + 1 };
+      },
+    },
+  );
+  const said = await applied.catch((error: unknown) => error);
+  return { said, sent, writes };
+}
+
+describe('when another run has written the ledger', () => {
+  const conflict = new LedgerConflict('the ledger', { found: 9, expected: 2 });
+
+  test('nothing new is sent, and the apply ends with that error', async () => {
+    const { said, sent } = await applyWith(conflict);
+    expect(said).toBe(conflict);
+    expect(sent).toBeLessThan(houses.length);
+  });
+
+  test('nothing more is written', async () => {
+    expect((await applyWith(conflict)).writes).toBe(2);
+  });
+});
+
+test('a ledger that cannot be written for another reason stops nothing that was begun, and is tried again', async () => {
+  const full = new LedgerError('the disk is full');
+  const { said, sent, writes } = await applyWith(full);
+  expect(said).toBe(full);
+  expect(sent).toBe(houses.length);
+  expect(writes).toBeGreaterThan(2);
+});

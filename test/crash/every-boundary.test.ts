@@ -1,0 +1,137 @@
+/**
+ * Killed at any instant, the next apply converges (DESIGN section 4): a real process is killed before and after each
+ * write request, and before and after each file that it replaces (ledger, lock, history); reads change nothing, so what
+ * lies between two of these boundaries is the same state. By default some of them are tried, chosen by a fixed rule;
+ * TRUEUP_ALL_BOUNDARIES=1 tries all.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { type Exited, trueupProcess } from '../e2e/process.ts';
+import { type CrashCopy, CrashScene, env } from './crash-scene.ts';
+import { foreignIds, secrets } from './mixed-stack.ts';
+
+const preload = new URL('kill-at-rename.ts', import.meta.url).href;
+const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'LIST';
+
+const scene = await CrashScene.make();
+const calm = await undisturbed();
+afterAll(() => scene.close());
+
+interface Boundary {
+  readonly at: number;
+  readonly when: 'before' | 'after';
+}
+
+/** Both sides of each; of those every k-th, shifted so that both sides have their turn. */
+function boundaries(count: number, every: number): Boundary[] {
+  const all = Array.from({ length: count }, (_, index) =>
+    (['before', 'after'] as const).map((when): Boundary => ({ at: index + 1, when })),
+  ).flat();
+  const step = process.env['TRUEUP_ALL_BOUNDARIES'] === '1' ? 1 : every;
+  return all.filter((_, index) => index % step === (count * 2 - 1) % step);
+}
+
+/** Starts the apply of what was approved, as a process. */
+function start(copy: CrashCopy, more: Readonly<Record<string, string>> = {}): Promise<Exited> {
+  const args = ['apply', 'approved.json', ...scene.approved];
+  const options = { NODE_OPTIONS: `--import ${preload}`, NODE_NO_WARNINGS: '1', ...more };
+  return trueupProcess(args, { cwd: copy.directory, env: { ...env, ...options } });
+}
+
+async function undisturbed() {
+  const copy = await scene.enter();
+  try {
+    const log = join(copy.directory, 'renames.txt');
+    const before = await copy.state();
+    const { code, out, err } = await start(copy, { LOG_RENAMES: log });
+    if (code !== 0) throw new Error(`the undisturbed apply ended with ${code}:\n${out}${err}`);
+    const renames = (await readFile(log, 'utf8')).trim().split('\n');
+    return { before, state: await copy.state(), writes: scene.wire.writes().length, renames: renames.length };
+  } finally {
+    await copy.leave();
+  }
+}
+
+/** Kills the process at the n-th write request: before the service hears of it, or when it has carried it out. */
+async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<Exited> {
+  let count = 0;
+  let kill = () => {};
+  const dead = Promise.withResolvers<void>();
+  scene.wire.guardBy(async (request, pass) => {
+    if (!isWrite(request)) return pass();
+    count += 1;
+    if (count !== at) return pass();
+    if (when === 'after') await pass();
+    kill();
+    await dead.promise;
+    return undefined;
+  });
+  const args = ['apply', 'approved.json', ...scene.approved];
+  const ended = trueupProcess(args, { cwd: copy.directory, env }, async ({ signals }) => {
+    kill = () => signals('SIGKILL');
+  });
+  const exited = await ended;
+  dead.resolve();
+  scene.wire.guardBy(undefined);
+  return exited;
+}
+
+/** The same job once more; whoever approved only a digest has the approved plan in the ledger. */
+async function expectRecovery(copy: CrashCopy, by: 'file' | 'digest'): Promise<void> {
+  await copy.letTimePass();
+  const plan = by === 'file' ? ['approved.json'] : ['--approve', scene.digest];
+  await copy.run(['apply', ...plan, ...scene.approved], 0);
+  expect(await copy.state()).toEqual(calm.state);
+  await copy.run(['plan', '--exit-code'], 0);
+  const creates = copy.served.filter(({ method, url, status }) =>
+    method === 'POST' && url.endsWith('/organizations/acme/workspaces') ? status === 201 : false,
+  );
+  expect(creates).toHaveLength(2);
+  const foreign = copy.served.filter(isWrite).filter(({ url }) => foreignIds.some((id) => url.includes(id)));
+  expect(foreign).toEqual([]);
+}
+
+describe('The apply that is going to be killed', () => {
+  it('does all that there is to do, and leaves the reviewer JWT and the neighbours as they were', () => {
+    expect(calm.writes).toBeGreaterThan(12);
+    expect(calm.renames).toBeGreaterThan(8);
+    expect(JSON.stringify(calm.state)).toContain(secrets.REVIEWER_JWT);
+    for (const name of ['bystander', 'billing']) {
+      expect(workspaceIn(calm.state, name)).toEqual(workspaceIn(calm.before, name));
+    }
+    for (const name of ['fresh', 'fresher', 'moved']) {
+      expect(workspaceIn(calm.state, name)).toBeDefined();
+      expect(workspaceIn(calm.before, name)).toBeUndefined();
+    }
+  });
+});
+
+function workspaceIn(state: unknown, name: string): unknown {
+  const { workspaces } = state as { workspaces: readonly { attributes: { name: string } }[] };
+  return workspaces.find(({ attributes }) => attributes.name === name);
+}
+
+describe('An apply that is killed and run again gives what an undisturbed one gives', () => {
+  it.each(boundaries(calm.writes, 5))('when it was killed $when write request $at', async (boundary) => {
+    const copy = await scene.enter();
+    try {
+      expect(await killAtRequest(copy, boundary)).toMatchObject({ code: null });
+      await expectRecovery(copy, boundary.at % 2 === 0 ? 'file' : 'digest');
+    } finally {
+      await copy.leave();
+    }
+  });
+
+  it.each(boundaries(calm.renames, 7))('when it was killed $when replacing file $at', async (boundary) => {
+    const copy = await scene.enter();
+    try {
+      const killed = await start(copy, { KILL_AT_RENAME: `${boundary.at}:${boundary.when}` });
+      // The ledger takes what has ended meanwhile: the last of its writes may be spared.
+      expect([null, 0], killed.out + killed.err).toContain(killed.code);
+      await expectRecovery(copy, 'file');
+    } finally {
+      await copy.leave();
+    }
+  });
+});

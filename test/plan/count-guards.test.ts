@@ -1,0 +1,130 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatAddress } from '../../src/model/address.ts';
+import { at, live, record, type World } from './toy-plan.ts';
+import { type Crowd, crowd, fired, guardsOf } from './watched-toys.ts';
+
+describe('a plan that changes much', () => {
+  test.each<[string, Crowd, string[]]>([
+    ['passes with three deletes', { kept: 5, deleted: 3 }, []],
+    ['is stopped at four deletes', { kept: 5, deleted: 4 }, ['deletes blocks 4 of 9 (3)']],
+    ['counts releases as deletes', { kept: 5, deleted: 2, released: 2 }, ['deletes blocks 4 of 9 (3)']],
+    ['counts adoptions and creations as neither', { kept: 1, adopted: 50, created: 50 }, []],
+    ['is stopped when the only one goes', { deleted: 1 }, ['zero blocks 1 of 1 (0)']],
+    ['is stopped when all go, however few', { deleted: 1, released: 1 }, ['zero blocks 2 of 2 (0)']],
+    ['does not go to zero when others come in their place', { deleted: 2, created: 1 }, []],
+    ['does not go to zero when another one is adopted', { deleted: 1, adopted: 1 }, []],
+    [
+      'is stopped for both reasons when all of many go',
+      { deleted: 4 },
+      ['deletes blocks 4 of 4 (3)', 'zero blocks 4 of 4 (0)'],
+    ],
+    ['does not weigh percentages of nine', { kept: 7, deleted: 2 }, []],
+    ['passes with ten percent of ten', { kept: 9, deleted: 1 }, []],
+    ['is stopped above ten percent of ten', { kept: 8, deleted: 2 }, ['delete-percent blocks 2 of 10 (10)']],
+    ['is stopped just above ten percent', { kept: 26, deleted: 3 }, ['delete-percent blocks 3 of 29 (10)']],
+    ['passes with exactly ten percent', { kept: 27, deleted: 3 }, []],
+    ['may update all of nine', { updated: 9 }, []],
+    ['passes with thirty percent of updates', { kept: 7, updated: 3 }, []],
+    ['is stopped above thirty', { kept: 6, updated: 4 }, ['update-percent blocks 4 of 10 (30)']],
+    [
+      'weighs against what is owned, not against what comes',
+      { kept: 6, updated: 4, created: 90, adopted: 90 },
+      ['update-percent blocks 4 of 10 (30)'],
+    ],
+    [
+      'passes as far as its stack says',
+      { kept: 6, deleted: 4, guards: { maxDeletes: 4, maxDeletePercent: 40 } },
+      [],
+    ],
+    [
+      'is stopped by one delete where its stack says so',
+      { kept: 2, deleted: 1, guards: { maxDeletes: 0 } },
+      ['deletes blocks 1 of 3 (0)'],
+    ],
+    [
+      'is stopped by one update where its stack says so',
+      { kept: 19, updated: 1, guards: { maxUpdatePercent: 4.9 } },
+      ['update-percent blocks 1 of 20 (4.9)'],
+    ],
+  ])('%s', (_, of, expected) => {
+    expect(fired(crowd(of))).toEqual(expected);
+  });
+
+  test('says it in one sentence with its numbers, and names what it is about', () => {
+    const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
+    expect(guard).toMatchObject({
+      kind: 'House',
+      target: 'acme',
+      message: '3 of 29 House in "acme" would be deleted or released: 10.3 %, more than 10 %',
+    });
+    expect(guard?.concerns.map(({ address }) => formatAddress(address))).toEqual([
+      'House/acme/deleted-0',
+      'House/acme/deleted-1',
+      'House/acme/deleted-2',
+    ]);
+  });
+
+  test('is counted for each target by itself', () => {
+    const [one, other] = [crowd({ kept: 3, deleted: 3 }), crowd({ kept: 3, deleted: 3, target: 'other' })];
+    const both = {
+      desired: [...(one.desired ?? []), ...(other.desired ?? [])],
+      live: [...(one.live ?? []), ...(other.live ?? [])],
+      records: { ...one.records, ...other.records },
+    };
+    expect(fired(both)).toEqual([]);
+  });
+
+  test('is counted for each kind by itself, revocations among it', () => {
+    const houses = crowd({ kept: 4 });
+    const gardens = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Garden', name));
+    const planted = record({ fields: { trees: ['oak'] } });
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
+      ],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(gardens.map((address) => [formatAddress(address), planted])),
+      },
+    };
+    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Garden', 'zero Garden']);
+  });
+
+  test('does not count parts that go with their whole', () => {
+    const houses = crowd({ kept: 1, deleted: 1 });
+    const gardens = [at('Garden', 'kept-0'), at('Garden', 'deleted-0')];
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
+      ],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(
+          gardens.map((address) => [formatAddress(address), record({ fields: { trees: ['oak'] } })]),
+        ),
+      },
+    };
+    // Of two gardens one goes with its house, so that the other is the last one.
+    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Garden', counted: 1, of: 1 }]);
+  });
+
+  test('is stopped exactly when the share is above the limit', () => {
+    const limit = fc.integer({ min: 0, max: 100 });
+    const count = fc.nat({ max: 30 });
+    fc.assert(
+      fc.property(count, count, limit, (kept, deleted, maxDeletePercent) => {
+        const ids = guardsOf(crowd({ kept, deleted, guards: { maxDeletePercent } })).map(({ id }) => id);
+        const total = kept + deleted;
+        const isAbove = total >= 10 && deleted / total > maxDeletePercent / 100 + 1e-9;
+        expect(ids.includes('delete-percent')).toBe(isAbove);
+        expect(ids.includes('deletes')).toBe(deleted > 3);
+        expect(ids.includes('zero')).toBe(total > 0 && kept === 0);
+      }),
+    );
+  });
+});

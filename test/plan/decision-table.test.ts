@@ -1,0 +1,210 @@
+/**
+ * Every combination of document, claim, birth mark, ledger and live difference, judged by the planner and by the rows of
+ * RULES 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
+ */
+import { describe, expect, test } from 'vitest';
+import { type Address, formatAddress } from '../../src/model/address.ts';
+import type { LedgerRecord, Origin } from '../../src/model/ledger.ts';
+import type { DesiredResource, Metadata } from '../../src/model/resource.ts';
+import type { Planning } from '../../src/plan/build-plan.ts';
+import {
+  applies,
+  type Circumstances,
+  type Combination,
+  combinationsOf,
+  type Rule,
+  wordsOf,
+} from './decision-table.ts';
+import { type DoorCase, doorCircumstances, doorDeeds, doorGuards, isPossibleDoor } from './door-decisions.ts';
+import {
+  type HouseCase,
+  houseCircumstances,
+  houseDeeds,
+  houseGuards,
+  houseOrigins,
+  isPossibleHouse,
+} from './house-decisions.ts';
+import { at, desired, live, planOf, record, type World } from './toy-plan.ts';
+
+const home = at('House', 'home');
+const door = at('Door', 'front');
+
+function documentOf(address: Address, document: HouseCase['document']): DesiredResource[] {
+  const metadata: Readonly<Record<HouseCase['document'], Partial<Metadata>>> = {
+    none: {},
+    declared: {},
+    adopt: { adopt: true },
+    'safe tombstone': { remove: 'safe' },
+    'force tombstone': { remove: 'force' },
+  };
+  return document === 'none' ? [] : [desired(address, { colour: 'blue' }, metadata[document])];
+}
+
+/** The stack is called `mine`; `former` is what it was called, for claims and birth marks from that time. */
+function houseWorld(combination: HouseCase, claimant = 'mine'): World {
+  const { document, claim, birthMark, ledger, live: found } = combination;
+  const [, flag] = claim.split(':');
+  const claims = claim.startsWith('ours') ? `${claimant}${flag === undefined ? '' : `:${flag}`}` : undefined;
+  const claimText = { none: undefined, "another's": 'yours', inherited: claimant }[claim as string] ?? claims;
+  const bornOf = { ours: claimant, "another's": 'yours', none: undefined }[birthMark];
+  const colour = found === 'different' ? 'red' : 'blue';
+  const about = { claim: claimText, inherited: claim === 'inherited', bornOf, spec: { colour } };
+  return {
+    desired: documentOf(home, document),
+    live: found === 'missing' ? [] : [live(home, about)],
+    ledger: ledger !== 'no ledger',
+    records: houseRecords(ledger),
+  };
+}
+
+function houseRecords(ledger: HouseCase['ledger']): Readonly<Record<string, LedgerRecord>> {
+  if (ledger === 'no ledger' || ledger === 'no record') return {};
+  const id = ledger === 'record of another id' ? 'id-of-another' : 'id-home';
+  const origin: Origin = ledger === 'adopted' ? 'adopted' : 'created';
+  return { [formatAddress(home)]: record({ id, origin, fields: { colour: 'blue' } }) };
+}
+
+function doorWorld({ document, owns, ledger, live: found, target }: DoorCase): World {
+  const written = { colour: 'green', timer: 0, rooms: [] };
+  const [isRecorded, flag] = ledger.split(':');
+  const flags =
+    flag === 'protect' ? { protect: true } : flag === 'release' ? { onRemove: 'release' as const } : {};
+  const patterns = { inside: { owns: ['fr*'] }, outside: { owns: ['back*'] }, unsaid: {} }[owns];
+  const colour = { 'as declared': 'blue', 'as last written': 'green', 'changed since': 'red', missing: '' }[
+    found
+  ];
+  const known = record({ content: written, fields: { colour: 'green' }, ...flags });
+  return {
+    desired: documentOf(door, document),
+    live: found === 'missing' ? [] : [live(door, { spec: { ...written, colour } })],
+    ledger: ledger !== 'no ledger',
+    records: isRecorded === 'recorded' ? { [formatAddress(door)]: known } : {},
+    target: { ...patterns, ...(target === 'exclusive' ? { exclusive: true } : {}) },
+  };
+}
+
+/** What came of it, in the words of the rows. */
+function deedOf({ plan, forget }: Planning, { records = {} }: World): string {
+  const problems = plan.problems.map(({ class: kind, code }) => `${kind} ${code}`);
+  if (problems.length > 0) return problems.join(', ');
+  const deeds = plan.changes.map(({ action, fields }) => {
+    const told = fields.map(({ path: [name], before, after }) => {
+      if (name === 'claim') return `claim ${before ?? 'none'} → ${after ?? 'none'}`;
+      return name === 'remove' ? `by ${String(after)}` : String(name);
+    });
+    return [action, ...told].join(', ');
+  });
+  const said = plan.mentions.map(({ message }) => `says "${message}"`);
+  const forgotten = forget.some((text) => Object.hasOwn(records, text)) ? ['forgotten'] : [];
+  return [...(deeds.length === 0 ? ['nothing'] : deeds), ...said, ...forgotten].join(', ');
+}
+
+function originOf({ plan, records }: Planning): string {
+  const [first] = plan.problems.length > 0 ? [] : records.values();
+  return first?.record.origin ?? '-';
+}
+
+/** Those about who is who; guards that count are no matter of one resource. */
+function guardsOf({ plan }: Planning): string {
+  const asked = plan.guards.filter(({ id }) => ['recreate', 'no-record', 'adopt'].includes(id));
+  return asked.map(({ id }) => id).join(', ') || '-';
+}
+
+/** A row quotes of a message only what tells it from others. */
+function isSaid(expected: string, found: string): boolean {
+  const quoted = /says "([^"]*)"/;
+  const [, words = ''] = quoted.exec(expected) ?? [];
+  const said = found.replace(/says ".*"(?=$|, forgotten$)/, (message) =>
+    words !== '' && message.includes(words) ? `says "${words}"` : message,
+  );
+  return expected === said;
+}
+
+interface Table<C extends Circumstances> {
+  readonly rules: readonly Rule<C>[];
+  readonly cases: readonly Combination<C>[];
+  observe(combination: Combination<C>): string;
+}
+
+function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>): void {
+  test('has exactly one row for every combination', () => {
+    const askew = cases.flatMap((combination) => {
+      const rows = rules.filter((rule) => applies(rule, combination));
+      return rows.length === 1
+        ? []
+        : [`${wordsOf(combination)}: ${rows.map(({ says }) => says).join(' / ')}`];
+    });
+    expect(askew).toEqual([]);
+  });
+
+  test.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
+    const concerned = cases.filter((combination) => applies(rule, combination));
+    expect(concerned).not.toEqual([]);
+    const wrong = concerned.flatMap((combination) => {
+      const found = observe(combination);
+      return isSaid(rule.comes, found) ? [] : [`${wordsOf(combination)} → ${found}`];
+    });
+    expect(wrong, rule.comes).toEqual([]);
+  });
+}
+
+const houses = combinationsOf(houseCircumstances).filter(isPossibleHouse);
+const doors = combinationsOf(doorCircumstances).filter(isPossibleDoor);
+
+const ofHouse = (observe: (planning: Planning, world: World) => string) => (combination: HouseCase) => {
+  const world = houseWorld(combination);
+  return observe(planOf(world), world);
+};
+
+const ofDoor = (observe: (planning: Planning, world: World) => string) => (combination: DoorCase) => {
+  const world = doorWorld(combination);
+  return observe(planOf(world), world);
+};
+
+test('the tables are about every combination that there can be', () => {
+  // Five documents, six claims, three birth marks, five ledgers, two contents; and what is not there, in four ledgers.
+  expect(houses).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
+  // Five documents where a name may be declared, three where it may not; five ledgers, four contents, two targets.
+  expect(doors).toHaveLength((5 * 2 + 3) * 5 * 4 * 2);
+});
+
+describe('what becomes of a house', () => {
+  checkTable({ rules: houseDeeds, cases: houses, observe: ofHouse(deedOf) });
+});
+
+describe('the origin that is recorded of a house', () => {
+  checkTable({ rules: houseOrigins, cases: houses, observe: ofHouse(originOf) });
+});
+
+describe('the guard that asks about a house', () => {
+  checkTable({ rules: houseGuards, cases: houses, observe: ofHouse(guardsOf) });
+});
+
+describe('what becomes of a door', () => {
+  checkTable({ rules: doorDeeds, cases: doors, observe: ofDoor(deedOf) });
+});
+
+describe('the guard that asks about a door', () => {
+  checkTable({ rules: doorGuards, cases: doors, observe: ofDoor(guardsOf) });
+});
+
+test('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
+  const wrong = houses.flatMap((combination) => {
+    const former = houseWorld(combination, 'former');
+    const own = houseWorld(combination);
+    const expected = withFormerClaim(deedOf(planOf(own), own), combination);
+    const found = deedOf(planOf({ ...former, stack: { renamedFrom: 'former' } }), former);
+    return found === expected ? [] : [`${wordsOf(combination)} → ${found}, and not ${expected}`];
+  });
+  expect(wrong).toEqual([]);
+});
+
+/** A claim of the former name is rewritten wherever it would be kept or changed. */
+function withFormerClaim(deed: string, { document, claim }: HouseCase): string {
+  const former = deed.replace(/claim mine(?=[ :])/, 'claim former');
+  const isDeclared = document === 'declared' || document === 'adopt';
+  if (!isDeclared || claim !== 'ours') return former;
+  return former.startsWith('nothing')
+    ? former.replace('nothing', 'update, claim former → mine')
+    : former.replace('update', 'update, claim former → mine');
+}

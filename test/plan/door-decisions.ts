@@ -1,0 +1,285 @@
+/**
+ * Whose a thing is that can bear no mark, such as a role, and what becomes of it: RULES 22-24 as rows, written from the
+ * rules and not from the planner.
+ */
+import { type Combination, declared, documents, type Rule, tombstones } from './decision-table.ts';
+
+/** The circumstances of a door. `unsaid`: its target has no `owns`. */
+export const doorCircumstances = {
+  document: documents,
+  owns: ['inside', 'outside', 'unsaid'],
+  ledger: ['no ledger', 'no record', 'recorded', 'recorded:protect', 'recorded:release'],
+  live: ['missing', 'as declared', 'as last written', 'changed since'],
+  target: ['shared', 'exclusive'],
+} as const;
+
+export type DoorCase = Combination<typeof doorCircumstances>;
+type DoorRule = Rule<typeof doorCircumstances>;
+
+const doorThere = ['as declared', 'as last written', 'changed since'] as const;
+const notAsDeclared = ['as last written', 'changed since'] as const;
+const doorRecorded = ['recorded', 'recorded:protect', 'recorded:release'] as const;
+const doorUnrecorded = ['no ledger', 'no record'] as const;
+const mayBeOurs = ['inside', 'unsaid'] as const;
+
+/** A name outside of `owns` cannot be declared at all: validation refuses it (RULES 24). */
+export function isPossibleDoor({ document, owns }: DoorCase): boolean {
+  return owns !== 'outside' || !(declared as readonly string[]).includes(document);
+}
+
+/** What the plan does. What was last written is not what is declared: `as declared` has changed since, too. */
+export const doorDeeds: readonly DoorRule[] = [
+  // Nothing there.
+  {
+    says: 'declared and not there: created',
+    when: { document: declared, live: 'missing' },
+    comes: 'create, colour',
+  },
+  {
+    says: 'not declared and not there: nobody speaks of it',
+    when: { document: 'none', live: 'missing', ledger: doorUnrecorded },
+    comes: 'nothing',
+  },
+  {
+    says: 'not declared, and gone since it was recorded: forgotten',
+    when: { document: 'none', live: 'missing', ledger: doorRecorded },
+    comes: 'nothing, forgotten',
+  },
+  {
+    says: 'a tombstone that has done its work is a hint to delete it',
+    when: { document: tombstones, live: 'missing', ledger: doorUnrecorded },
+    comes: 'nothing, says "its tombstone document can be deleted"',
+  },
+  {
+    says: 'a tombstone that has done its work, and the ledger forgets',
+    when: { document: tombstones, live: 'missing', ledger: doorRecorded },
+    comes: 'nothing, says "its tombstone document can be deleted", forgotten',
+  },
+
+  // Declared and there.
+  {
+    says: 'declared and as declared: recorded, and nothing is written',
+    when: { document: declared, live: 'as declared' },
+    comes: 'nothing',
+  },
+  {
+    says: 'declared, known to the ledger and different: updated',
+    when: { document: declared, live: notAsDeclared, ledger: doorRecorded },
+    comes: 'update, colour',
+  },
+  {
+    says: 'declared, never recorded and different: an adoption, shown whole',
+    when: { document: declared, live: notAsDeclared, ledger: doorUnrecorded },
+    comes: 'adopt, colour',
+  },
+
+  // Not declared and there.
+  {
+    says: "not declared, outside of what the target owns, never recorded: nobody's concern",
+    when: { document: 'none', owns: 'outside', ledger: doorUnrecorded, live: doorThere },
+    comes: 'nothing',
+  },
+  {
+    says: 'not declared, recorded, and outside of what the target owns by now: left alone',
+    when: { document: 'none', owns: 'outside', ledger: doorRecorded, live: doorThere },
+    comes: 'nothing, says "not among the names that its target owns", forgotten',
+  },
+  {
+    says: 'not declared, protected by its last manifest: kept',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded:protect', live: doorThere },
+    comes: 'nothing, says "protected: it is kept"',
+  },
+  {
+    says: 'not declared, to be released by its last manifest: it stays, and leaves the ledger',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded:release', live: doorThere },
+    comes: 'release',
+  },
+  {
+    says: 'not declared, as we last wrote it: deleted',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded', live: 'as last written' },
+    comes: 'delete',
+  },
+  {
+    says: 'not declared, changed since our last write: reported, also where the target is exclusive',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded', live: ['as declared', 'changed since'] },
+    comes: 'nothing, says "changed since our last write"',
+  },
+  {
+    says: 'not declared, never recorded, in an exclusive target: deleted',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'delete',
+  },
+  {
+    says: 'not declared, never recorded, inside what a shared target owns: reported',
+    when: { document: 'none', owns: 'inside', ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    comes: 'nothing, says "never written by this stack"',
+  },
+  {
+    says: "not declared, never recorded, in a target that owns no names: nobody's concern",
+    when: { document: 'none', owns: 'unsaid', ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    comes: 'nothing',
+  },
+
+  // Tombstones.
+  {
+    says: 'a tombstone of what is protected is refused',
+    when: { document: tombstones, ledger: 'recorded:protect', live: doorThere },
+    comes: 'conflict protected',
+  },
+  {
+    says: 'a safe tombstone insists on the removal of what we wrote, changed or not',
+    when: { document: 'safe tombstone', ledger: ['recorded', 'recorded:release'], live: doorThere },
+    comes: 'delete',
+  },
+  {
+    says: 'the same by force',
+    when: { document: 'force tombstone', ledger: ['recorded', 'recorded:release'], live: doorThere },
+    comes: 'delete, by force',
+  },
+  {
+    says: 'a safe tombstone removes what we never wrote inside what the target owns',
+    when: { document: 'safe tombstone', owns: 'inside', ledger: doorUnrecorded, live: doorThere },
+    comes: 'delete',
+  },
+  {
+    says: 'the same by force',
+    when: { document: 'force tombstone', owns: 'inside', ledger: doorUnrecorded, live: doorThere },
+    comes: 'delete, by force',
+  },
+  {
+    says: 'a tombstone of what we never wrote outside of that is refused, however exclusive the target is',
+    when: { document: tombstones, owns: 'outside', ledger: doorUnrecorded, live: doorThere },
+    comes: 'conflict not-ours',
+  },
+  {
+    says: 'a tombstone of what we never wrote is refused where no names are owned',
+    when: {
+      document: tombstones,
+      owns: 'unsaid',
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'shared',
+    },
+    comes: 'conflict not-ours',
+  },
+  {
+    says: 'an exclusive target without names is owned as a whole: a safe tombstone removes from it',
+    when: {
+      document: 'safe tombstone',
+      owns: 'unsaid',
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'delete',
+  },
+  {
+    says: 'the same by force',
+    when: {
+      document: 'force tombstone',
+      owns: 'unsaid',
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'delete, by force',
+  },
+];
+
+/** Which guard asks first (RULES 8, 22, 24). */
+export const doorGuards: readonly DoorRule[] = [
+  {
+    says: 'what we had applied and somebody deleted is not created again without a word',
+    when: { document: declared, live: 'missing', ledger: doorRecorded },
+    comes: 'recreate',
+  },
+  {
+    says: 'what never was there is created without asking',
+    when: { document: declared, live: 'missing', ledger: doorUnrecorded },
+    comes: '-',
+  },
+  {
+    says: 'what is as declared asks nothing',
+    when: { document: declared, live: 'as declared' },
+    comes: '-',
+  },
+  {
+    says: 'an update of what the ledger knows asks nothing',
+    when: { document: declared, live: notAsDeclared, ledger: doorRecorded },
+    comes: '-',
+  },
+  {
+    says: 'an adoption asks',
+    when: { document: 'declared', live: notAsDeclared, ledger: doorUnrecorded },
+    comes: 'adopt',
+  },
+  {
+    says: 'an adoption that the manifest asks for is answered already',
+    when: { document: 'adopt', live: notAsDeclared, ledger: doorUnrecorded },
+    comes: '-',
+  },
+  {
+    says: 'what is gone asks nothing',
+    when: { document: ['none', ...tombstones], live: 'missing' },
+    comes: '-',
+  },
+  {
+    says: 'what becomes of a recorded one asks nothing',
+    when: { document: ['none', ...tombstones], ledger: doorRecorded, live: doorThere },
+    comes: '-',
+  },
+  {
+    says: 'what is left alone or refused asks nothing',
+    when: {
+      document: ['none', ...tombstones],
+      owns: 'outside',
+      ledger: doorUnrecorded,
+      live: doorThere,
+    },
+    comes: '-',
+  },
+  {
+    says: 'a delete without a record always asks: in an exclusive target',
+    when: {
+      document: ['none', ...tombstones],
+      owns: mayBeOurs,
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'no-record',
+  },
+  {
+    says: 'a delete without a record always asks: when a tombstone wants it',
+    when: {
+      document: tombstones,
+      owns: 'inside',
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'shared',
+    },
+    comes: 'no-record',
+  },
+  {
+    says: 'what a shared target does not own, or only mentions, asks nothing',
+    when: { document: 'none', owns: mayBeOurs, ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    comes: '-',
+  },
+  {
+    says: 'a tombstone that is refused where no names are owned asks nothing',
+    when: {
+      document: tombstones,
+      owns: 'unsaid',
+      ledger: doorUnrecorded,
+      live: doorThere,
+      target: 'shared',
+    },
+    comes: '-',
+  },
+];

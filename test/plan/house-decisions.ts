@@ -1,0 +1,357 @@
+/**
+ * Whose a thing with a claim in the target and a birth mark is, such as a workspace, and what becomes of it: RULES 20-23 as
+ * rows, written from the rules and not from the planner.
+ */
+import { type Combination, declared, documents, type Rule, tombstones } from './decision-table.ts';
+
+const there = ['as declared', 'different'] as const;
+
+/** The circumstances of a house. `inherited` is our own claim, handed down by a project. */
+export const houseCircumstances = {
+  document: documents,
+  claim: ['none', 'ours', 'ours:protect', 'ours:release', "another's", 'inherited'],
+  birthMark: ['ours', "another's", 'none'],
+  ledger: ['no ledger', 'no record', 'created', 'adopted', 'record of another id'],
+  live: ['missing', ...there],
+} as const;
+
+export type HouseCase = Combination<typeof houseCircumstances>;
+type HouseRule = Rule<typeof houseCircumstances>;
+
+const ours = ['ours', 'ours:protect', 'ours:release'] as const;
+const notOurs = ['none', "another's", 'inherited'] as const;
+/** the ledger knows this very house */
+const recorded = ['created', 'adopted'] as const;
+const unrecorded = ['no ledger', 'no record', 'record of another id'] as const;
+const othersBirth = ["another's", 'none'] as const;
+
+/** A thing that is not there bears nothing, and a record of another id is a record like any other then. */
+export function isPossibleHouse({ live, claim, birthMark, ledger }: HouseCase): boolean {
+  return (
+    live !== 'missing' || (claim === 'none' && birthMark === 'none' && ledger !== 'record of another id')
+  );
+}
+
+/** What the plan does. `colour` stands for the live difference, which is shown whole. */
+export const houseDeeds: readonly HouseRule[] = [
+  // Nothing there.
+  {
+    says: 'declared and not there: created, with its claim',
+    when: { document: declared, live: 'missing' },
+    comes: 'create, claim none → mine, colour',
+  },
+  {
+    says: 'not declared and not there: nobody speaks of it',
+    when: { document: 'none', live: 'missing', ledger: ['no ledger', 'no record'] },
+    comes: 'nothing',
+  },
+  {
+    says: 'not declared, and gone since it was recorded: forgotten',
+    when: { document: 'none', live: 'missing', ledger: recorded },
+    comes: 'nothing, forgotten',
+  },
+  {
+    says: 'a tombstone that has done its work is a hint to delete it',
+    when: { document: tombstones, live: 'missing', ledger: ['no ledger', 'no record'] },
+    comes: 'nothing, says "its tombstone document can be deleted"',
+  },
+  {
+    says: 'a tombstone that has done its work, and the ledger forgets',
+    when: { document: tombstones, live: 'missing', ledger: recorded },
+    comes: 'nothing, says "its tombstone document can be deleted", forgotten',
+  },
+
+  // RULES 21: declared and there.
+  {
+    says: 'declared, with a claim that a project hands down: an error',
+    when: { document: declared, claim: 'inherited', live: there },
+    comes: 'conflict claim-inherited',
+  },
+  {
+    says: "declared, with another stack's claim: a conflict, whatever else speaks for us",
+    when: { document: declared, claim: "another's", live: there },
+    comes: 'conflict claimed-by-another-stack',
+  },
+  {
+    says: 'declared, ours and as declared: nothing to do',
+    when: { document: declared, claim: 'ours', live: 'as declared' },
+    comes: 'nothing',
+  },
+  {
+    says: 'declared, ours and different: updated',
+    when: { document: declared, claim: 'ours', live: 'different' },
+    comes: 'update, colour',
+  },
+  {
+    says: 'declared without protection, protected in the target: the flag goes',
+    when: { document: declared, claim: 'ours:protect', live: 'as declared' },
+    comes: 'update, claim mine:protect → mine',
+  },
+  {
+    says: 'the same, along with what differs',
+    when: { document: declared, claim: 'ours:protect', live: 'different' },
+    comes: 'update, claim mine:protect → mine, colour',
+  },
+  {
+    says: 'declared without release, to be released by the target: the flag goes',
+    when: { document: declared, claim: 'ours:release', live: 'as declared' },
+    comes: 'update, claim mine:release → mine',
+  },
+  {
+    says: 'the same, along with what differs',
+    when: { document: declared, claim: 'ours:release', live: 'different' },
+    comes: 'update, claim mine:release → mine, colour',
+  },
+  {
+    says: 'declared, its claim stripped, with our birth mark: the claim is restored',
+    when: { document: declared, claim: 'none', birthMark: 'ours', live: 'as declared' },
+    comes: 'update, claim none → mine',
+  },
+  {
+    says: 'the same, along with what differs',
+    when: { document: declared, claim: 'none', birthMark: 'ours', live: 'different' },
+    comes: 'update, claim none → mine, colour',
+  },
+  {
+    says: 'declared, its claim stripped, and the ledger has its id: the claim is restored',
+    when: {
+      document: declared,
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: recorded,
+      live: 'as declared',
+    },
+    comes: 'update, claim none → mine',
+  },
+  {
+    says: 'the same, along with what differs',
+    when: { document: declared, claim: 'none', birthMark: othersBirth, ledger: recorded, live: 'different' },
+    comes: 'update, claim none → mine, colour',
+  },
+  {
+    says: 'declared, and nothing says that it is ours: an error that shows "adopt: true"',
+    when: {
+      document: 'declared',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: there,
+    },
+    comes: 'conflict exists-unclaimed',
+  },
+  {
+    says: 'adopted, and as declared: only the claim is written',
+    when: {
+      document: 'adopt',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: 'as declared',
+    },
+    comes: 'adopt, claim none → mine',
+  },
+  {
+    says: 'adopted, and different: the whole difference is shown',
+    when: {
+      document: 'adopt',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: 'different',
+    },
+    comes: 'adopt, claim none → mine, colour',
+  },
+
+  // RULES 22: not declared and there.
+  {
+    says: "not declared, not ours, never recorded: nobody's concern",
+    when: { document: 'none', claim: notOurs, ledger: ['no ledger', 'no record'], live: there },
+    comes: 'nothing',
+  },
+  {
+    says: 'the same, and the record tells of one that is gone: that record is forgotten',
+    when: { document: 'none', claim: notOurs, ledger: 'record of another id', live: there },
+    comes: 'nothing, forgotten',
+  },
+  {
+    says: 'not declared, recorded, and its claim is not ours any more: left alone, and said',
+    when: { document: 'none', claim: notOurs, ledger: recorded, live: there },
+    comes: 'nothing, says "its claim is not ours any more", forgotten',
+  },
+  {
+    says: 'not declared, protected: kept, whatever else is known',
+    when: { document: 'none', claim: 'ours:protect', live: there },
+    comes: 'nothing, says "protected: it is kept"',
+  },
+  {
+    says: 'not declared, marked for release: released, whatever else is known',
+    when: { document: 'none', claim: 'ours:release', live: there },
+    comes: 'release, claim mine:release → none',
+  },
+  {
+    says: 'not declared, ours, created by us as the ledger says: deleted',
+    when: { document: 'none', claim: 'ours', ledger: 'created', live: there },
+    comes: 'delete',
+  },
+  {
+    says: 'not declared, ours, adopted as the ledger says: released, whatever the birth mark says',
+    when: { document: 'none', claim: 'ours', ledger: 'adopted', live: there },
+    comes: 'release, claim mine → none',
+  },
+  {
+    says: 'not declared, ours by claim and birth mark, without a record: deleted',
+    when: { document: 'none', claim: 'ours', birthMark: 'ours', ledger: unrecorded, live: there },
+    comes: 'delete',
+  },
+  {
+    says: 'not declared, and our claim is all that there is: a clone or a lost ledger, never written',
+    when: { document: 'none', claim: 'ours', birthMark: othersBirth, ledger: unrecorded, live: there },
+    comes: 'nothing, says "nothing proves that this stack created it"',
+  },
+
+  // RULES 23: tombstones.
+  {
+    says: 'a tombstone of what does not bear our claim is refused',
+    when: { document: tombstones, claim: notOurs, live: there },
+    comes: 'conflict not-ours',
+  },
+  {
+    says: 'a tombstone of what is protected is refused',
+    when: { document: tombstones, claim: 'ours:protect', live: there },
+    comes: 'conflict protected',
+  },
+  {
+    says: 'a safe tombstone deletes what is ours, also what was adopted',
+    when: { document: 'safe tombstone', claim: ['ours', 'ours:release'], live: there },
+    comes: 'delete',
+  },
+  {
+    says: 'only a tombstone that forces deletes by force',
+    when: { document: 'force tombstone', claim: ['ours', 'ours:release'], live: there },
+    comes: 'delete, by force',
+  },
+];
+
+/** Which origin the ledger shall tell of what is declared: on it depends whether it is deleted or released one day. */
+export const houseOrigins: readonly HouseRule[] = [
+  { says: 'what is not declared is not recorded', when: { document: ['none', ...tombstones] }, comes: '-' },
+  { says: 'what is not there is created', when: { document: declared, live: 'missing' }, comes: 'created' },
+  {
+    says: 'a conflict records nothing',
+    when: { document: declared, claim: ["another's", 'inherited'], live: there },
+    comes: '-',
+  },
+  {
+    says: 'what is ours keeps the origin that the ledger has: created',
+    when: { document: declared, claim: ['none', ...ours], ledger: 'created', live: there },
+    comes: 'created',
+  },
+  {
+    says: 'what is ours keeps the origin that the ledger has: adopted',
+    when: { document: declared, claim: ['none', ...ours], ledger: 'adopted', live: there },
+    comes: 'adopted',
+  },
+  {
+    says: 'without a record of it the birth mark tells that we created it',
+    when: {
+      document: declared,
+      claim: ['none', ...ours],
+      birthMark: 'ours',
+      ledger: unrecorded,
+      live: there,
+    },
+    comes: 'created',
+  },
+  {
+    says: 'without record and birth mark it was adopted',
+    when: {
+      document: declared,
+      claim: ours,
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: there,
+    },
+    comes: 'adopted',
+  },
+  {
+    says: 'an adoption is recorded as one',
+    when: {
+      document: 'adopt',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: there,
+    },
+    comes: 'adopted',
+  },
+  {
+    says: 'what may not be taken over is not recorded',
+    when: {
+      document: 'declared',
+      claim: 'none',
+      birthMark: othersBirth,
+      ledger: unrecorded,
+      live: there,
+    },
+    comes: '-',
+  },
+];
+
+/** Which guard asks first (RULES 8, 22); those that count are not asked here. */
+export const houseGuards: readonly HouseRule[] = [
+  {
+    says: 'what we had applied and somebody deleted is not created again without a word',
+    when: { document: declared, live: 'missing', ledger: recorded },
+    comes: 'recreate',
+  },
+  {
+    says: 'what never was there is created without asking',
+    when: { document: declared, live: 'missing', ledger: ['no ledger', 'no record'] },
+    comes: '-',
+  },
+  {
+    says: 'what is declared and there never asks: "adopt: true" is an answer already',
+    when: { document: declared, live: there },
+    comes: '-',
+  },
+  {
+    says: 'what is gone asks nothing',
+    when: { document: ['none', ...tombstones], live: 'missing' },
+    comes: '-',
+  },
+  {
+    says: 'what is not provably ours, or kept, or released, asks nothing',
+    when: { document: 'none', claim: [...notOurs, 'ours:protect', 'ours:release'], live: there },
+    comes: '-',
+  },
+  {
+    says: 'a delete or release that the ledger knows about asks nothing',
+    when: { document: 'none', claim: 'ours', ledger: recorded, live: there },
+    comes: '-',
+  },
+  {
+    says: 'a delete without a record always asks',
+    when: { document: 'none', claim: 'ours', birthMark: 'ours', ledger: unrecorded, live: there },
+    comes: 'no-record',
+  },
+  {
+    says: 'what is only mentioned asks nothing',
+    when: { document: 'none', claim: 'ours', birthMark: othersBirth, ledger: unrecorded, live: there },
+    comes: '-',
+  },
+  {
+    says: 'a tombstone that is refused asks nothing',
+    when: { document: tombstones, claim: [...notOurs, 'ours:protect'], live: there },
+    comes: '-',
+  },
+  {
+    says: 'a tombstone of what the ledger knows asks nothing',
+    when: { document: tombstones, claim: ['ours', 'ours:release'], ledger: recorded, live: there },
+    comes: '-',
+  },
+  {
+    says: 'a tombstone of what the ledger does not know asks, however explicit it is',
+    when: { document: tombstones, claim: ['ours', 'ours:release'], ledger: unrecorded, live: there },
+    comes: 'no-record',
+  },
+];

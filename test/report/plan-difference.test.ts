@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { FieldChange } from '../../src/model/field.ts';
+import type { PlanDifference } from '../../src/model/plan-difference.ts';
+import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
+import { plain } from '../../src/report/paint.ts';
+import { renderPlanDifferenceJson } from '../../src/report/plan-difference-json.ts';
+import { renderPlanDifference } from '../../src/report/plan-difference-text.ts';
+import { anyPlan, hostileText } from './arbitrary-plan.ts';
+import { change, plan } from './small-plan.ts';
+
+const names = { one: 'approved', other: 'now' };
+const digests = {
+  one: { name: 'a.json', digest: 'a'.repeat(32) },
+  other: { name: 'b.json', digest: 'b'.repeat(32) },
+};
+
+function textOf(difference: PlanDifference, width = 100): string {
+  return renderPlanDifference(difference, { paint: plain, names, width });
+}
+
+function differenceOf(one: readonly FieldChange[], other: readonly FieldChange[]): PlanDifference {
+  return comparePlans(
+    plan({ changes: [change({ fields: one })] }),
+    plan({ changes: [change({ fields: other })] }),
+  );
+}
+
+const colour = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' } as const;
+
+describe('How two plans differ, as text', () => {
+  it('tells what only one of them does, with all its fields', () => {
+    const only = comparePlans(plan({ changes: [change({ fields: [colour] })] }), plan());
+    expect(textOf(only)).toBe('Only in approved\n  ~ update  Toy/acme/ball\n      colour  red -> blue');
+  });
+
+  it('tells of what both do only the fields in question, side by side', () => {
+    const rest: FieldChange = { path: ['size'], before: 1, after: 2, shape: 'scalar' };
+    expect(textOf(differenceOf([colour, rest], [rest, { ...colour, after: 'white' }]))).toBe(
+      [
+        'In both, and different',
+        '  ~ update  Toy/acme/ball',
+        '      colour',
+        '        approved  red -> blue',
+        '        now       red -> white',
+      ].join('\n'),
+    );
+  });
+
+  it('shows values as the plan would, also where only one side knows how', () => {
+    const timer: FieldChange = { path: ['ttl'], before: 0, after: 3600, shape: 'duration' };
+    const bare: FieldChange = { ...timer, after: 7200, shape: 'scalar' };
+    expect(textOf(differenceOf([bare], [timer]))).toMatch(/approved +0s -> 2h\n +now +0s -> 1h$/);
+  });
+
+  it('tells that a resource is to become something else altogether', () => {
+    const [one, other] = (['delete', 'release'] as const).map((action) =>
+      plan({ changes: [change({ action })] }),
+    );
+    if (one === undefined || other === undefined) throw new Error('two plans');
+    expect(textOf(comparePlans(one, other))).toMatch(/action\n +approved +delete\n +now +release$/);
+  });
+
+  it('tells where each was made for', () => {
+    const [target] = plan().targets;
+    if (target === undefined) throw new Error('a target');
+    const moved = plan({ stack: 'zoo', targets: [{ ...target, url: 'https://other.test' }] });
+    expect(textOf(comparePlans(plan(), moved))).toBe(
+      [
+        'Made for different places',
+        '  stack',
+        '    approved  nursery',
+        '    now       zoo',
+        '  target acme',
+        '    approved  workspaces acme at https://toys.test, dialect neutral',
+        '    now       workspaces acme at https://other.test, dialect neutral',
+      ].join('\n'),
+    );
+  });
+
+  it('is empty only for plans that mean the same, and never moves a cursor', () => {
+    fc.assert(
+      fc.property(anyPlan, anyPlan, fc.tuple(hostileText, hostileText), (one, other, [a, b]) => {
+        const difference = comparePlans(one, other);
+        const text = renderPlanDifference(difference, { paint: plain, names: { one: a, other: b } });
+        expect(text === '').toBe(isSamePlan(difference));
+        expect(text).not.toMatch(/[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
+      }),
+    );
+  });
+});
+
+describe('How two plans differ, as JSON', () => {
+  it('has the two digests, each side of each field, and no side that is not there', () => {
+    const difference = differenceOf([colour], [{ path: ['size'], after: 2, shape: 'scalar' }]);
+    expect(JSON.parse(renderPlanDifferenceJson(difference, digests))).toEqual({
+      version: 1,
+      same: false,
+      ...digests,
+      targets: [],
+      changes: [
+        {
+          address: 'Toy/acme/ball',
+          kind: 'Toy',
+          target: 'acme',
+          name: 'ball',
+          one: 'update',
+          other: 'update',
+          fields: [
+            { path: '/colour', one: { before: 'red', after: 'blue', shape: 'scalar' } },
+            { path: '/size', other: { after: 2, shape: 'scalar' } },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('says that plans of one meaning are the same', () => {
+    expect(JSON.parse(renderPlanDifferenceJson(differenceOf([colour], [colour]), digests))).toMatchObject({
+      same: true,
+      changes: [],
+    });
+  });
+
+  it('holds of a secret whether it is set, and its version', () => {
+    const secret = (version: number): FieldChange => ({
+      path: ['jwt'],
+      after: { set: true, version, value: 'planted' },
+      shape: 'secret',
+    });
+    const difference = differenceOf([secret(1)], [secret(2)]);
+    const text = renderPlanDifferenceJson(difference, digests) + textOf(difference);
+    expect(text).not.toContain('planted');
+    expect(text).toContain('"version": 2');
+  });
+});

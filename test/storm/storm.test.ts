@@ -1,0 +1,25 @@
+/**
+ * Random stacks in random weather (DESIGN section 4: apply finishes or tells). TRUEUP_STORM_SEEDS says how many seeds,
+ * TRUEUP_STORM_SEED tries one; `npm run storm` sets both.
+ */
+import { afterAll, describe, expect, it } from 'vitest';
+import { storm } from './storm.ts';
+
+const one = process.env['TRUEUP_STORM_SEED'];
+const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 15);
+const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)];
+const endings = new Map<string, number>();
+
+describe.concurrent('When a storm is over, the next apply finishes, and nothing was lost, told or touched', () => {
+  it.for(seeds)('seed %i', { timeout: 120_000 }, async (seed) => {
+    const ending = await storm(seed).catch((error: Error) => {
+      throw new Error(`${error.message}\nto see it alone: npm run storm -- --seed ${seed}`, { cause: error });
+    });
+    endings.set(ending, (endings.get(ending) ?? 0) + 1);
+  });
+
+  afterAll(() => {
+    // Storms that mostly end in what a person has to solve would prove nothing.
+    if (seeds.length >= 15) expect(endings.get('converged') ?? 0).toBeGreaterThan(0.5 * seeds.length);
+  });
+});
