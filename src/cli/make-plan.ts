@@ -5,6 +5,7 @@ import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
+import { findLeaving } from '../plan/leaving.ts';
 import { readLive } from '../targets/read-live.ts';
 import type { Connected } from './connect.ts';
 
@@ -39,20 +40,16 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { stack, kinds, resources, ledger, connected } = request;
   const before = connected.targets.map(({ connection }) => connection.requests());
   const sessions = connected.targets.map((target) => target.openSession());
+  const { manifestsComplete } = request;
+  const scene = { stack, kinds, desired: resources, ledger, manifestsComplete };
   const sets = await readLive({
+    ...scene,
     sessions,
-    stack,
-    kinds,
-    desired: resources,
-    ledger,
-    manifestsComplete: request.manifestsComplete,
+    leaving: ({ target, dialect }, found) =>
+      findLeaving({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
   });
   return {
-    stack,
-    kinds,
-    desired: resources,
-    ledger,
-    manifestsComplete: request.manifestsComplete,
+    ...scene,
     files: request.files,
     documents: request.documents,
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({

@@ -19,8 +19,8 @@ import { findLosses } from './losses.ts';
 import { withCalls } from './plan-calls.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type Recheck, recheckDraft } from './recheck.ts';
-import { findRefusals } from './refusals.ts';
 import { findDanglingReferences } from './references.ts';
+import { findRefusals } from './refusals.ts';
 import { withRisks } from './risks.ts';
 import { type Scene, type SceneInput, setScene } from './scene.ts';
 

@@ -7,6 +7,7 @@ import type { Claim, Spec } from '../model/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import { compare } from './compare.ts';
 import { claimField, type Draft } from './draft.ts';
+import { refusalNotes } from './foresee-refusal.ts';
 import { judgeDeclared } from './ownership.ts';
 import type { Removal } from './prune.ts';
 import type { Scene } from './scene.ts';
@@ -29,34 +30,25 @@ export function draftRemoval(scene: Scene, address: Address, deed: Deed): Remova
       : []),
     ...(remove === 'force' ? [forced] : []),
   ];
-  const draft = draftOf(scene, address, { action: deed.is, reason: deed.reason, fields });
+  const draft = draftOf(scene, address, { action: deed.is, reason: deed.reason, fields, remove });
   const place = deed.is === 'delete' && deed.place !== undefined ? { place: deed.place } : {};
-  return {
-    is: 'draft',
-    draft: {
-      ...draft,
-      change: { ...draft.change, ...place },
-      ...(remove === undefined ? {} : { remove }),
-    },
-  };
+  return { is: 'draft', draft: { ...draft, change: { ...draft.change, ...place } } };
 }
 
 /** Stands among the fields, so that approving a safe delete never approves a forced one: the two have different digests. */
 const forced: FieldChange = { path: ['remove'], after: 'force', shape: 'scalar' };
 
-function draftOf(
-  scene: Scene,
-  address: Address,
-  about: Pick<Change, 'action' | 'reason' | 'fields'> & { readonly notes?: readonly string[] },
-): Draft {
+type About = Pick<Change, 'action' | 'reason' | 'fields'> & {
+  readonly notes?: readonly string[];
+  readonly remove?: 'safe' | 'force' | undefined;
+};
+
+function draftOf(scene: Scene, address: Address, { remove, notes = [], ...about }: About): Draft {
   const live = scene.live.get(formatAddress(address));
   const id = live?.id === undefined ? {} : { id: live.id };
-  return {
-    change: { address, ...about, ...id, notes: about.notes ?? [], calls: [], relies: {} },
-    desired: {},
-    prepared: {},
-    live,
-  };
+  const change = { address, ...about, ...id, notes, calls: [], relies: {} };
+  const draft = { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
+  return { ...draft, change: { ...change, notes: [...notes, ...refusalNotes(scene, draft)] } };
 }
 
 function draftWithdrawal(scene: Scene, address: Address, reason: string): RemovalDraft {

@@ -10,6 +10,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { type Compared, compare } from './compare.ts';
+import { refusalNotes } from './foresee-refusal.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from './ownership.ts';
 import type { Scene } from './scene.ts';
 
@@ -105,8 +106,7 @@ function foreseen(scene: Scene, { resource: { address }, live }: Parts, action: 
     const blind = scene.blindSpot(address);
     return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
   }
-  const obstacles = scene.kind(address.kind).obstacles?.(live, action, scene.record(address)) ?? [];
-  return obstacles.length === 0 ? [] : [`the service will refuse this: ${obstacles.join('; ')}`];
+  return refusalNotes(scene, { change: { address, action }, live });
 }
 
 function recordDraft(scene: Scene, { resource, desired, live, verdict, compared }: Parts): LedgerRecord {

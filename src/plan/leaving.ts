@@ -6,9 +6,14 @@ import { type AddressText, parseAddress } from '../model/address.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type SceneInput, setScene } from './scene.ts';
 
-/** @param input with all that stands for itself; parts may be missing, for none of them decides what becomes of its whole */
+/**
+ * @param input the targets in question, with all that stands for itself in them; parts may be missing, for none of them
+ * decides what becomes of its whole
+ */
 export function findLeaving(input: SceneInput): ReadonlySet<AddressText> {
-  const scene = setScene(input);
+  const targets = new Set(input.targets.map(({ target }) => target.name));
+  const desired = input.desired.filter(({ address }) => targets.has(address.target));
+  const scene = setScene({ ...input, desired });
   const leaving = [...judgeUndeclared(scene)].filter(
     ([text, { is }]) => is === 'delete' && scene.kind(parseAddress(text).kind).ownership.by !== 'part',
   );

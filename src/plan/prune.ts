@@ -174,6 +174,9 @@ const insist = 'to delete it all the same, write a document for it with "metadat
 function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = scene.target(address.target).target;
+  if (exclusive && !scene.ledger.known) {
+    return kept(address, 'not declared, but without a ledger nothing is removed here: it is kept', insist);
+  }
   if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
     return unlessRefused(scene, live, { is: 'delete', reason });
@@ -209,6 +212,9 @@ function judgePart(scene: Scene, address: Address, whole: Address): Removal | un
     const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
     return { is: 'forget', mention: { address, message } };
   }
+  // It was ours and somebody took the claim away: it is left alone whole, or its parts would be written behind its back.
+  if (live !== undefined && !scene.desired.has(text) && scene.record(live.address) !== undefined)
+    return { is: 'forget' };
   return {
     is: 'withdraw',
     reason: `no longer declared for "${text}": what this stack had set is taken back`,

@@ -5,19 +5,19 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Draft } from './draft.ts';
+import { foreseeRefusal } from './foresee-refusal.ts';
 import type { Scene } from './scene.ts';
 
 export function findRefusals(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Diagnostic[] {
-  return [...drafts.values()].flatMap(({ change, live, remove }) => {
-    const { address, action, place } = change;
-    if (live === undefined || action === 'none' || remove === 'force') return [];
-    const obstacles = scene.kind(address.kind).obstacles?.(live, action, scene.record(address)) ?? [];
-    if (obstacles.length === 0) return [];
+  return [...drafts.values()].flatMap((draft) => {
+    const { address, action, place } = draft.change;
+    const reasons = foreseeRefusal(scene, draft);
+    if (reasons.length === 0) return [];
     return {
       code: 'will-be-refused',
       severity: 'error' as const,
       class: 'failure' as const,
-      message: `the service will refuse to ${action} "${formatAddress(address)}": ${obstacles.join('; ')}`,
+      message: `the service will refuse to ${action} "${formatAddress(address)}": ${reasons.join('; ')}`,
       ...(place === undefined ? {} : { place }),
       fix: 'give the token the permission, or apply with one that has it',
     };

@@ -3,13 +3,17 @@
  * known what goes. Only GET and LIST go over the wire.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Kind, LiveSet, Session, Wanted } from '../model/kind.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
-import { findLeaving } from '../plan/leaving.ts';
-import type { SceneInput } from '../plan/scene.ts';
+import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { DesiredResource } from '../model/resource.ts';
 
-export interface ReadInput extends Omit<SceneInput, 'targets'> {
+export interface ReadInput {
   readonly sessions: readonly Session[];
+  readonly kinds: Registry;
+  readonly desired: readonly DesiredResource[];
+  readonly ledger: Ledger;
+  /** what of one target the plan is going to delete, once all that stands for itself there has been read */
+  leaving(session: Session, sets: ReadonlyMap<string, LiveSet>): ReadonlySet<AddressText>;
 }
 
 /** For each target, by name, what was read of each kind. @throws WireError when a target cannot be reached */
@@ -28,7 +32,7 @@ async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
   const others = kinds.filter(({ losses }) => losses === undefined);
   const first = await readKinds(session, others, (kind) => wantedOf(kind, session, input));
   if (tellLosses.length === 0) return first;
-  const leaving = leavingIn(session, input, first);
+  const leaving = input.leaving(session, first);
   const isLeaving = (whole: Address) => leaving.has(formatAddress(whole));
   const rest = await readKinds(session, tellLosses, (kind) => ({
     ...wantedOf(kind, session, input),
@@ -54,15 +58,6 @@ async function readKinds(
       .map(async ([kind, wants]) => [kind.name, await kind.read(session, wants)] as const),
   );
   return new Map(sets);
-}
-
-/** What of this target the plan is going to delete, as far as this target can tell. */
-function leavingIn({ target, dialect }: Session, input: ReadInput, sets: Sets): ReadonlySet<AddressText> {
-  return findLeaving({
-    ...input,
-    desired: input.desired.filter(({ address }) => address.target === target.name),
-    targets: [{ target, dialect, sets, requests: 0 }],
-  });
 }
 
 function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): Wanted {

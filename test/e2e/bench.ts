@@ -81,6 +81,7 @@ export interface Bench {
 
 export interface StackOptions {
   readonly name?: string;
+  readonly renamedFrom?: string;
   /** more members for the target of workspaces (`acme`), or of cluster auth (`prod`) */
   readonly workspaces?: object;
   readonly clusterAuth?: object;
@@ -147,6 +148,8 @@ export interface Checkout {
   /** the ledger's file as it stands */
   ledger(): Promise<StoredLedger>;
   loseLedger(): Promise<void>;
+  /** takes `renamedFrom` out of the stack */
+  forgetFormerName(): Promise<void>;
 }
 
 export type StoredLedger = { readonly records: Record<string, ReturnType<Ledger['records']['get']>> };
@@ -191,17 +194,21 @@ async function makeCheckout(wire: FaultyProxy, options: StackOptions): Promise<C
     },
     ledger: async () => JSON.parse(await readFile(ledgerFile, 'utf8')) as StoredLedger,
     loseLedger: () => rm(ledgerFile),
+    forgetFormerName: () => {
+      const { renamedFrom: _, ...rest } = options;
+      return write('trueup.yaml', stackText(wire.url, { ...rest, name }));
+    },
   };
 }
 
-function stackText(url: string, { name, workspaces, clusterAuth, spec }: StackOptions): string {
+function stackText(url: string, { name, renamedFrom, workspaces, clusterAuth, spec }: StackOptions): string {
   const common = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
   const acme = { name: 'acme', service: 'workspaces', organization: 'acme', token: { env: 'API_TOKEN' } };
   const prod = { name: 'prod', service: 'cluster-auth', mount: 'cluster', token: { env: 'SERVICE_TOKEN' } };
   return JSON.stringify({
     apiVersion: 'trueup.dev/v1',
     kind: 'Stack',
-    metadata: { name },
+    metadata: { name, ...(renamedFrom === undefined ? {} : { renamedFrom }) },
     spec: {
       manifests: ['manifests/*.yaml'],
       targets: [

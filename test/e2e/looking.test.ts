@@ -52,6 +52,39 @@ describe('plan', () => {
     ).toBe(true);
   });
 
+  it('notes each change that its token could not apply, whatever it is, and apply refuses them before it writes', async () => {
+    const bench = await openBench();
+    const owner = await bench.checkout();
+    const spec = { tags: { env: 'prod' }, remoteStateConsumers: ['web'] };
+    await owner.begin(workspace('app', spec), workspace('web'), workspace('old'));
+    const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    const documents = [
+      workspace('app', { tags: { env: 'test' }, remoteStateConsumers: [] }),
+      workspace('web', { autoApply: true }),
+    ];
+    await reader.declare(...documents);
+    await owner.loseLedger();
+    await owner.declare(...documents);
+    const plan = await reader.plan();
+    expect(Object.fromEntries(plan.changes.map(({ address, notes }) => [address, notes]))).toEqual({
+      'TagBindings/acme/app': [
+        'the service will refuse this: this token may not change its tags (can-update)',
+      ],
+      'RemoteStateConsumers/acme/app': [
+        'the service will refuse this: this token may not change its consumers (can-update)',
+      ],
+      'Workspace/acme/web': [
+        'the service will refuse this: this token may not change its settings (can-update)',
+      ],
+      'Workspace/acme/old': ['the service will refuse this: this token may not delete it (can-destroy)'],
+    });
+    // Another token may apply what this one has planned: permissions are no part of what it means.
+    expect((await owner.plan()).digest).toBe(plan.digest);
+    const { out } = await reader.run(['apply', '--yes'], 1);
+    expect(out.match(/the service will refuse to (update|delete)/g)).toHaveLength(4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('leaves no trace on disk', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));

@@ -120,6 +120,31 @@ describe('a claim', () => {
     expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
   });
 
+  it('that somebody removed by hand from what is no longer declared lets it go: it is left alone and forgotten', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('stays'));
+    const id = await bench.idOf('app');
+    await bench.byHand.update(id, {}, bindings({ env: 'prod' }));
+    await stack.declare(workspace('stays'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('its claim is not ours any more: it is left alone');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await bench.idsOf('app')).toEqual([id]);
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/stays']);
+  });
+
+  it('that a clone carries along with the birth mark is not deleted before somebody says so', async () => {
+    const copied = { 'tag-bindings': { 'trueup-stack': 'payments' }, 'source-name': 'trueup/payments' };
+    const bench = await openBench({ organization: { workspaces: [{ name: 'clone', ...copied }] } });
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out).toContain('! blocks  no-record');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await bench.idsOf('clone')).toHaveLength(1);
+  });
+
   it('that a clone carries is reported, and never enough to delete or release it', async () => {
     const bench = await openBench({
       organization: { workspaces: [{ name: 'clone', 'tag-bindings': { 'trueup-stack': 'payments' } }] },
@@ -235,5 +260,134 @@ describe("a workspace that was renamed in the service's own pages", () => {
     expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
     expect(await bench.idsOf('api')).toEqual([id]);
     await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('a workspace that goes from one stack to another', () => {
+  const app = (metadata: object = {}) => workspace('app', { autoApply: true }, metadata);
+  const other = workspace('other');
+
+  it('is a conflict until the first one has released it; then the second adopts it', async () => {
+    const bench = await openBench();
+    const payments = await bench.checkout();
+    const billing = await bench.checkout({ name: 'billing' });
+    await payments.begin(app(), other);
+    const id = await bench.idOf('app');
+    await billing.declare(app({ adopt: true }));
+    const { out } = await billing.run(['apply', '--yes'], 9);
+    expect(out).toContain('claimed by stack "payments"');
+    expect(out).toContain('metadata.onRemove: release');
+    expect(bench.wire.writes()).toEqual([]);
+
+    await payments.begin(app({ onRemove: 'release' }), other);
+    await payments.begin(other);
+    expect(await bench.tagsOf('app')).toEqual({});
+    expect((await payments.ledger()).records).not.toHaveProperty('Workspace/acme/app');
+
+    expect((await billing.plan()).summary).toMatchObject({ adopt: 1, create: 0, update: 0 });
+    await billing.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'billing' });
+    expect((await billing.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'adopted' });
+    await billing.run(['plan', '--exit-code'], 0);
+    await payments.run(['plan', '--exit-code'], 0);
+  });
+
+  it('comes back the same way: it was adopted, so it is released, and nothing ever deletes it', async () => {
+    const bench = await openBench();
+    const payments = await bench.checkout();
+    const billing = await bench.checkout({ name: 'billing' });
+    await payments.begin(app({ onRemove: 'release' }), other);
+    const id = await bench.idOf('app');
+    await payments.begin(other);
+    await billing.begin(app({ adopt: true }), workspace('invoices'));
+    await payments.declare(app(), other);
+    expect((await payments.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+
+    await billing.begin(workspace('invoices'));
+    expect(await bench.tagsOf('app')).toEqual({});
+    await payments.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
+    expect(await bench.idsOf('app')).toEqual([id]);
+    expect((await payments.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'created' });
+    await payments.run(['plan', '--exit-code'], 0);
+    await billing.run(['plan', '--exit-code'], 0);
+  });
+
+  it("keeps its tags and consumers when it is released, for they are the next one's to decide on", async () => {
+    const bench = await openBench();
+    const payments = await bench.checkout();
+    await payments.begin(
+      workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }, { onRemove: 'release' }),
+      other,
+    );
+    await payments.begin(other);
+    expect(await bench.tagsOf('app')).toEqual({ env: 'prod' });
+    const path = `/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`;
+    expect((await bench.byHand.get(path)).resources).toHaveLength(1);
+    expect(Object.keys((await payments.ledger()).records)).toEqual(['Workspace/acme/other']);
+  });
+});
+
+describe('a stack that was renamed', () => {
+  const documents = [
+    workspace('app', { tags: { env: 'prod' } }),
+    workspace('kept', {}, { protect: true }),
+    role('web'),
+  ];
+
+  it('takes over the claims of its former name, and what it created stays its own', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(...documents, workspace('old'));
+    const id = await bench.idOf('app');
+    const after = await bench.checkout({ name: 'payments', renamedFrom: 'billing' });
+    await after.declare(...documents, workspace('old'));
+    const plan = await after.plan();
+    expect(plan.problems).toEqual([]);
+    expect(plan.changes.map(({ address, action, fields }) => [address, action, fields])).toEqual(
+      ['app', 'kept', 'old'].map((name) => [
+        `Workspace/acme/${name}`,
+        'update',
+        [
+          expect.objectContaining({
+            path: '/claim',
+            before: name === 'kept' ? 'billing:protect' : 'billing',
+            after: name === 'kept' ? 'payments:protect' : 'payments',
+          }),
+        ],
+      ]),
+    );
+    await after.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
+    expect(await bench.tagsOf('kept')).toEqual({ 'trueup-stack': 'payments:protect' });
+    expect((await after.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'created' });
+    await after.run(['plan', '--exit-code'], 0);
+
+    bench.wire.reset();
+    await after.declare(...documents);
+    await after.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    expect(await bench.idsOf('old')).toEqual([]);
+  });
+
+  it('does without the line once all claims are its own', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(...documents);
+    const after = await bench.checkout({ name: 'payments', renamedFrom: 'billing' });
+    await after.begin(...documents);
+    await after.forgetFormerName();
+    await after.run(['plan', '--exit-code'], 0);
+    expect((await before.run(['plan'], 9)).out).toContain('claimed by stack "payments"');
+  });
+
+  it('is another stack to those that have it not: without the line every claim is a conflict', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(...documents);
+    const after = await bench.checkout({ name: 'payments' });
+    await after.declare(...documents);
+    expect((await after.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+    expect(bench.wire.writes()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** What was approved once, what the world is like by now, and what comes of it: the cases of RULES 28. */
 import type { Spec } from '../../src/model/resource.ts';
-import { at, desired, live, type LiveAbout, record, type World } from './toy-plan.ts';
+import { at, desired, type LiveAbout, live, record, type World } from './toy-plan.ts';
 
 const home = at('House', 'home');
 const inn = at('House', 'inn');

@@ -15,12 +15,12 @@ import { type Manifests, readManifests } from '../../src/manifest/read-manifests
 import { hasErrors } from '../../src/model/diagnostic.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
 import type { LiveSet } from '../../src/model/kind.ts';
-import type { DesiredResource, LiveResource } from '../../src/model/resource.ts';
 import type { Plan } from '../../src/model/plan.ts';
+import type { DesiredResource, LiveResource } from '../../src/model/resource.ts';
 import type { Stack } from '../../src/model/target.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { role, workspace } from '../e2e/documents.ts';
-import { stackDraft, type StackDraft } from '../loop/arbitrary-stack.ts';
+import { type StackDraft, stackDraft } from '../loop/arbitrary-stack.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -91,8 +91,25 @@ export const doorDeeds: readonly DoorRule[] = [
   },
   {
     says: 'not declared, to be released by its last manifest: it stays, and leaves the ledger',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded:release', live: doorThere },
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'recorded:release',
+      live: doorThere,
+      target: 'shared',
+    },
     comes: 'release',
+  },
+  {
+    says: 'the same in an exclusive target: it stays recorded, or the next plan would delete it as unknown',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'recorded:release',
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'nothing, says "remembered for as long as its target is exclusive"',
   },
   {
     says: 'not declared, as we last wrote it: deleted',
@@ -109,11 +126,22 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: doorUnrecorded,
+      ledger: 'no record',
       live: doorThere,
       target: 'exclusive',
     },
     comes: 'delete',
+  },
+  {
+    says: 'without any ledger no role is removed, not even from an exclusive target (RULES 25)',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'no ledger',
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'nothing, says "without a ledger nothing is removed"',
   },
   {
     says: 'not declared, never recorded, inside what a shared target owns: reported',
@@ -247,7 +275,29 @@ export const doorGuards: readonly DoorRule[] = [
   {
     says: 'a delete without a record always asks: in an exclusive target',
     when: {
-      document: ['none', ...tombstones],
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'no record',
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: 'no-record',
+  },
+  {
+    says: 'what is kept for want of a ledger asks nothing',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'no ledger',
+      live: doorThere,
+      target: 'exclusive',
+    },
+    comes: '-',
+  },
+  {
+    says: 'a delete without a record always asks: when a tombstone wants it from an exclusive target',
+    when: {
+      document: tombstones,
       owns: mayBeOurs,
       ledger: doorUnrecorded,
       live: doorThere,

@@ -9,7 +9,7 @@ import { type Judgement, judgeApproval } from '../../src/plan/judge-approval.ts'
 import { readAtoms } from '../../src/plan/read-atoms.ts';
 import { approvalRows, ours } from './approval-rows.ts';
 import { houseSpec, liveHouse } from './arbitrary-toys.ts';
-import { at, desired, live, type LiveAbout, planOf, type World } from './toy-plan.ts';
+import { at, desired, type LiveAbout, live, planOf, type World } from './toy-plan.ts';
 
 const home = at('House', 'home');
 

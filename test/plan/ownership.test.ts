@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
 import type { Metadata } from '../../src/model/resource.ts';
 import {
+  at,
   changeAt,
   deeds,
   desired,
   type LiveAbout,
   live,
   planOf,
-  at,
   record,
   type World,
 } from './toy-plan.ts';
@@ -100,6 +100,11 @@ describe('a declared house', () => {
     [
       'that took the name of one of ours is not ours',
       { live: [found()], records: { [text]: another } },
+      unclaimed,
+    ],
+    [
+      'whose record has no id is not proved to be ours by it',
+      { live: [found()], records: { [text]: record() } },
       unclaimed,
     ],
     ['that another stack created is not ours', { live: [found({ bornOf: 'yours' })] }, unclaimed],

@@ -250,9 +250,9 @@ describe('a door that nobody declares', () => {
       'nothing',
     ],
     [
-      'goes from an exclusive target also when there is no ledger: the guard "no-record" asks first',
+      'is kept in an exclusive target, too, when there is no ledger',
       { live: doors, target: { owns: ['fr*'], exclusive: true }, ledger: false },
-      'delete',
+      '"not declared, but without a ledger nothing is removed here: it is kept"',
     ],
     [
       'is forgotten when the target does not own its name any more',
@@ -360,6 +360,11 @@ describe('a garden that nobody declares', () => {
       `"no longer declared, and "${text}" is claimed by stack "yours": it is left alone", forget Garden/acme/home`,
     ],
     ['of a house without a claim is taken back', { live: [live(home), trees], records: planted }, 'delete'],
+    [
+      'of a house whose claim somebody took away is left alone along with it',
+      { live: [live(home), trees], records: { ...planted, ...recorded() } },
+      `"no longer declared, and its claim is not ours any more: it is left alone", forget ${text}, forget Garden/acme/home`,
+    ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });

@@ -1,7 +1,7 @@
 /** Pieces of plans about toys: each test fills in only what it is about. */
 import { type Address, formatAddress } from '../../src/model/address.ts';
-import { parseClaim } from '../../src/model/claim.ts';
 import type { Change } from '../../src/model/change.ts';
+import { parseClaim } from '../../src/model/claim.ts';
 import type { Json } from '../../src/model/json.ts';
 import type { LiveSet } from '../../src/model/kind.ts';
 import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';

@@ -10,7 +10,7 @@ import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
-import { type Edges, readEdges, sharedWith } from './read-edges.ts';
+import { readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
 
@@ -51,17 +51,19 @@ interface Looked {
 
 async function lookAt(session: Session, { address, item }: Placed): Promise<Looked> {
   const base = { address, id: item.id, witness: {} };
+  const permissions = item.attributes['permissions'] ?? null;
   const shared = sharedWith(item);
   if (shared !== undefined) {
-    const facts = { global: shared === 'organization', project: shared === 'project' };
+    const facts = { global: shared === 'organization', project: shared === 'project', permissions };
     return { live: { ...base, spec: {}, facts } };
   }
   const answer = await readEdges(session, item);
   if (answer.edges === undefined) return { incomplete: answer.problem };
   const { edges, note } = answer;
-  return { live: { ...base, ...liveEdges(edges) }, ...(note === undefined ? {} : { note }) };
-}
-
-function liveEdges(edges: Edges): Pick<LiveResource, 'spec' | 'facts'> {
-  return { spec: { consumers: Object.keys(edges) }, facts: { global: false, edges } };
+  const live = {
+    ...base,
+    spec: { consumers: Object.keys(edges) },
+    facts: { global: false, edges, permissions },
+  };
+  return { live, ...(note === undefined ? {} : { note }) };
 }

@@ -47,6 +47,11 @@ function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: Boun
     id: item.id,
     spec: { tags: direct },
     witness: claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) },
-    facts: { direct, claim: own, assessmentsEnabled: item.attributes['assessments-enabled'] ?? null },
+    facts: {
+      direct,
+      claim: own,
+      assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
+      permissions: item.attributes['permissions'] ?? null,
+    },
   };
 }
