@@ -174,9 +174,6 @@ const insist = 'to delete it all the same, write a document for it with "metadat
 function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { owns, exclusive } = scene.target(address.target).target;
-  if (exclusive && !scene.ledger.known) {
-    return kept(address, 'not declared, but without a ledger nothing is removed here: it is kept', insist);
-  }
   if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
     return unlessRefused(scene, live, { is: 'delete', reason });

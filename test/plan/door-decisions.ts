@@ -126,22 +126,11 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: 'no record',
+      ledger: doorUnrecorded,
       live: doorThere,
       target: 'exclusive',
     },
     comes: 'delete',
-  },
-  {
-    says: 'without any ledger no role is removed, not even from an exclusive target (RULES 25)',
-    when: {
-      document: 'none',
-      owns: mayBeOurs,
-      ledger: 'no ledger',
-      live: doorThere,
-      target: 'exclusive',
-    },
-    comes: 'nothing, says "without a ledger nothing is removed"',
   },
   {
     says: 'not declared, never recorded, inside what a shared target owns: reported',
@@ -275,29 +264,7 @@ export const doorGuards: readonly DoorRule[] = [
   {
     says: 'a delete without a record always asks: in an exclusive target',
     when: {
-      document: 'none',
-      owns: mayBeOurs,
-      ledger: 'no record',
-      live: doorThere,
-      target: 'exclusive',
-    },
-    comes: 'no-record',
-  },
-  {
-    says: 'what is kept for want of a ledger asks nothing',
-    when: {
-      document: 'none',
-      owns: mayBeOurs,
-      ledger: 'no ledger',
-      live: doorThere,
-      target: 'exclusive',
-    },
-    comes: '-',
-  },
-  {
-    says: 'a delete without a record always asks: when a tombstone wants it from an exclusive target',
-    when: {
-      document: tombstones,
+      document: ['none', ...tombstones],
       owns: mayBeOurs,
       ledger: doorUnrecorded,
       live: doorThere,

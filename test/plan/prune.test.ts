@@ -250,9 +250,9 @@ describe('a door that nobody declares', () => {
       'nothing',
     ],
     [
-      'is kept in an exclusive target, too, when there is no ledger',
+      'goes from an exclusive target also when there is no ledger: the guard "no-record" asks first',
       { live: doors, target: { owns: ['fr*'], exclusive: true }, ledger: false },
-      '"not declared, but without a ledger nothing is removed here: it is kept"',
+      'delete',
     ],
     [
       'is forgotten when the target does not own its name any more',

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json.ts';
 import { kebabCase, snakeCase } from '../../src/model/field-names.ts';
 import type { SeenRequest } from '../e2e/faulty-proxy.ts';
+import type { StackDraft } from '../loop/arbitrary-stack.ts';
 import { show, showRole } from '../loop/carry-out.ts';
 import { stackName } from '../loop/stack-folder.ts';
 import { mounts, type Tenant } from '../loop/tenants.ts';
@@ -34,22 +35,36 @@ export async function strangersAsTheyAre(tenant: Tenant): Promise<Json> {
   return JSON.parse(JSON.stringify(found)) as Json;
 }
 
-/** The ledger against the service: ids that exist, under their names, with the values that were recorded. */
-export async function ledgerLies(directory: string, tenant: Tenant): Promise<string[]> {
+/**
+ * The ledger against the service: ids that exist, under their names, with the values that were recorded. What the stack
+ * does not declare any more, and keeps, may have moved since: that the ledger tells what we last wrote is its point.
+ */
+export async function ledgerLies(
+  directory: string,
+  { manifests }: StackDraft,
+  tenant: Tenant,
+): Promise<string[]> {
   const text = await readFile(join(directory, '.trueup', `${stackName}.ledger.json`), 'utf8');
   const { records } = JSON.parse(text) as {
     records: Record<string, { id?: string; fields: JsonObject }>;
   };
+  const declared = new Set(manifests.map(({ kind, metadata }) => `${kind}/${metadata.name.toLowerCase()}`));
+  const isDeclared = (address: string) => {
+    const [kind = '', , name = ''] = address.split('/');
+    return declared.has(`${kind}/${name.toLowerCase()}`);
+  };
   const lies = await Promise.all(
-    Object.entries(records).map(async ([address, { id, fields }]) => {
-      const [kind = '', target = '', name = ''] = address.split('/');
-      if (kind === 'Workspace') return workspaceLies(address, { id: id ?? 'none', name, fields }, tenant);
-      if (kind === 'ClusterAuthRole') {
-        const mount = (target === 'spare' ? mounts.spare : mounts.prod)(tenant.name);
-        return differing(address, fields, await showRole(name, mount, tenant), snakeCase);
-      }
-      return [];
-    }),
+    Object.entries(records)
+      .filter(([address]) => isDeclared(address))
+      .map(async ([address, { id, fields }]) => {
+        const [kind = '', target = '', name = ''] = address.split('/');
+        if (kind === 'Workspace') return workspaceLies(address, { id: id ?? 'none', name, fields }, tenant);
+        if (kind === 'ClusterAuthRole') {
+          const mount = (target === 'spare' ? mounts.spare : mounts.prod)(tenant.name);
+          return differing(address, fields, await showRole(name, mount, tenant), snakeCase);
+        }
+        return [];
+      }),
   );
   return lies.flat();
 }

@@ -11,10 +11,13 @@ import type { StackDraft } from '../loop/arbitrary-stack.ts';
 import { carryOut, show } from '../loop/carry-out.ts';
 import type { Tenant } from '../loop/tenants.ts';
 import type { Dice } from './dice.ts';
+import { strangers } from './storm-service.ts';
 
 export interface OtherWriter {
   /** called at each request, before it is dealt with */
-  meddle(request: SeenRequest, count: number): Promise<void>;
+  before(request: SeenRequest, count: number): Promise<void>;
+  /** called when the service has answered, and the answer is not passed on yet */
+  after(request: SeenRequest): Promise<void>;
   /** what it did that must still be there; each a sentence when it is not */
   losses(): Promise<string[]>;
 }
@@ -23,47 +26,53 @@ export interface OtherWriter {
 export function roughWriter(deeds: readonly Deed[], tenant: Tenant, dice: Dice): OtherWriter {
   const due = deeds.map((deed, index) => ({ deed, at: 1 + Math.floor(dice('deed', index) * 60) }));
   return {
-    meddle: async (_, count) => {
+    before: async (_, count) => {
       await carryOut(
         due.filter(({ at }) => at === count).map(({ deed }) => deed),
         tenant,
       );
     },
+    after: async () => {},
     losses: async () => [],
   };
 }
 
 type Found = { readonly id: string; readonly attributes: JsonObject };
 
+/** Which of the lists that are read: mostly that of the first apply, the second to be read. */
+const dueAt = [1, 2, 2, 2, 2, 3, 4, 5];
+
 export function gentleWriter(draft: StackDraft, tenant: Tenant, dice: Dice): OtherWriter {
   const tagged = new Set<string>();
-  const read = new Set<string>();
   const edges = new Set<string>();
+  let lists = 0;
+  const tag = async (id: string) => {
+    if (await addTag(id, tenant)) tagged.add(id);
+  };
+  const consume = async (id: string) => {
+    if (await addConsumer(id, tenant)) edges.add(id);
+  };
   return {
-    meddle: async ({ method, path }, count) => {
-      if (count === 5)
-        await addConsumer('ws-bystander-storm', tenant).then(() => edges.add('ws-bystander-storm'));
-      // The look just before a write: what is added before the service answers it is seen, and lies outside the window.
-      const id = /\/workspaces\/(ws-\w+)(\?|$)/.exec(path)?.[1];
-      if (method !== 'GET' || id === undefined || read.has(id)) return;
-      read.add(id);
-      const name = await nameOf(id, tenant);
-      if (name === undefined) return;
-      if (dice('tag', name) < 0.5 && !declares(draft, name, 'TagBindings', 'tags')) {
-        if (await addTag(id, tenant)) tagged.add(id);
-      }
-      if (
-        dice('consumer', name) < 0.5 &&
-        !declares(draft, name, 'RemoteStateConsumers', 'remoteStateConsumers')
-      ) {
-        if (await addConsumer(id, tenant)) edges.add(id);
+    before: async (_, count) => {
+      if (count === 5) await consume('ws-bystander-storm');
+    },
+    // A plan that is made from this list does not know; whatever it writes is looked at once more only later.
+    after: async ({ path }) => {
+      if (!/workspaces\?.*number%5D=1$/.test(path)) return;
+      lists += 1;
+      for (const { id, attributes } of await workspacesOf(tenant)) {
+        const name = String(attributes['name']);
+        const isDue = (what: string) => dueAt[Math.floor(dice(what, name) * dueAt.length)] === lists;
+        if (isDue('tag') && !declares(draft, name, 'TagBindings', 'tags')) await tag(id);
+        if (isDue('consumer') && !declares(draft, name, 'RemoteStateConsumers', 'remoteStateConsumers'))
+          await consume(id);
       }
     },
     losses: async () => {
-      const lostTags = await filterAsync(
-        [...tagged],
-        async (id) => (await tagsOf(id, tenant))?.['by-storm'] !== 'theirs',
-      );
+      const lostTags = await filterAsync([...tagged], async (id) => {
+        const tags = await tagsOf(id, tenant);
+        return tags !== undefined && tags['by-storm'] !== 'theirs';
+      });
       const lostEdges = await filterAsync(
         [...edges],
         async (id) => (await hasConsumer(id, tenant)) === false,
@@ -83,14 +92,17 @@ function declares({ manifests, defaults }: StackDraft, name: string, kind: strin
     inDefaults ||
     manifests.some(
       (manifest) =>
-        manifest.metadata.name === name && (manifest.kind === kind || manifest.spec?.[short] !== undefined),
+        [manifest.metadata.name, manifest.metadata['renamedFrom']].includes(name) &&
+        (manifest.kind === kind || manifest.spec?.[short] !== undefined),
     )
   );
 }
 
-async function nameOf(id: string, tenant: Tenant): Promise<string | undefined> {
-  const found = (await show(`/api/v2/workspaces/${id}`, tenant)) as unknown as Found | undefined;
-  return found === undefined ? undefined : String(found.attributes['name']);
+/** Those that are anybody's but the strangers'. */
+async function workspacesOf(tenant: Tenant): Promise<readonly Found[]> {
+  const found = await show(`/api/v2/organizations/${tenant.name}/workspaces?page%5Bsize%5D=100`, tenant);
+  const all = Array.isArray(found) ? (found as unknown as Found[]) : [];
+  return all.filter(({ id }) => !Object.hasOwn(strangers, id));
 }
 
 async function tagsOf(id: string, tenant: Tenant): Promise<Record<string, Json> | undefined> {

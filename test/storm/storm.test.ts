@@ -19,6 +19,7 @@ describe.concurrent('When a storm is over, the next apply finishes, and nothing 
   });
 
   afterAll(() => {
+    console.log(Object.fromEntries(endings));
     // Storms that mostly end in what a person has to solve would prove nothing.
     if (seeds.length >= 15) expect(endings.get('converged') ?? 0).toBeGreaterThan(0.5 * seeds.length);
   });

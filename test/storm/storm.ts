@@ -73,17 +73,17 @@ class Storm {
 
   async pass(): Promise<StormEnding> {
     const { dice, wire, folder, tenant } = this.#place;
-    const drafts = fc.sample(stackDraft, { seed: this.#seed, numRuns: 12 });
+    const drafts = fc.sample(fc.noBias(stackDraft), { seed: this.#seed, numRuns: 12 });
     const first = await this.#take(drafts.slice(0, 6));
     if (first !== undefined) await this.#settle();
     const second = await this.#take(drafts.slice(6));
     if (second === undefined) return 'invalid';
     const isGentle = dice('gentle') < 0.5;
-    const deeds = fc.sample(drift, { seed: this.#seed, numRuns: 1 }).flat();
+    const deeds = fc.sample(fc.noBias(drift), { seed: this.#seed, numRuns: 3 }).flat();
     const writer = isGentle ? gentleWriter(second, tenant, dice) : roughWriter(deeds, tenant, dice);
     this.#tell(first, second, isGentle ? [] : deeds);
     const strangers = await strangersAsTheyAre(tenant);
-    wire.guardBy(stormyWeather(dice, (request, count) => writer.meddle(request, count)));
+    wire.guardBy(stormyWeather(dice, writer));
     await this.#weather(isGentle);
     wire.guardBy(undefined);
     const ending = await this.#settle();
@@ -179,7 +179,7 @@ class Storm {
     ];
     if (ending === 'converged') {
       await expectLive(draft, tenant);
-      broken.push(...(await ledgerLies(folder.directory, tenant)), ...(await writer.losses()));
+      broken.push(...(await ledgerLies(folder.directory, draft, tenant)), ...(await writer.losses()));
     }
     this.#insist(
       broken.length === 0,

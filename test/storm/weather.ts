@@ -6,6 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Answer, madeUp, type SeenRequest, type Warden } from '../e2e/faulty-proxy.ts';
 import type { Dice } from './dice.ts';
+import type { OtherWriter } from './other-writer.ts';
 
 type Pass = Parameters<Warden>[1];
 
@@ -49,20 +50,20 @@ const faults: readonly (readonly [
   ],
 ];
 
-/** @param meddle what others do at this moment, before the request is dealt with */
-export function stormyWeather(
-  dice: Dice,
-  meddle: (request: SeenRequest, count: number) => Promise<void>,
-): Warden {
+export function stormyWeather(dice: Dice, others: Pick<OtherWriter, 'before' | 'after'>): Warden {
   const times = new Map<string, number>();
   let count = 0;
   return async (request, pass) => {
     count += 1;
-    await meddle(request, count);
+    await others.before(request, count);
     const what = `${request.method} ${withoutIds(request.path)}`;
     const time = (times.get(what) ?? 0) + 1;
     times.set(what, time);
-    const shuffled: Pass = (path = request.path) => pass(inSmallPages(path, dice, time));
+    const shuffled: Pass = async (path = request.path) => {
+      const answer = await pass(inSmallPages(path, dice, time));
+      await others.after(request);
+      return answer;
+    };
     let drawn = dice('fault', what, time);
     for (const [share, fault] of faults) {
       if (drawn < share) return fault(request, shuffled);
