@@ -2,6 +2,7 @@
 /** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
 import { text } from 'node:stream/consumers';
 import about from '../package.json' with { type: 'json' };
+import { hearOnce } from './cli/hear-once.ts';
 import { run } from './cli/run.ts';
 import type { Output, World } from './cli/world.ts';
 import { kinds } from './kinds/index.ts';
@@ -20,9 +21,6 @@ function output(stream: NodeJS.WriteStream): Output {
     columns: stream.columns || undefined,
   };
 }
-
-/** A terminal sends Ctrl-C to npm and to us, and npm passes it on: one key press, heard twice. Milliseconds. */
-const echo = 250;
 
 const world: World = {
   cwd: process.cwd(),
@@ -45,13 +43,7 @@ const world: World = {
     return isCancel(answer) ? undefined : answer;
   },
   onStop: (handler) => {
-    const heard = new Map<NodeJS.Signals, number>();
-    const hear = (signal: NodeJS.Signals) => {
-      const isEcho = performance.now() - (heard.get(signal) ?? Number.NEGATIVE_INFINITY) < echo;
-      if (isEcho) return;
-      heard.set(signal, performance.now());
-      handler();
-    };
+    const hear = hearOnce(handler, () => performance.now());
     process.on('SIGINT', hear);
     process.on('SIGTERM', hear);
     return () => {

@@ -23,13 +23,16 @@ describe('help', () => {
     expect(out).toContain('trueup plan --exit-code');
   });
 
-  it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])('of %s names every option', async (name) => {
-    const { code, out } = await trueup([name, '--help'], nowhere);
-    expect(code).toBe(0);
-    expect(out).toContain(`Usage: trueup ${name} [options]`);
-    expect(out).toContain('--color');
-    expect(await trueup(['help', name], nowhere)).toMatchObject({ code: 0, out });
-  });
+  it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])(
+    'of %s names every option',
+    async (name) => {
+      const { code, out } = await trueup([name, '--help'], nowhere);
+      expect(code).toBe(0);
+      expect(out).toContain(`Usage: trueup ${name} [options]`);
+      expect(out).toContain('--color');
+      expect(await trueup(['help', name], nowhere)).toMatchObject({ code: 0, out });
+    },
+  );
 
   it('is what a bare "trueup" gets, on stderr and as an error', async () => {
     const { code, out, err } = await trueup([], nowhere);

@@ -115,23 +115,4 @@ describe('a first signal', () => {
     expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/app']);
     await stack.run(['plan', '--exit-code'], 0);
   });
-
-  it('that npm passes on a second time counts once', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.declare(workspace('app'));
-    const create = holding(stuckCreate);
-    bench.wire.add(create.rule);
-    const options = { cwd: stack.directory, env: secrets };
-    const { code, out, err } = await trueupProcess(['apply', '--yes'], options, async (bystander) => {
-      await create.reached;
-      bystander.signals('SIGINT');
-      bystander.signals('SIGINT');
-      await bystander.sees(/interrupted/);
-      create.release();
-    });
-    expect(code, out).toBe(130);
-    expect(err).not.toContain('interrupted again');
-    expect(out).toContain('1 applied');
-  });
 });
