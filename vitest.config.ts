@@ -4,6 +4,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    // Half of the time of many tests is waiting for processes and sockets: every core gets a worker.
+    maxWorkers: '100%',
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', './test/reporter.ts'],

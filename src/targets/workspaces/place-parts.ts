@@ -21,8 +21,11 @@ export function placeParts(
   part: Omit<Address, 'name'>,
 ): readonly Placed[] {
   const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
+  // The whole's own record comes first: a part's may still tell of a workspace that is gone and was made anew.
   const byRecord = (address: Address) =>
-    list.byId.get((records.get(formatAddress(address)) ?? record(workspaceOf(address)))?.id ?? '');
+    [record(workspaceOf(address)), records.get(formatAddress(address))]
+      .map((known) => list.byId.get(known?.id ?? ''))
+      .find((item) => item !== undefined);
   const placed = new Map<string, Placed>();
   const place = (address: Address, item: WorkspaceItem | undefined) => {
     if (item !== undefined && !placed.has(item.id)) placed.set(item.id, { address, item });

@@ -4,6 +4,7 @@ import { findDialect } from '../../../src/http/dialects.ts';
 import { remoteStateConsumers } from '../../../src/kinds/remote-state-consumers/index.ts';
 import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../src/kinds/workspace/index.ts';
+import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
 import { formatAddress } from '../../../src/model/address.ts';
 import type { Call } from '../../../src/model/call.ts';
 import type { Change } from '../../../src/model/change.ts';
@@ -13,7 +14,6 @@ import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import type { Plan } from '../../../src/model/plan.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource.ts';
 import { buildPlan } from '../../../src/plan/build-plan.ts';
-import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
 
 export const kinds: ReadonlyMap<string, Kind> = new Map(
   [workspace, tagBindings, remoteStateConsumers].map((kind) => [kind.name, kind] as const),
