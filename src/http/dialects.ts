@@ -44,11 +44,11 @@ const vault: Dialect = {
   // An agent in front of the service may be set to refuse requests without it.
   headers: { 'x-vault-request': 'true' },
   defaultMount: 'kubernetes',
-  capabilities: new Set(['audience-warning']),
+  capabilities: new Set(),
 };
 
 /** A fork that kept the wire names of its ancestor, brand included. */
-const openbao: Dialect = { ...vault, name: 'openbao', capabilities: new Set() };
+const openbao: Dialect = { ...vault, name: 'openbao' };
 
 /** Every dialect, keyed `service/name`: both services have one called `neutral`. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map(

@@ -85,9 +85,7 @@ export type Capability =
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
   /** a workspace has to say that it does not inherit its project's destroy schedule (facts on workspaces, 1.5.19) */
-  | 'own-auto-destroy'
-  /** a role write without an audience is answered with a warning (facts on cluster auth, 2.5) */
-  | 'audience-warning';
+  | 'own-auto-destroy';
 
 /** The names and habits of one real service on the wire. Kinds speak `neutral`; the tables translate. */
 export interface Dialect {
