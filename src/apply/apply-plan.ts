@@ -3,17 +3,19 @@
  * it is written. Every change ends with exactly one outcome, and the ledger hears of each as it ends.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Call } from '../model/call.ts';
+import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
+import type { Path } from '../model/json.ts';
 import type { Registry, Session } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
+import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { SecretSource } from '../model/target.ts';
-import type { Writer } from '../model/wire.ts';
+import type { Answer, Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
+import type { AnswersVerdict } from '../plan/judge-answers.ts';
 import { ChangeRun } from './change-run.ts';
-import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
+import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { completeRecord, recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
 
@@ -27,6 +29,8 @@ export interface ApplyInput {
   readonly kinds: Registry;
   readonly targets: ReadonlyMap<string, ApplyTarget>;
   readonly ledger: Ledger;
+  /** what the ledger is to say besides its records, from before the first call on */
+  readonly head?: LedgerHead;
   readonly store: LedgerWriter;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
@@ -58,7 +62,7 @@ interface CallNode extends Node {
 export async function applyPlan(input: ApplyInput): Promise<Applied> {
   const { plan } = input.planning;
   if (hasErrors(plan.problems)) throw new Error('a plan with problems is not applied');
-  const keeper = new LedgerKeeper(input.store, input.ledger);
+  const keeper = new LedgerKeeper(input.store, input.ledger, input.head);
   const work = new Work(input, keeper);
   recordFound({ planning: input.planning, kinds: input.kinds, keeper });
   await keeper.save();
@@ -84,6 +88,7 @@ class Work {
   readonly #stop: AbortSignal;
   readonly #runs = new Map<AddressText, ChangeRun>();
   readonly #ids = new Map<AddressText, string>();
+  readonly #origins = new Map<AddressText, Origin>();
   readonly #sharers = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -122,14 +127,15 @@ class Work {
       stop: this.#stop,
       ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
-      created: (text, id) => {
-        keeper.put(text, { id, origin: 'created', fields: {}, ...keptMarks(keeper.get(text)) });
+      created: (text, id, origin) => {
+        this.#origins.set(text, origin);
+        keeper.put(text, { id, origin, fields: {}, ...keptMarks(keeper.get(text)) });
         keeper.saveSoon();
       },
       callEnded: (id) => {
         for (const sharer of this.#sharers.get(id) ?? []) sharer.followShared(run);
       },
-      ended: (outcome) => this.#end(change, outcome),
+      ended: (outcome, answers) => this.#end(change, outcome, answers),
     });
     if (change.sharedCall !== undefined) {
       this.#sharers.set(change.sharedCall, [...(this.#sharers.get(change.sharedCall) ?? []), run]);
@@ -137,20 +143,27 @@ class Work {
     return run;
   }
 
-  #end(change: Change, outcome: Outcome): void {
+  #end(change: Change, reached: Outcome, answers: ReadonlyMap<CallId, Answer>): Outcome {
+    const { planning, tell } = this.#input;
+    const outcome =
+      reached.kind === 'applied' ? withDoubts(reached, planning.judgeAnswers(change, answers)) : reached;
     this.#finished += 1;
-    const changes = this.#input.planning.plan.changes.length;
-    this.#input.tell({ type: 'end', outcome, finished: this.#finished, changes });
-    if (outcome.kind !== 'applied' && outcome.kind !== 'unchanged') return;
+    tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
+    if (outcome.kind === 'applied' || outcome.kind === 'unchanged') this.#record(change, outcome, answers);
+    return outcome;
+  }
+
+  #record(change: Change, { kind }: Outcome, answers: ReadonlyMap<CallId, Answer>): void {
     const text = formatAddress(change.address);
-    const findings = { ...this.#input, keeper: this.#keeper, ids: this.#ids };
-    // What was true already is not our doing: a lock that somebody else took is not recorded as ours.
-    const carriedOut = outcome.kind === 'applied' ? change : { ...change, calls: [] };
+    const findings = { ...this.#input, keeper: this.#keeper, ids: this.#ids, origins: this.#origins };
     if (this.#input.planning.records.has(text)) {
-      this.#keeper.put(text, completeRecord(findings, text, carriedOut));
-    } else {
+      // What was true already is not our doing: a lock that somebody else took is not recorded as ours.
+      const calls = kind === 'applied' ? change.calls.filter(({ id }) => answers.has(id)) : [];
+      this.#keeper.put(text, completeRecord(findings, text, { change: { ...change, calls }, answers }));
+    } else if (kind === 'unchanged' || change.calls.length === 0) {
       this.#keeper.drop(text);
     }
+    // Else what was taken away stays recorded until the plan that is made afterwards has seen it gone (RULES 40).
     this.#keeper.saveSoon();
   }
 
@@ -162,6 +175,19 @@ class Work {
   outcomes(): readonly Outcome[] {
     return [...this.#runs.values()].map((run) => run.outcome());
   }
+}
+
+/** What the service answered otherwise, or never tells, stands beside the outcome: yes is not yet so. */
+function withDoubts(outcome: Outcome, { contradicted, unverifiable }: AnswersVerdict): Outcome {
+  const said = (paths: readonly Path[]) => paths.map((path) => path.join('.')).join(', ');
+  const details = [
+    ...(outcome.detail === undefined ? [] : [outcome.detail]),
+    ...(contradicted.length === 0
+      ? []
+      : [`${said(contradicted.map(({ path }) => path))}: answered otherwise than sent`]),
+    ...(unverifiable.length === 0 ? [] : [`${said(unverifiable)}: sent, cannot be verified`]),
+  ];
+  return details.length === 0 ? outcome : { ...outcome, detail: details.join('; ') };
 }
 
 function keptMarks(record: LedgerRecord | undefined): Pick<LedgerRecord, 'marks'> {

@@ -5,15 +5,19 @@
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
+import type { Kind } from '../model/kind.ts';
+import type { Origin } from '../model/ledger.ts';
 import type { Outcome, OutcomeKind } from '../model/outcome.ts';
+import type { Spec } from '../model/resource.ts';
 import type { SecretSource } from '../model/target.ts';
+import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/recheck.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';
 import { type Line, type Sent, sendCall } from './send-call.ts';
 
-export interface ChangeTools extends Line {
+export interface ChangeTools extends Omit<Line, 'id' | 'createOnly'> {
   readonly planning: Planning;
   /** ids given by calls of this apply */
   readonly ids: Map<AddressText, string>;
@@ -23,15 +27,17 @@ export interface ChangeTools extends Line {
   readonly cut?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
-  created(address: AddressText, id: string): void;
+  created(address: AddressText, id: string, origin: Origin): void;
   callEnded(id: CallId): void;
-  ended(outcome: Outcome): void;
+  /** @param answers what the calls that were carried out were answered, also those of other changes that it shares */
+  ended(outcome: Outcome, answers: ReadonlyMap<CallId, Answer>): Outcome;
 }
 
 interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
-  readonly warnings?: readonly string[];
+  /** of a call that was carried out, if it was heard */
+  readonly answer?: Answer;
 }
 
 /** What the last look before the first call came to. */
@@ -92,20 +98,30 @@ export class ChangeRun {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
         readSecret,
       });
-      return this.#conclude(call, await sendCall(call, request, this.#tools));
+      const line = {
+        ...this.#tools,
+        id: this.#ownId(),
+        createOnly: createOnlyOf(this.change, this.#tools.kind),
+      };
+      return this.#conclude(call, await sendCall(call, request, { line, address: this.change.address }));
     } catch (error) {
       return { kind: 'failed', detail: messageOf(error) };
     }
   }
 
+  #ownId(): string | undefined {
+    return this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
+  }
+
   #conclude(call: Call, sent: Sent): CallEnd {
     if (sent.is === 'failed' && sent.unsent && this.#tools.cut?.aborted) return interrupted;
+    if (sent.is === 'already') return { kind: 'unchanged' };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     if (call.gives !== undefined && sent.id !== undefined) {
       this.#tools.ids.set(call.gives.address, sent.id);
-      this.#tools.created(call.gives.address, sent.id);
+      this.#tools.created(call.gives.address, sent.id, sent.origin ?? 'created');
     }
-    return { kind: 'applied', ...(sent.warnings === undefined ? {} : { warnings: sent.warnings }) };
+    return { kind: 'applied', ...(sent.answer === undefined ? {} : { answer: sent.answer }) };
   }
 
   skip(call: Call, because: CallId): void {
@@ -159,8 +175,11 @@ export class ChangeRun {
   #end(kind: OutcomeKind, detail?: string, done?: readonly CallId[]): void {
     if (this.#outcome !== undefined) return;
     const { address, action, place } = this.change;
-    const warnings = [...this.#ends.values()].flatMap((end) => end.warnings ?? []);
-    this.#outcome = {
+    const answers = new Map(
+      [...this.#ends].flatMap(([id, { answer }]) => (answer === undefined ? [] : [[id, answer] as const])),
+    );
+    const warnings = [...answers.values()].flatMap((answer) => answer.warnings ?? []);
+    const outcome: Outcome = {
       address,
       action,
       kind,
@@ -169,8 +188,18 @@ export class ChangeRun {
       ...(done === undefined ? {} : { done }),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
-    this.#tools.ended(this.#outcome);
+    this.#outcome = this.#tools.ended(outcome, answers);
   }
+}
+
+/** What of a creation only the creation itself sets. */
+function createOnlyOf({ action, fields }: Change, kind: Kind): Spec {
+  if (action !== 'create') return {};
+  return Object.fromEntries(
+    fields.flatMap(({ path: [name = ''], after }) =>
+      after !== undefined && kind.fields[name]?.createOnly ? [[name, after] as const] : [],
+    ),
+  );
 }
 
 /** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */

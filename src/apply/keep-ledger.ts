@@ -10,6 +10,9 @@ import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from
 /** All that an apply does with a store. */
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
 
+/** What a ledger says besides its records. */
+export type LedgerHead = Pick<Ledger, 'targets' | 'commit'>;
+
 export class LedgerKeeper {
   readonly #store: LedgerWriter;
   #ledger: Ledger;
@@ -19,10 +22,12 @@ export class LedgerKeeper {
   #writing: Promise<void> | undefined;
   readonly #lost = new AbortController();
 
-  constructor(store: LedgerWriter, ledger: Ledger) {
+  /** @param head what the ledger is to say besides its records; written with the first of them, or by itself */
+  constructor(store: LedgerWriter, ledger: Ledger, head: LedgerHead = {}) {
     this.#store = store;
-    this.#ledger = ledger;
+    this.#ledger = { ...ledger, ...head };
     this.#records = new Map(ledger.records);
+    if (!sameJson(headJson(ledger), headJson(this.#ledger))) this.#unwritten = 1;
   }
 
   /** Aborts when another run has written the ledger: there is nobody left to tell what is done. */
@@ -89,6 +94,10 @@ export class LedgerKeeper {
 
 /** How often a ledger is written, at most, while each of its records changes once. */
 const writesOfAll = 200;
+
+function headJson({ targets, commit }: LedgerHead) {
+  return JSON.parse(JSON.stringify([[...(targets ?? [])].sort(), commit ?? null]));
+}
 
 function asJson(record: LedgerRecord) {
   return JSON.parse(JSON.stringify(record));

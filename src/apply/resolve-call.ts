@@ -1,7 +1,7 @@
 /** Fills the references of a call in: ids that are known by now, secrets that are read only here. */
 import type { AddressText } from '../model/address.ts';
-import { type Call, isIdReference } from '../model/call.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
+import { isJsonObject, type Json } from '../model/json.ts';
 import type { SecretSource } from '../model/target.ts';
 import type { WireRequest } from '../model/wire.ts';
 
@@ -42,22 +42,14 @@ function idOf(address: AddressText, resolver: Resolver): string {
   return id;
 }
 
-async function resolveValue(value: Json, resolver: Resolver): Promise<Json> {
-  if (isIdReference(value)) return idOf(value.$id, resolver);
-  if (Array.isArray(value)) return Promise.all(value.map((item) => resolveValue(item, resolver)));
-  if (!isJsonObject(value)) return value;
-  const source = secretSource(value);
-  if (source !== undefined) return resolver.readSecret(source);
+async function resolveValue(value: CallValue, resolver: Resolver): Promise<Json> {
+  if (value instanceof IdReference) return idOf(value.$id, resolver);
+  if (value instanceof SecretReference) return resolver.readSecret(value.$secret);
+  if (Array.isArray(value))
+    return Promise.all((value as readonly CallValue[]).map((item) => resolveValue(item, resolver)));
+  if (!isCallObject(value)) return value as null | boolean | number | string;
   const members = await Promise.all(
     Object.entries(value).map(async ([key, member]) => [key, await resolveValue(member, resolver)] as const),
   );
   return Object.fromEntries(members);
-}
-
-function secretSource(value: JsonObject): SecretSource | undefined {
-  const source = value['$secret'];
-  if (!isJsonObject(source)) return undefined;
-  const { env, file } = source;
-  if (typeof env === 'string') return { env };
-  return typeof file === 'string' ? { file } : undefined;
 }

@@ -4,21 +4,39 @@
  */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json.ts';
 import type { Kind, Session } from '../model/kind.ts';
+import type { Origin } from '../model/ledger.ts';
+import type { LiveResource, Spec } from '../model/resource.ts';
 import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
 
 export type Sent =
-  | { readonly is: 'ok'; readonly id?: string; readonly warnings?: readonly string[] }
+  | Carried
+  /** it was true when the call came: somebody else's doing */
+  | { readonly is: 'already' }
   /** `unsent`: it never left */
   | { readonly is: 'failed'; readonly why: string; readonly unsent?: true }
   /** sent, and nobody can say whether it happened */
   | { readonly is: 'unknown'; readonly why: string };
 
+export interface Carried {
+  readonly is: 'ok';
+  /** of what the call created */
+  readonly id?: string;
+  /** of what a lost create left behind: `adopted` when nothing proves that it was this create */
+  readonly origin?: Origin;
+  /** absent when it was lost, and what it would have told was looked up */
+  readonly answer?: Answer;
+}
+
 export interface Line {
   readonly kind: Kind;
   readonly session: Session;
   readonly writer: Writer;
+  /** of the resource that the call is about, once it has one */
+  readonly id?: string | undefined;
+  /** declared values that only a create sets: they prove later who sent it */
+  readonly createOnly: Spec;
   /** waits before a lost create is looked up; milliseconds */
   pause(milliseconds: number): Promise<void>;
 }
@@ -27,22 +45,29 @@ export interface Line {
 const createAttempts = 4;
 
 /** Never rejects: whatever the line throws is an outcome of the call. */
-export async function sendCall(call: Call, request: WireRequest, line: Line): Promise<Sent> {
-  const first = await sendOnce(call, request, line);
+export async function sendCall(
+  call: Call,
+  request: WireRequest,
+  { line, address }: { readonly line: Line; readonly address: Address },
+): Promise<Sent> {
+  const first = await sendOnce(call, request, { line, address });
   if (first.is !== 'unknown' || call.repeatable || call.gives === undefined) return first;
   return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.gives.address) });
 }
 
-interface Lost {
+interface Sending {
   readonly line: Line;
-  readonly lost: Sent;
   readonly address: Address;
+}
+
+interface Lost extends Sending {
+  readonly lost: Sent;
 }
 
 /** From here on a refusal, too, may be the echo of our own success ("the name is taken"): the look-up decides. */
 async function recoverCreate(call: Call, request: WireRequest, { line, lost, address }: Lost): Promise<Sent> {
   let sent = lost;
-  for (let attempt = 1; sent.is !== 'ok'; attempt += 1) {
+  for (let attempt = 1; sent.is !== 'ok' && sent.is !== 'already'; attempt += 1) {
     // Time for a request that is still under way to arrive, so that the look-up sees what became of it.
     await line.pause(250 * 2 ** (attempt - 1));
     const found = await lookUp(address, line);
@@ -51,7 +76,7 @@ async function recoverCreate(call: Call, request: WireRequest, { line, lost, add
     if (sent.is === 'failed' || attempt === createAttempts) {
       return failed(`${sent.why}; looked up by name afterwards: it does not exist`);
     }
-    sent = await sendOnce(call, request, line);
+    sent = await sendOnce(call, request, { line, address });
   }
   return sent;
 }
@@ -60,12 +85,13 @@ function failed(why: string): Extract<Sent, { is: 'failed' }> {
   return { is: 'failed', why };
 }
 
-async function sendOnce(call: Call, request: WireRequest, line: Line): Promise<Sent> {
+async function sendOnce(call: Call, request: WireRequest, { line, address }: Sending): Promise<Sent> {
   try {
     const answer = await line.writer.send(request);
     if (call.success.includes(answer.status)) return success(call, answer);
+    if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { line, address });
     const why = describeAnswer(answer);
-    return !call.repeatable && answer.status >= 500 ? { is: 'unknown', why } : failed(why);
+    return !call.repeatable && mayHaveActed(answer) ? { is: 'unknown', why } : failed(why);
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
     const why = messageOf(error);
@@ -73,17 +99,28 @@ async function sendOnce(call: Call, request: WireRequest, line: Line): Promise<S
   }
 }
 
+function mayHaveActed({ status }: Answer): boolean {
+  return status >= 500 || status === 408;
+}
+
+/** Only a repetition whose first answer was lost may have met its own work, and only who can prove it claims it. */
+async function judgeAlready(call: Call, answer: Answer, { line, address }: Sending): Promise<Sent> {
+  const { kind, session, id } = line;
+  if (answer.repeated !== true) return { is: 'already' };
+  const about = { address, ...(id === undefined ? {} : { id }) };
+  const lost = await kind.lostAnswer?.(session, call, about).catch(() => undefined);
+  return lost === undefined ? { is: 'already' } : { is: 'ok', answer: lost };
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
 function success(call: Call, answer: Answer): Sent {
-  const { warnings } = answer;
-  const ok = { is: 'ok', ...(warnings === undefined ? {} : { warnings }) } as const;
-  if (call.gives === undefined) return ok;
+  if (call.gives === undefined) return { is: 'ok', answer };
   const id = at(answer.body, call.gives.pointer);
   return typeof id === 'string'
-    ? { ...ok, id }
+    ? { is: 'ok', id, answer }
     : { is: 'unknown', why: `${describeAnswer(answer)}, but its body holds no id` };
 }
 
@@ -95,20 +132,32 @@ function at(body: Json, pointer: string): Json | undefined {
 }
 
 type LookedUp =
-  | { readonly is: 'ok'; readonly id?: string }
+  | Carried
   | { readonly is: 'absent' }
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-async function lookUp(address: Address, { kind, session }: Line): Promise<LookedUp> {
+async function lookUp(address: Address, line: Line): Promise<LookedUp> {
+  const { kind, session } = line;
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
     const { claim, bornOf } = live.witness;
     const ours = bornOf === session.stack || (claim?.stack === session.stack && !claim.inherited);
     if (!ours) return { is: 'theirs', why: `"${formatAddress(address)}" exists, and is not ours` };
-    return { is: 'ok', ...(live.id === undefined ? {} : { id: live.id }) };
+    const origin = isThisCreate(live, line) ? 'created' : 'adopted';
+    return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
     return { is: 'unknown', why: `its answer was lost, and so was the look-up: ${messageOf(error)}` };
   }
+}
+
+/**
+ * A claim alone may have been copied by somebody: what a create of ours left behind bears our birth mark, or what its
+ * manifest says in the place of it (RULES 20).
+ */
+function isThisCreate({ spec, witness }: LiveResource, { session, createOnly }: Line): boolean {
+  if (witness.bornOf === session.stack) return true;
+  const declared = Object.entries(createOnly);
+  return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
 }

@@ -10,7 +10,7 @@ import type { PlanDifference } from '../model/plan-difference.ts';
 import type { Stack } from '../model/target.ts';
 import { type Planning, planTarget } from '../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
-import { atomsOf } from '../plan/digest.ts';
+import { atomsOf, digestVersion } from '../plan/digest.ts';
 import { judgeApproval } from '../plan/judge-approval.ts';
 import { readAtoms } from '../plan/read-atoms.ts';
 import { renderPlanDifferenceJson } from '../report/plan-difference-json.ts';
@@ -74,6 +74,7 @@ export function holdToApproval(
       return exitCodes.stale;
   }
   return {
+    version: digestVersion,
     digest: approval.digest,
     atoms: [...atomsOf(changes)].sort(),
     createdAt: new Date().toISOString(),
@@ -95,7 +96,9 @@ function approvedChanges(
 ): readonly MeantChange[] | undefined {
   if (given !== undefined) return given.plan.changes;
   if (plan.digest === digest) return plan.changes;
-  return approved?.digest === digest ? readAtoms(approved.atoms) : undefined;
+  return approved?.digest === digest && approved.version === digestVersion
+    ? readAtoms(approved.atoms)
+    : undefined;
 }
 
 function tellSubset(

@@ -33,11 +33,11 @@ export async function keepHistory(
   const commit = await repositoryCommit({ directory: stack.directory, env: screen.world.env });
   const head = { id: entryId(now), run, began: now, ...commit };
   const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
-  await store.keepEntry(entry);
+  await store.keepEntries([entry]);
   return {
     end: async (outcomes) => {
       await store
-        .keepEntry(endEntry(entry, outcomes, new Date().toISOString()))
+        .keepEntries([endEntry(entry, outcomes, new Date().toISOString())])
         .catch((error: Error) =>
           printError(screen, `the history lacks the end of this apply: ${error.message}`),
         );

@@ -1,12 +1,13 @@
 /** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
-import { sortDiagnostics } from '../model/diagnostic.ts';
+import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
 import { findLeaving } from '../plan/leaving.ts';
-import { readLive } from '../targets/read-live.ts';
+import { movedProblem, movedTargets } from '../plan/moved-targets.ts';
+import { readLive, type TargetReading } from '../targets/read-live.ts';
 import type { Connected } from './connect.ts';
 
 export interface PlanRequest {
@@ -20,14 +21,13 @@ export interface PlanRequest {
   readonly connected: Connected;
 }
 
-/** @throws WireError when a target cannot be reached */
 export async function makePlan(request: PlanRequest): Promise<Planning> {
   return buildPlan(await readPlanInput(request));
 }
 
 /**
  * The plan that apply acts on. It is made with the token that would be refused, so what a plan only notes forbids it
- * (RULES 30). @throws WireError when a target cannot be reached
+ * (RULES 30).
  */
 export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
   const planning = await makePlan(request);
@@ -35,14 +35,19 @@ export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
   return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
 }
 
-/** All that a plan is made from. @throws WireError when a target cannot be reached */
+/** All that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { stack, kinds, resources, ledger, connected } = request;
   const before = connected.targets.map(({ connection }) => connection.requests());
-  const sessions = connected.targets.map((target) => target.openSession());
+  const moved = new Map(
+    movedTargets(ledger, stack.targets).map((one) => [one.target.name, movedProblem(one)] as const),
+  );
+  const sessions = connected.targets
+    .filter(({ target }) => !moved.has(target.name))
+    .map((target) => target.openSession());
   const { manifestsComplete } = request;
   const scene = { stack, kinds, desired: resources, ledger, manifestsComplete };
-  const sets = await readLive({
+  const readings = await readLive({
     ...scene,
     sessions,
     leaving: ({ target, dialect }, found) =>
@@ -55,8 +60,12 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({
       target,
       dialect,
-      sets: sets.get(target.name) ?? new Map(),
+      ...(readings.get(target.name) ?? notLookedAt(moved.get(target.name))),
       requests: connection.requests() - (before[index] ?? 0),
     })),
   };
+}
+
+function notLookedAt(unread: Diagnostic | undefined): TargetReading {
+  return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
 }

@@ -8,7 +8,7 @@ import { replaceFile } from '../ledger/replace-file.ts';
 import { compileSchema, type SchemaError } from '../manifest/compile-schema.ts';
 import type { Json } from '../model/json.ts';
 import { jsonSchema } from '../model/json-schema.ts';
-import type { Plan } from '../model/plan.ts';
+import { type Plan, planVersion } from '../model/plan.ts';
 import { digestOf } from '../plan/digest.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
 import { planSchema } from '../report/plan-schema.ts';
@@ -58,7 +58,7 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
     case 'other-version':
       return {
         code: exitCodes.stale,
-        message: `the plan "${file}" has version ${JSON.stringify(read.version)}, and this trueup reads version 1: use the trueup that made it, or plan again`,
+        message: `the plan "${file}" has version ${JSON.stringify(read.version)}, and this trueup reads version ${planVersion}: plan again, and approve again`,
       };
     case 'malformed':
       return edited(file, read.why);
@@ -87,8 +87,8 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-function isAsPlanned({ stack, targets, changes, digest }: Plan): boolean {
-  return digestOf(stack, targets, changes) === digest;
+function isAsPlanned(plan: Plan): boolean {
+  return digestOf(plan) === plan.digest;
 }
 
 function edited(file: string, why: string): Refusal {

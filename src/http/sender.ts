@@ -167,8 +167,10 @@ export class Sender {
   #conclude(turn: Turn, result: Exchange): Answer {
     const about = { method: turn.request.method, url: this.#urlOf(turn) };
     const secrets = secretsOf(turn);
-    if (result.kind === 'answered')
-      return readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
+    if (result.kind === 'answered') {
+      const answer = readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
+      return turn.arrived ? { ...answer, repeated: true } : answer;
+    }
     const sent = turn.arrived || result.sent;
     const { cause } = result;
     if (this.#signalOf(turn).aborted) throw this.#givenUp({ ...turn, arrived: sent }, cause);

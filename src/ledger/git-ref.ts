@@ -89,9 +89,10 @@ class GitRef implements StackStore {
     return removed;
   }
 
-  async keepEntry(entry: HistoryEntry): Promise<void> {
-    const edits = { [pathOf(entry.id)]: formatStored(entry) };
-    await this.#replace(`keep ${entry.id}`, async () => edits);
+  async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const edits = Object.fromEntries(entries.map((entry) => [pathOf(entry.id), formatStored(entry)]));
+    await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, async () => edits);
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {

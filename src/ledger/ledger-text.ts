@@ -10,6 +10,7 @@ import {
   LedgerError,
   type LedgerRecord,
 } from '../model/ledger.ts';
+import type { IdentityText } from '../model/target-identity.ts';
 
 /** What a text is and where it was found, for messages. */
 export interface LedgerPlace {
@@ -18,30 +19,44 @@ export interface LedgerPlace {
   readonly stack: string;
 }
 
-interface Stored {
-  readonly version: 1;
-  readonly stack: string;
-  readonly serial: number;
-  /** over the records, and over the approved plan where there is one */
-  readonly checksum: string;
+/** What is kept under the checksum. */
+type Kept = Pick<Ledger, 'commit' | 'closedFor'> & {
+  readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
   readonly records: Readonly<Record<string, LedgerRecord>>;
+};
+
+interface Stored extends Kept {
+  readonly version: 2;
+  readonly stack: string;
+  readonly serial: number;
+  readonly checksum: string;
 }
+
+/** Of before targets had identities: what it approved was approved under another digest. */
+type FormerStored = Omit<Stored, 'version' | 'targets' | 'commit' | 'closedFor' | 'approved'> & {
+  readonly version: 1;
+  readonly approved?: Omit<ApprovedPlan, 'version'>;
+};
 
 export const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 /** The text of the ledger, under the serial that it has. */
-export function formatLedger(stack: string, { serial, records, approved }: Ledger): string {
-  const sorted = Object.fromEntries([...records].sort(([a], [b]) => (a < b ? -1 : 1)));
-  const stored: Stored = {
-    version: 1,
-    stack,
-    serial,
-    checksum: checksum(sorted, approved),
+export function formatLedger(stack: string, ledger: Ledger): string {
+  const { serial, records, targets, commit, closedFor, approved } = ledger;
+  const kept: Kept = {
+    ...(closedFor === undefined ? {} : { closedFor }),
+    targets: sorted(targets ?? new Map()),
+    ...(commit === undefined ? {} : { commit }),
     ...(approved === undefined ? {} : { approved }),
-    records: sorted,
+    records: sorted(records),
   };
+  const stored: Stored = { version: 2, stack, serial, checksum: hash(kept), ...kept };
   return `${JSON.stringify(stored, null, 2)}\n`;
+}
+
+function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
+  return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 /** @throws LedgerError when the text is no ledger of this stack, or not as it was written */
@@ -52,26 +67,34 @@ export function parseLedger(text: string, { place, stack }: LedgerPlace): Ledger
       `${place} belongs to stack "${stored.stack}", not to "${stack}": move it away, or correct metadata.name`,
     );
   }
-  const { serial, records, approved } = stored;
+  const { serial, records } = stored;
+  const known = { known: true, serial, records: new Map(Object.entries(records)) };
+  if (stored.version === 1)
+    return {
+      ...known,
+      ...(stored.approved === undefined ? {} : { approved: { version: 1, ...stored.approved } }),
+    };
+  const { targets = {}, commit, closedFor, approved } = stored;
   return {
-    known: true,
-    serial,
-    records: new Map(Object.entries(records)),
+    ...known,
+    targets: new Map(Object.entries(targets)),
+    ...(commit === undefined ? {} : { commit }),
+    ...(closedFor === undefined ? {} : { closedFor }),
     ...(approved === undefined ? {} : { approved }),
   };
 }
 
-function parseStored(place: string, text: string): Stored {
+function parseStored(place: string, text: string): Stored | FormerStored {
   const stored = asObject(place, text);
-  if (typeof stored.version === 'number' && stored.version !== 1) {
+  const { version } = stored;
+  if (typeof version === 'number' && version !== 1 && version !== 2) {
     throw new LedgerError(
-      `${place} has version ${stored.version}, which this trueup does not know: use the trueup that wrote it, or a newer one`,
+      `${place} has version ${version}, which this trueup does not know: use the trueup that wrote it, or a newer one`,
     );
   }
   if (!isStored(stored)) throw damaged(place, 'it is no ledger');
-  if (stored.checksum !== checksum(stored.records, stored.approved)) {
+  if (stored.checksum !== checksumOf(stored))
     throw damaged(place, 'its checksum does not match, so it was edited or is not whole');
-  }
   return stored;
 }
 
@@ -84,12 +107,11 @@ function asObject(place: string, text: string): Partial<Record<keyof Stored, unk
   }
 }
 
-function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored {
+function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Stored | FormerStored {
   const { version, stack, serial, checksum: sum, records } = value;
   const isText = typeof stack === 'string' && typeof sum === 'string';
-  return (
-    version === 1 && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null
-  );
+  const isKnown = version === 1 || version === 2;
+  return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 
 function damaged(place: string, how: string, cause?: unknown): DamagedLedger {
@@ -97,7 +119,16 @@ function damaged(place: string, how: string, cause?: unknown): DamagedLedger {
   return new DamagedLedger(`${place} is damaged: ${how}; ${fix}`, { cause });
 }
 
-function checksum(records: Stored['records'], approved: ApprovedPlan | undefined): string {
-  const kept = approved === undefined ? records : [records, approved];
-  return createHash('sha256').update(JSON.stringify(kept)).digest('hex');
+/** Over what each version kept, in the order in which it was written. */
+function checksumOf(stored: Stored | FormerStored): string {
+  if (stored.version === 1) {
+    const { records, approved } = stored;
+    return hash(approved === undefined ? records : [records, approved]);
+  }
+  const { version: _, stack: __, serial: ___, checksum: ____, ...kept } = stored;
+  return hash(kept);
+}
+
+function hash(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }

@@ -80,9 +80,11 @@ class LocalFile implements StackStore {
     });
   }
 
-  async keepEntry(entry: HistoryEntry): Promise<void> {
-    const file = this.#entryFile(entry.id);
-    await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry "${file}"`));
+  async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+    for (const entry of entries) {
+      const file = this.#entryFile(entry.id);
+      await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry "${file}"`));
+    }
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {

@@ -113,11 +113,13 @@ class Postgres implements StackStore {
     return removed === undefined ? undefined : parseLock(removed, this.#lockName);
   }
 
-  async keepEntry(entry: HistoryEntry): Promise<void> {
+  async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+    if (entries.length === 0) return;
     await this.#change(
-      `insert into trueup.history (stack, id, content) values ($1, $2, $3)
+      `insert into trueup.history (stack, id, content)
+       select $1, kept.id, kept.content::json from unnest($2::text[], $3::text[]) as kept (id, content)
        on conflict (stack, id) do update set content = excluded.content`,
-      [entry.id, formatStored(entry)],
+      [entries.map(({ id }) => id), entries.map(formatStored)],
     );
   }
 

@@ -30,7 +30,15 @@ export interface Change {
 }
 
 /** Of a change what the digest knows: all that an approval is about (RULES 27). */
-export type MeantChange = Pick<Change, 'address' | 'action' | 'fields'>;
+export type MeantChange = Pick<Change, 'address' | 'action' | 'fields' | 'id'>;
+
+/**
+ * The remote id that an approval of this change is about: of two resources that bore one name, one after the other, the
+ * approval to take away the one says nothing about the other. What is created or updated is meant by its name.
+ */
+export function meantId({ action, id }: Pick<MeantChange, 'action' | 'id'>): string | undefined {
+  return action === 'delete' || action === 'release' ? id : undefined;
+}
 
 /** A resource that trueup looked at, leaves alone, and mentions. */
 export interface Mention {

@@ -5,6 +5,7 @@
 import type { Address } from './address.ts';
 
 export type GuardId =
+  | 'older-commit'
   | 'deletes'
   | 'zero'
   | 'delete-percent'
@@ -13,12 +14,14 @@ export type GuardId =
   | 'rename'
   | 'no-record'
   | 'adopt'
+  | 'takeover'
   | 'wildcard'
   | 'cleared-audience'
   | 'unlimited-lifetime'
   | 'global-sharing'
   | 'widening'
-  | 'new-role';
+  | 'new-role'
+  | 'commit-unknown';
 
 /** Those that a kind trips by what its change opens. */
 export type RiskGuard = Extract<
@@ -31,6 +34,7 @@ export type GuardEffect = 'blocks' | 'warns';
 
 /** Every guard, in the order of reports, with what it does in a stack that says nothing about it. */
 export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
+  'older-commit': 'blocks',
   deletes: 'blocks',
   zero: 'blocks',
   'delete-percent': 'blocks',
@@ -39,23 +43,25 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   rename: 'blocks',
   'no-record': 'blocks',
   adopt: 'blocks',
+  takeover: 'blocks',
   wildcard: 'blocks',
   'cleared-audience': 'blocks',
   'unlimited-lifetime': 'blocks',
   'global-sharing': 'blocks',
   widening: 'warns',
   'new-role': 'warns',
+  'commit-unknown': 'warns',
 };
 
 /** In the order of reports. */
 export const guardIds: readonly string[] = Object.keys(guardDefaults);
 
-/** One guard that fires, for one kind in one target. */
+/** One guard that fires: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
 export interface Guard {
   readonly id: GuardId;
   readonly effect: GuardEffect;
-  readonly kind: string;
-  readonly target: string;
+  readonly kind?: string;
+  readonly target?: string;
   /** how many resources it is about */
   readonly counted: number;
   /** of how many that the stack owned before; only where the guard weighs the two */

@@ -12,7 +12,7 @@ import type { LedgerRecord } from './ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from './resource.ts';
 import type { Risk } from './risk.ts';
 import type { Dialect, Service, Target } from './target.ts';
-import type { Reader } from './wire.ts';
+import type { Answer, Reader } from './wire.ts';
 
 export interface Kind {
   readonly name: string;
@@ -39,6 +39,13 @@ export interface Kind {
   read(session: Session, wanted: Wanted): Promise<LiveSet>;
   /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
   readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
+  /** What the answer to a write tells of the resource; undefined when it tells nothing of it (RULES 40). */
+  answered?(call: Call, answer: Answer): Answered | undefined;
+  /**
+   * For a repeated call that found its work done after its first answer was lost: what that answer would have told, if it
+   * can be proved that the work was its own (RULES 18). Only for calls with statuses that mean `already`.
+   */
+  lostAnswer?(session: Session, call: Call, about: OwnDoing): Promise<Answer | undefined>;
   /** Says what is to be compared where that is not simply what was declared and what was answered. */
   prepare?(meeting: Meeting): Prepared;
   /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (RULES 15). */
@@ -147,6 +154,20 @@ export interface Session {
   once<T>(key: string, read: () => Promise<T>): Promise<T>;
 }
 
+/** The answer to a write, as far as it is about the resource itself. */
+export interface Answered {
+  /** the fields that this call may have written: what the answer lacks of these is not told */
+  readonly about: readonly string[];
+  /** in the shape of a live spec */
+  readonly spec: Spec;
+}
+
+/** The change that a call belongs to, once its resource has an id. */
+export interface OwnDoing {
+  readonly address: Address;
+  readonly id?: string;
+}
+
 /** What a plan is going to ask about, of one kind in one target. */
 export interface Wanted {
   readonly declared: readonly DesiredResource[];
@@ -161,6 +182,13 @@ export interface Wanted {
 }
 
 export interface LiveSet {
+  /**
+   * Why nothing of the target could be looked at: its list was refused, its mount is of another method. The other members
+   * say nothing then, and the whole target is left out of the plan (RULES 39).
+   */
+  readonly unread?: string;
+  /** single resources that could not be looked at, each with why: they are neither created nor changed (RULES 39) */
+  readonly unseen?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly LiveResource[];
   /** how many there are by the service's own count; absent where it tells none */
   readonly total?: number;
@@ -171,6 +199,9 @@ export interface LiveSet {
   /** what a reader of the plan should know about how this was read */
   readonly notes: readonly string[];
 }
+
+/** Nothing was there, or nothing was looked at. */
+export const noResources: LiveSet = { resources: [], incomplete: [], invisible: [], notes: [] };
 
 /** What the other side of a comparison is, and what the plan knows of neighbours. */
 export interface Meeting {
@@ -229,8 +260,9 @@ export interface CallContext {
 }
 
 export interface MarkContext {
-  /** with the calls that were carried out: none when it was true already */
   readonly change?: Change;
+  /** what the calls of the change that were carried out were answered; none when it was true already */
+  readonly answers: ReadonlyMap<CallId, Answer>;
   readonly desired: Spec;
   readonly live?: LiveResource;
   readonly record?: LedgerRecord;

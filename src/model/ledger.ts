@@ -7,6 +7,7 @@ import type { Action } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Json } from './json.ts';
 import type { OutcomeKind } from './outcome.ts';
+import type { IdentityText } from './target-identity.ts';
 
 export type Origin = 'created' | 'adopted';
 
@@ -25,6 +26,8 @@ export interface LedgerRecord {
 
 /** What somebody approved, kept while an apply runs: after a crash the same job is judged against it (RULES 28). */
 export interface ApprovedPlan {
+  /** of the digest: what was approved under another one has to be approved again */
+  readonly version: number;
   readonly digest: string;
   /** canonical texts, as `atomsOf` makes them */
   readonly atoms: readonly string[];
@@ -38,8 +41,24 @@ export interface Ledger {
   /** counts writes of the store */
   readonly serial: number;
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  /**
+   * What each target was, by its name, when its records were made: records of another identity prove nothing (RULES 37).
+   * Undefined in a ledger of before it was kept: there the records are taken for those of today's targets.
+   */
+  readonly targets?: ReadonlyMap<string, IdentityText>;
+  /** the commit of the manifests that were applied last, also by an apply with nothing to do (RULES 43) */
+  readonly commit?: AppliedCommit;
+  /** the stack goes on under this name, where all of this has gone: nothing is applied under the old one (RULES 44) */
+  readonly closedFor?: string;
   /** absent while no apply of an approved plan is under way */
   readonly approved?: ApprovedPlan;
+}
+
+/** A commit of the repository that holds the manifests. */
+export interface AppliedCommit {
+  readonly id: string;
+  /** the work tree had changes that were not committed */
+  readonly dirty?: true;
 }
 
 /** One run of trueup, as locks and the history tell it. */
@@ -122,8 +141,8 @@ export interface LockStore {
 }
 
 export interface HistoryStore {
-  /** Adds an entry, or puts it in the place of the one with its id. */
-  keepEntry(entry: HistoryEntry): Promise<void>;
+  /** Adds entries, each in the place of the one with its id where there is one. */
+  keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
   /** Newest first. */
   listEntries(limit: number): Promise<readonly HistoryEntry[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;

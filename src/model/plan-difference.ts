@@ -2,7 +2,7 @@
  * How two plans differ in what they mean: in stack, targets and changes, and in nothing that stands outside the digest
  * (RULES 27). An absent side means that this plan has no such thing.
  */
-import type { Address } from './address.ts';
+import type { Address, AddressText } from './address.ts';
 import type { Action } from './change.ts';
 import type { FieldChange } from './field.ts';
 import type { Path } from './json.ts';
@@ -12,6 +12,8 @@ export interface PlanDifference {
   /** absent when both are of one stack */
   readonly stack?: { readonly one: string; readonly other: string };
   readonly targets: readonly TargetDifference[];
+  /** absent when both are about the same resources; an absent side is about the whole stack */
+  readonly selection?: { readonly one?: readonly AddressText[]; readonly other?: readonly AddressText[] };
   readonly changes: readonly ChangeDifference[];
 }
 
@@ -25,6 +27,8 @@ export interface ChangeDifference {
   readonly address: Address;
   readonly one?: Action;
   readonly other?: Action;
+  /** the remote ids that the two are about, where what becomes of the resource as a whole differs */
+  readonly ids?: { readonly one?: string; readonly other?: string };
   /** only those that differ */
   readonly fields: readonly FieldDifference[];
 }

@@ -1,14 +1,19 @@
 /** The plan: ordered changes with their calls, what was looked at, and the digest of what it all means. */
+import type { AddressText } from './address.ts';
 import type { Change, Mention } from './change.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Guard } from './guard.ts';
-import type { Service } from './target.ts';
+import type { TargetIdentity } from './target-identity.ts';
+
+/** Of the shape below, which plan files have: a reader refuses another one. */
+export const planVersion = 2;
 
 export interface Plan {
-  /** of this shape; a reader refuses another one */
-  readonly version: 1;
+  readonly version: typeof planVersion;
   readonly stack: string;
   readonly targets: readonly PlanTarget[];
+  /** the declared resources, sorted, where they are a part of the stack alone: what is not among them was left as it is */
+  readonly selection?: readonly AddressText[];
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
   /** declared resources with nothing to do */
@@ -24,12 +29,9 @@ export interface Plan {
   readonly digest: string;
 }
 
-export interface PlanTarget {
+/** A target by its name in the stack, and what it is. */
+export interface PlanTarget extends TargetIdentity {
   readonly name: string;
-  readonly service: Service;
-  readonly url: string;
-  /** the organization, or the mount */
-  readonly place: string;
   readonly dialect: string;
 }
 
@@ -39,11 +41,15 @@ export interface Coverage {
   readonly files: number;
   readonly documents: number;
   readonly ledger: 'found' | 'none';
+  /** what a reader of the plan should know about the ledger that it was made with */
+  readonly ledgerNotes: readonly string[];
   readonly targets: readonly TargetCoverage[];
 }
 
 export interface TargetCoverage {
   readonly target: string;
+  /** nothing of it could be looked at: the plan holds no change of it, and says why among its problems */
+  readonly unread?: true;
   /** requests sent to read it */
   readonly requests: number;
   /** resources read, by kind, with the service's own count where it tells one */

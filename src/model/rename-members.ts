@@ -1,13 +1,18 @@
-/** Renames object members at any depth: the one thing that a dialect does to a body. */
-import { isJsonObject, type Json } from './json.ts';
+/** Renames object members at any depth: the one thing that a dialect does to a body. References stay what they are. */
+import { type CallValue, isCallObject } from './call.ts';
 
-export function renameMembers(value: Json, names: Readonly<Record<string, string>>): Json {
-  if (Array.isArray(value)) return value.map((item) => renameMembers(item, names));
-  if (!isJsonObject(value)) return value;
+/** The same value under other member names; what is JSON stays JSON. */
+export function renameMembers<T extends CallValue>(value: T, names: Readonly<Record<string, string>>): T {
+  return renamed(value, names) as T;
+}
+
+function renamed(value: CallValue, names: Readonly<Record<string, string>>): CallValue {
+  if (Array.isArray(value)) return (value as readonly CallValue[]).map((item) => renamed(item, names));
+  if (!isCallObject(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       Object.hasOwn(names, key) ? (names[key] ?? key) : key,
-      renameMembers(member, names),
+      renamed(member, names),
     ]),
   );
 }

@@ -18,6 +18,8 @@ export interface Answer {
   /** what the service says about a success that it doubts; absent when it says nothing */
   readonly warnings?: readonly string[];
   readonly requestId?: string;
+  /** an earlier try of the same request may have been carried out, for its answer was lost */
+  readonly repeated?: true;
 }
 
 export interface Reader {

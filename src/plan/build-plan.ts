@@ -3,17 +3,21 @@
  * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { CallId } from '../model/call.ts';
 import type { Change, MeantChange, Mention } from '../model/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
-import type { Coverage, Plan, PlanTarget } from '../model/plan.ts';
+import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
 import type { LiveResource } from '../model/resource.ts';
 import type { Target } from '../model/target.ts';
+import { identityOf } from '../model/target-identity.ts';
+import type { Answer } from '../model/wire.ts';
 import { digestOf } from './digest.ts';
 import { type Draft, draftDeclared } from './draft.ts';
 import { type Deed, draftRemoval } from './draft-removal.ts';
 import { orderChanges } from './graph.ts';
 import { findGuards } from './guards.ts';
+import { type AnswersVerdict, judgeAnswers } from './judge-answers.ts';
 import { type Left, leftOf } from './left-of.ts';
 import { findLosses } from './losses.ts';
 import { withCalls } from './plan-calls.ts';
@@ -44,6 +48,8 @@ export interface Planning {
   needsRecheck(change: Change): boolean;
   /** what the service will refuse to the token that this plan was made with: errors only to whoever wants to apply it */
   readonly refusals: readonly Diagnostic[];
+  /** what the answers to the writes of a change prove of it (RULES 40) */
+  judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): AnswersVerdict;
   /** what live still lacks of a change that was approved, whatever the manifests say today (RULES 28) */
   leftOf(approved: MeantChange): Left;
 }
@@ -57,7 +63,8 @@ export interface RecordDraft {
 
 export function buildPlan(input: PlanInput): Planning {
   const scene = setScene(input);
-  const sketch: Sketch = { drafts: new Map(), problems: [], mentions: [], forget: [] };
+  const unread = input.targets.flatMap((found) => found.unread ?? []);
+  const sketch: Sketch = { drafts: new Map(), problems: [...unread], mentions: [], forget: [] };
   sketchDeclared(scene, sketch);
   sketchUndeclared(scene, sketch);
   const { drafts, problems, forget } = sketch;
@@ -70,7 +77,7 @@ export function buildPlan(input: PlanInput): Planning {
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const plan: Plan = {
-    version: 1,
+    version: planVersion,
     stack: input.stack.name,
     targets,
     changes,
@@ -79,7 +86,7 @@ export function buildPlan(input: PlanInput): Planning {
     problems: sortDiagnostics(problems),
     guards: findGuards(scene, drafts),
     coverage: coverageOf(input),
-    digest: digestOf(input.stack.name, targets, changes),
+    digest: digestOf({ stack: input.stack.name, targets, changes }),
   };
   const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
   return {
@@ -89,6 +96,14 @@ export function buildPlan(input: PlanInput): Planning {
     idOf,
     ...rechecks(scene, drafts),
     refusals: findRefusals(scene, drafts),
+    judgeAnswers: (change, answers) =>
+      judgeAnswers({
+        kind: scene.kind(change.address.kind),
+        change,
+        answers,
+        record: scene.record(change.address),
+        drafted: drafts.get(formatAddress(change.address))?.record,
+      }),
     leftOf: (approved) => leftOf(scene, approved),
   };
 }
@@ -190,15 +205,16 @@ function recordsOf(
   return records;
 }
 
-export function planTarget({ name, service, url, organization, mount, dialect }: Target): PlanTarget {
-  return { name, service, url, place: organization ?? mount ?? '', dialect };
+export function planTarget(target: Target): PlanTarget {
+  return { name: target.name, ...identityOf(target), dialect: target.dialect };
 }
 
 function coverageOf(input: PlanInput): Coverage {
-  const targets = input.targets.map(({ target, sets, requests }) => {
+  const targets = input.targets.map(({ target, sets, requests, unread }) => {
     const all = [...sets];
     return {
       target: target.name,
+      ...(unread === undefined ? {} : { unread: true as const }),
       requests,
       read: all.map(([kind, { resources, total }]) => ({
         kind,
@@ -211,10 +227,13 @@ function coverageOf(input: PlanInput): Coverage {
     };
   });
   return {
-    complete: input.manifestsComplete && targets.every((target) => target.incomplete.length === 0),
+    complete:
+      input.manifestsComplete &&
+      targets.every(({ unread, incomplete }) => unread === undefined && incomplete.length === 0),
     files: input.files,
     documents: input.documents,
     ledger: input.ledger.known ? 'found' : 'none',
+    ledgerNotes: [],
     targets,
   };
 }

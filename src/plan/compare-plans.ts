@@ -1,38 +1,44 @@
 /** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
 import { type AddressText, formatAddress } from '../model/address.ts';
-import type { MeantChange } from '../model/change.ts';
+import { type MeantChange, meantId } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText } from '../model/json.ts';
-import type { Plan, PlanTarget } from '../model/plan.ts';
+import type { PlanTarget } from '../model/plan.ts';
 import type {
   ChangeDifference,
   FieldDifference,
   PlanDifference,
   TargetDifference,
 } from '../model/plan-difference.ts';
-import { fieldAtom } from './digest.ts';
-
-/** All of a plan that its digest is made of. */
-export type PlanMeaning = Pick<Plan, 'stack' | 'targets'> & { readonly changes: readonly MeantChange[] };
+import { actionAtom, fieldAtom, type PlanMeaning, targetMeaning } from './digest.ts';
 
 /** Empty exactly when the two have one digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
   return {
     ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
     targets: compareTargets(one.targets, other.targets),
+    ...compareSelections(one.selection, other.selection),
     changes: compareChanges(one.changes, other.changes),
   };
 }
 
-export function isSamePlan({ stack, targets, changes }: PlanDifference): boolean {
-  return stack === undefined && targets.length === 0 && changes.length === 0;
+export function isSamePlan({ stack, targets, selection, changes }: PlanDifference): boolean {
+  return stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0;
 }
+
+/** Which resources a plan is about counts like what it does to them: what one leaves as it is, the other may remove. */
+function compareSelections(one: Selection, other: Selection): Pick<PlanDifference, 'selection'> {
+  const text = (selection: Selection) =>
+    canonicalText(selection === undefined ? null : [...selection].sort());
+  return text(one) === text(other) ? {} : { selection: sides(one, other) };
+}
+
+type Selection = PlanMeaning['selection'];
 
 /** By name; two are the same when they are one place, spoken to in one dialect. */
 export function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
-  const meaning = ({ name, url, place, dialect }: PlanTarget) => canonicalText([name, url, place, dialect]);
   return pairs(one, other, ({ name }) => name)
-    .filter(([a, b]) => a === undefined || b === undefined || meaning(a) !== meaning(b))
+    .filter(([a, b]) => a === undefined || b === undefined || targetMeaning(a) !== targetMeaning(b))
     .map(([a, b, name]) => ({ name, ...sides(a, b) }));
 }
 
@@ -57,8 +63,10 @@ function compareChange(
   const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
     .filter(([a, b]) => a === undefined || b === undefined || fieldAtom(address, a) !== fieldAtom(address, b))
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
-  if (one?.action === other?.action && fields.length === 0) return undefined;
-  return { address, ...sides(one?.action, other?.action), fields };
+  const [was, is] = [one && actionAtom(one), other && actionAtom(other)];
+  if (was === is && fields.length === 0) return undefined;
+  const ids = sides(one && meantId(one), other && meantId(other));
+  return { address, ...sides(one?.action, other?.action), ...(ids.one === ids.other ? {} : { ids }), fields };
 }
 
 function fieldDifference(

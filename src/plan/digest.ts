@@ -1,27 +1,42 @@
 /**
- * The digest of what a plan means (RULES 27): stack, targets and a set of atoms, hashed in a fixed order. Times,
- * order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
+ * The digest of what a plan means (RULES 27): stack, targets, selection and a set of atoms, hashed in a fixed order.
+ * Times, order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../model/address.ts';
-import type { MeantChange } from '../model/change.ts';
+import { type MeantChange, meantId } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText } from '../model/json.ts';
-import type { PlanTarget } from '../model/plan.ts';
+import type { Plan, PlanTarget } from '../model/plan.ts';
+import { formatIdentity } from '../model/target-identity.ts';
 
 /** Raised whenever the meaning of an atom changes, so that digests of two versions never compare equal by accident. */
-const digestVersion = 1;
+export const digestVersion = 2;
 
-/** One indivisible meaning of a plan, as canonical text: (address, action), or (address, path, before, after). */
+/** All of a plan that its digest is made of. */
+export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
+  readonly changes: readonly MeantChange[];
+};
+
+/**
+ * One indivisible meaning of a plan, as canonical text: (address, action), with the remote id of what is taken away, or
+ * (address, path, before, after).
+ */
 export type Atom = string;
 
 export function atomsOf(changes: readonly MeantChange[]): ReadonlySet<Atom> {
   return new Set(
-    changes.flatMap(({ address, action, fields }) => [
-      canonicalText([formatAddress(address), action]),
-      ...fields.map((field) => fieldAtom(address, field)),
+    changes.flatMap((change) => [
+      actionAtom(change),
+      ...change.fields.map((field) => fieldAtom(change.address, field)),
     ]),
   );
+}
+
+/** What becomes of one resource as a whole: equal texts are one meaning. */
+export function actionAtom(change: MeantChange): Atom {
+  const id = meantId(change);
+  return canonicalText([formatAddress(change.address), change.action, ...(id === undefined ? [] : [{ id }])]);
 }
 
 /** What one field change means: equal texts are one meaning. */
@@ -34,16 +49,18 @@ export function fieldAtom(address: Address, { path, before, after, unknown }: Fi
   ]);
 }
 
+/** What a target means: its name, what it is, and how it is spoken to. */
+export function targetMeaning(target: PlanTarget): string {
+  return canonicalText([target.name, formatIdentity(target), target.dialect]);
+}
+
 /** 32 hexadecimal characters: the first 128 bits of a SHA-256. */
-export function digestOf(
-  stack: string,
-  targets: readonly PlanTarget[],
-  changes: readonly MeantChange[],
-): string {
+export function digestOf({ stack, targets, selection, changes }: PlanMeaning): string {
   const meaning = canonicalText([
     digestVersion,
     stack,
-    targets.map(({ name, url, place, dialect }) => canonicalText([name, url, place, dialect])).sort(),
+    targets.map(targetMeaning).sort(),
+    selection === undefined ? null : [...selection].sort(),
     [...atomsOf(changes)].sort(),
   ]);
   return createHash('sha256').update(meaning).digest('hex').slice(0, 32);

@@ -29,12 +29,13 @@ export interface Draft {
 }
 
 export interface Drafted {
-  /** absent when there is a problem, here or with the whole that this is a part of */
+  /** absent when there is a problem, here or with the whole that this is a part of, and for what nobody could look at */
   readonly draft?: Draft;
   readonly problems: readonly Diagnostic[];
 }
 
 export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted {
+  if (scene.unseen(resource.address) !== undefined) return { problems: [] };
   const verdict = judgeDeclared(scene, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };

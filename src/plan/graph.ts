@@ -4,9 +4,8 @@
  * the id, not on the whole change that it belongs to (RULES 32).
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
-import { type Call, type CallId, isIdReference } from '../model/call.ts';
+import { type Call, type CallId, IdReference, referencesIn } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
-import type { Json } from '../model/json.ts';
 
 export interface Ordered {
   /** in the order in which apply starts them */
@@ -51,22 +50,14 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** Every resource id that a value refers to. */
-export function referencesIn(value: Json | undefined): AddressText[] {
-  if (isIdReference(value)) return [value.$id];
-  if (Array.isArray(value)) return value.flatMap(referencesIn);
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(referencesIn) : [];
-}
-
 function linkReferences(changes: readonly Change[]): Change[] {
   const givers = new Map<AddressText, CallId>();
   for (const call of changes.flatMap((change) => change.calls)) {
     if (call.gives !== undefined) givers.set(call.gives.address, call.id);
   }
   const link = (call: Call): Call => {
-    const referred = [...call.path.filter((part) => typeof part !== 'string').map((part) => part.$id)];
-    referred.push(...referencesIn(call.body));
-    const implied = referred.flatMap((address) => givers.get(address) ?? []);
+    const referred = [...call.path, ...referencesIn(call.body)].filter((part) => part instanceof IdReference);
+    const implied = referred.flatMap(({ $id }) => givers.get($id) ?? []);
     return { ...call, needs: [...new Set([...call.needs, ...implied])].filter((id) => id !== call.id) };
   };
   return changes.map((change) => ({ ...change, calls: change.calls.map(link) }));

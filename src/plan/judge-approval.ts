@@ -4,7 +4,7 @@
  * lacks without being true, stops it. Pure.
  */
 import { type Address, formatAddress } from '../model/address.ts';
-import type { Action, MeantChange } from '../model/change.ts';
+import { type Action, type MeantChange, meantId } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan-difference.ts';
@@ -24,14 +24,14 @@ export type Judgement =
   | { readonly is: 'subset'; readonly done: readonly Address[] }
   /** not what was approved; only what stands in the way, `one` being the approved plan */
   | { readonly is: 'differs'; readonly difference: PlanDifference }
-  /** approved for another stack, or for a target that was another place then */
+  /** approved for another stack or selection, or for a target that was another place then */
   | { readonly is: 'elsewhere' };
 
 export type Fresh = Pick<Planning, 'plan' | 'leftOf'>;
 
 export function judgeApproval({ plan, leftOf }: Fresh, approved: Approved): Judgement {
   if (plan.digest === approved.digest) return { is: 'equal' };
-  if (digestOf(plan.stack, plan.targets, approved.changes) !== approved.digest) return { is: 'elsewhere' };
+  if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
   const byAddress = (changes: readonly MeantChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved.changes), byAddress(plan.changes)];
@@ -60,7 +60,9 @@ function inTheWay(difference: ChangeDifference, match: Match): ChangeDifference 
 
 function isActionCovered({ approved, fresh, left }: Match): boolean {
   if (fresh === undefined) return !left.action;
-  return approved.action === fresh.action || isRestOf(approved.action, fresh.action, left);
+  if (approved.action !== fresh.action) return isRestOf(approved.action, fresh.action, left);
+  // To take away one resource was approved, and not whatever bears its name today.
+  return meantId(approved) === meantId(fresh);
 }
 
 /** What is left of a creation or an adoption that was cut short is an update of something that is ours by now. */

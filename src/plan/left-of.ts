@@ -3,7 +3,7 @@
  * value that was approved is true or is not true whoever made it so (RULES 28).
  */
 import { formatAddress } from '../model/address.ts';
-import type { MeantChange } from '../model/change.ts';
+import { type MeantChange, meantId } from '../model/change.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { Field, FieldChange } from '../model/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
@@ -26,7 +26,7 @@ export interface Left {
 export function leftOf(scene: Scene, change: MeantChange): Left {
   const { address, action } = change;
   const live = scene.live.get(formatAddress(address));
-  if (live === undefined) return leftOfMissing(scene, change);
+  if (live === undefined || isAnother(change, live)) return leftOfMissing(scene, change);
   const { ownership } = scene.kind(address.kind);
   const fields = [...leftOfOwn(change, live), ...leftOfFields(scene, change, live)];
   switch (action) {
@@ -44,12 +44,29 @@ export function leftOf(scene: Scene, change: MeantChange): Left {
   }
 }
 
+/** Whether what bears the name now is not what was to be taken away. */
+function isAnother(change: MeantChange, live: LiveResource): boolean {
+  const id = meantId(change);
+  return id !== undefined && live.id !== id;
+}
+
 /** What was to be removed is gone, if somebody could look; anything else is still to be done whole. */
-function leftOfMissing(scene: Scene, { address, action, fields }: MeantChange): Left {
+function leftOfMissing(scene: Scene, change: MeantChange): Left {
+  const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
-  return isRemoved && scene.blindSpot(address) === undefined
+  return isRemoved && !livesOn(scene, change) && scene.blindSpot(address) === undefined
     ? { action: false, fields: [], isOurs: false }
     : { action: true, fields, isOurs: false };
+}
+
+/** Under another name, the very resource that was to be taken away is still there. */
+function livesOn(scene: Scene, change: MeantChange): boolean {
+  const id = meantId(change);
+  const { kind, target } = change.address;
+  return [...scene.live.values()].some(
+    (live) =>
+      id !== undefined && live.id === id && live.address.kind === kind && live.address.target === target,
+  );
 }
 
 /**

@@ -37,7 +37,7 @@ export type Verdict =
   /** live, not in the ledger: ours if it is exactly what is declared, else an adoption that somebody acknowledges */
   | { readonly is: 'unrecorded' }
   | Refused
-  /** a part of something that has a problem itself, which is told there */
+  /** a part of something that has a problem itself, which is told there, or that nobody could look at */
   | { readonly is: 'blocked' };
 
 export function judgeDeclared(scene: Scene, resource: DesiredResource): Verdict {
@@ -132,6 +132,7 @@ export function judgeUnrecorded({ metadata }: DesiredResource, differs: boolean)
 /** A part belongs to whoever owns the whole. */
 function judgePart(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
   const declared = scene.desired.get(formatAddress(whole));
+  if (scene.unseen(whole) !== undefined) return { is: 'blocked' };
   return declared === undefined
     ? judgePartOfUndeclared(scene, resource, whole)
     : judgePartOfDeclared(scene, resource, judgeDeclared(scene, declared));

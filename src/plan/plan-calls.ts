@@ -1,8 +1,7 @@
 /** Asks the kind for the calls of one change, shows it what it may know of the rest of the plan, and puts them into the target's own names. */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Call, IdReference } from '../model/call.ts';
+import { type Call, IdReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import { renameMembers } from '../model/rename-members.ts';
 import type { Dialect } from '../model/target.ts';
 import type { Draft } from './draft.ts';
@@ -43,7 +42,7 @@ function idOf(
   const text = formatAddress(address);
   const live = scene.live.get(text);
   if (live !== undefined) return live.id;
-  return drafts.get(text)?.change.action === 'create' ? { $id: text } : undefined;
+  return drafts.get(text)?.change.action === 'create' ? new IdReference(text) : undefined;
 }
 
 function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
@@ -59,12 +58,5 @@ function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Ad
 }
 
 function inWireNames(call: Call, dialect: Dialect): Call {
-  if (call.body === undefined) return call;
-  const body = renameMembers(call.body, dialect.rename);
-  return { ...call, body: asObject(body) };
-}
-
-function asObject(value: Json): JsonObject {
-  if (!isJsonObject(value)) throw new Error('a call body is an object');
-  return value;
+  return call.body === undefined ? call : { ...call, body: renameMembers(call.body, dialect.rename) };
 }

@@ -43,8 +43,14 @@ export function judgeUndeclared(scene: Scene): ReadonlyMap<AddressText, Removal>
     verdicts.set(text, { is: 'forget' });
   }
   for (const removal of keptOutOfView(scene)) verdicts.set(formatAddress(removal.mention.address), removal);
-  for (const [text, tombstone] of scene.tombstones) verdicts.set(text, judgeTombstone(scene, tombstone));
+  for (const tombstone of seenTombstones(scene))
+    verdicts.set(formatAddress(tombstone.address), judgeTombstone(scene, tombstone));
   return verdicts;
+}
+
+/** What nobody could look at is left alone without a word: why is told once, with its target. */
+function seenTombstones(scene: Scene): DesiredResource[] {
+  return [...scene.tombstones.values()].filter(({ address }) => scene.unseen(address) === undefined);
 }
 
 /** A record is evidence: it goes only when somebody looked for its resource and saw all that there is. */

@@ -6,8 +6,15 @@ import type { Json, Path } from '../model/json.ts';
 import type { Atom } from './digest.ts';
 
 type Parsed =
-  | readonly [address: string, action: Action]
+  | readonly [address: string, action: Action, meant?: { readonly id: string }]
   | readonly [address: string, path: Path, before: Side & { readonly unknown?: string }, after: Side];
+
+interface Found {
+  readonly address: Address;
+  readonly fields: FieldChange[];
+  action?: Action;
+  id?: string;
+}
 
 interface Side {
   readonly is?: Json;
@@ -18,18 +25,19 @@ interface Side {
  * @throws when a text is no atom: a bug, for the ledger's checksum has held
  */
 export function readAtoms(atoms: Iterable<Atom>): MeantChange[] {
-  const found = new Map<string, { address: Address; action?: Action; fields: FieldChange[] }>();
+  const found = new Map<string, Found>();
   for (const atom of atoms) {
     const parsed: Parsed = JSON.parse(atom);
     const address = parseAddress(parsed[0]);
     const change = found.get(parsed[0]) ?? { address, fields: [] };
     found.set(parsed[0], change);
-    if (parsed.length === 2) change.action = parsed[1];
-    else change.fields.push(readField(parsed));
+    if (parsed.length === 4) change.fields.push(readField(parsed));
+    else Object.assign(change, { action: parsed[1], ...parsed[2] });
   }
-  return [...found.values()].map(({ address, action, fields }) => {
-    if (action === undefined) throw new Error(`no atom tells what becomes of ${formatAddress(address)}`);
-    return { address, action, fields };
+  return [...found.values()].map(({ action, ...change }) => {
+    if (action === undefined)
+      throw new Error(`no atom tells what becomes of ${formatAddress(change.address)}`);
+    return { ...change, action };
   });
 }
 

@@ -1,5 +1,6 @@
 /** Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups. */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
@@ -13,6 +14,8 @@ export interface LiveTarget {
   readonly sets: ReadonlyMap<string, LiveSet>;
   /** requests sent to read it */
   readonly requests: number;
+  /** why nothing of it could be looked at; then `sets` is empty */
+  readonly unread?: Diagnostic;
 }
 
 export interface SceneInput {
@@ -46,6 +49,11 @@ export interface Scene {
   isInView(address: Address): boolean;
   /** why what was not found of this kind in this target may exist all the same; undefined when everything was seen */
   blindSpot(address: Address): string | undefined;
+  /**
+   * Why nobody knows how this very resource stands: neither its absence nor its presence means anything, so it is left out
+   * of the plan (RULES 39). Undefined for what was looked at, and found or not.
+   */
+  unseen(address: Address): string | undefined;
   /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
   readonly isComplete: boolean;
 }
@@ -76,9 +84,17 @@ export function setScene(input: SceneInput): Scene {
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     blindSpot: (address) => {
       if (!input.manifestsComplete) return 'not every manifest could be read';
-      return target(address.target).sets.get(address.kind)?.incomplete[0];
+      const { unread, sets } = target(address.target);
+      return unread?.message ?? sets.get(address.kind)?.incomplete[0];
     },
-    isComplete: input.manifestsComplete && allSets(input).every(({ incomplete }) => incomplete.length === 0),
+    unseen: (address) => {
+      const { unread, sets } = target(address.target);
+      return unread?.message ?? sets.get(address.kind)?.unseen?.get(formatAddress(address));
+    },
+    isComplete:
+      input.manifestsComplete &&
+      input.targets.every(({ unread }) => unread === undefined) &&
+      allSets(input).every(({ incomplete }) => incomplete.length === 0),
   };
 }
 

@@ -19,12 +19,17 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
       : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
   return [
     { label: 'manifests', says: [read], incomplete: [] },
-    { label: 'ledger', says: [ledger], incomplete: [] },
+    { label: 'ledger', says: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
     ...coverage.targets.map(targetRow),
   ];
 }
 
-function targetRow({ target, requests, read, incomplete, invisible, notes }: TargetCoverage): CoverageRow {
+function targetRow(coverage: TargetCoverage): CoverageRow {
+  const { target, unread, requests, read, incomplete, invisible, notes } = coverage;
+  if (unread) {
+    const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
+    return { label: printable(target), says: [`not looked at${after}`], incomplete: [] };
+  }
   const counts = read.map(({ kind, count, total }) =>
     printable(total === undefined ? `${count} ${kind}` : `${count} of ${total} ${kind}`),
   );

@@ -10,8 +10,8 @@ export function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][num
   return {
     id,
     effect,
-    kind,
-    target,
+    ...(kind === undefined ? {} : { kind }),
+    ...(target === undefined ? {} : { target }),
     counted,
     ...(of === undefined ? {} : { of }),
     ...(limit === undefined ? {} : { limit }),

@@ -12,28 +12,31 @@ export interface ComparedPlan {
   readonly digest: string;
 }
 
-/** `{ version: 1, same, one, other, stack?, targets, changes }` */
+/** `{ version: 1, same, one, other, stack?, targets, selection?, changes }` */
 export function renderPlanDifferenceJson(
-  { stack, targets, changes }: PlanDifference,
+  difference: PlanDifference,
   { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
 ): string {
+  const { stack, targets, selection, changes } = difference;
   return renderJson({
     version: 1,
-    same: stack === undefined && targets.length === 0 && changes.length === 0,
+    same: stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0,
     one,
     other,
     ...(stack === undefined ? {} : { stack }),
     targets,
+    ...(selection === undefined ? {} : { selection }),
     changes: changes.map(changeJson),
   });
 }
 
-function changeJson({ address, one, other, fields }: ChangeDifference) {
+function changeJson({ address, one, other, ids, fields }: ChangeDifference) {
   return {
     address: formatAddress(address),
     ...address,
     ...member('one', one),
     ...member('other', other),
+    ...member('ids', ids),
     fields: fields.map((field) => ({
       path: jsonPointer(field.path),
       ...member('one', field.one && sideJson(field.one)),

@@ -63,14 +63,25 @@ export function renderPlanDifference(difference: PlanDifference, options: PlanDi
     .join('\n\n');
 }
 
-function placeLines({ stack, targets }: PlanDifference, layout: Layout): string[] {
+function placeLines({ stack, targets, selection }: PlanDifference, layout: Layout): string[] {
   const rows = [
     ...(stack === undefined
       ? []
       : both('stack', { one: printable(stack.one), other: printable(stack.other) }, layout)),
     ...targets.flatMap((target) => both(`target ${printable(target.name)}`, targetSides(target), layout)),
+    ...(selection === undefined
+      ? []
+      : both(
+          'selection',
+          { one: selectionText(selection.one), other: selectionText(selection.other) },
+          layout,
+        )),
   ];
   return rows.length === 0 ? [] : [layout.paint.heading('Made for different places'), ...indent(rows, 2)];
+}
+
+function selectionText(selection: readonly string[] | undefined): string {
+  return selection === undefined ? 'the whole stack' : selection.map(printable).join(', ');
 }
 
 function targetSides({ one, other }: TargetDifference) {
@@ -112,7 +123,13 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
   if (one === undefined || other === undefined) return [head, ...indent(wholeFields(change, layout), 4)];
   const actions = one === other ? [] : both('action', { one, other }, layout);
-  return [head, ...indent([...actions, ...fields.flatMap((field) => fieldRows(field, layout))], 4)];
+  const ids = change.ids === undefined ? [] : both('of id', idSides(change.ids), layout);
+  return [head, ...indent([...actions, ...ids, ...fields.flatMap((field) => fieldRows(field, layout))], 4)];
+}
+
+/** To take away one resource is not to take away another one of its name. */
+function idSides({ one = 'none', other = 'none' }: NonNullable<ChangeDifference['ids']>): Layout['names'] {
+  return { one: printable(one), other: printable(other) };
 }
 
 function actionWord(action: Action, paint: Paint): string {

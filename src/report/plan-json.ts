@@ -10,6 +10,7 @@ import type { Json } from '../model/json.ts';
 import { jsonPointer, toJsonPatch } from '../model/json-patch.ts';
 import type { Coverage, Plan } from '../model/plan.ts';
 import { addressMembers } from './address-members.ts';
+import { bodyJson } from './call-body-json.ts';
 import { renderJson, sortedKeys } from './canonical-json.ts';
 import { diagnosticJson, placeMember } from './diagnostics-json.ts';
 import { pathTemplate } from './format-call.ts';
@@ -37,6 +38,7 @@ export function planJson(plan: Plan): PlanJson {
       place,
       dialect,
     })),
+    ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
     summary: {
       ...countActions(plan.changes),
       unchanged: plan.unchanged,
@@ -110,14 +112,16 @@ function callJson(call: Call): ChangeJson['calls'][number] {
     target: call.target,
     method: call.method,
     path: pathTemplate(call.path),
-    ...(call.body === undefined ? {} : { body: sortedKeys(call.body) }),
+    ...(call.body === undefined ? {} : { body: sortedKeys(bodyJson(call.body)) }),
     order: call.order,
     needs: [...call.needs],
     success: [...call.success],
+    ...(call.already === undefined ? {} : { already: [...call.already] }),
     repeatable: call.repeatable,
     ...(call.gives === undefined
       ? {}
       : { gives: { address: call.gives.address, pointer: call.gives.pointer } }),
+    ...(call.permission === undefined ? {} : { permission: call.permission }),
     ...(call.says === undefined ? {} : { says: call.says }),
   };
 }
@@ -126,14 +130,17 @@ function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][n
   return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
 }
 
-function coverageJson({ complete, files, documents, ledger, targets }: Coverage): PlanJson['coverage'] {
+function coverageJson(coverage: Coverage): PlanJson['coverage'] {
+  const { complete, files, documents, ledger, ledgerNotes, targets } = coverage;
   return {
     complete,
     files,
     documents,
     ledger,
-    targets: targets.map(({ target, requests, read, incomplete, invisible, notes }) => ({
+    ledgerNotes: [...ledgerNotes],
+    targets: targets.map(({ target, unread, requests, read, incomplete, invisible, notes }) => ({
       target,
+      ...(unread === undefined ? {} : { unread }),
       requests,
       read: read.map(({ kind, count, total }) => ({
         kind,

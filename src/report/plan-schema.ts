@@ -1,10 +1,11 @@
 /**
  * The shape of a plan as JSON, once: `schemas/plan.schema.json` is generated from it and the type that `plan-json`
- * fills is derived from it. Version 1: members may be added to it, none removed or given another meaning.
+ * fills is derived from it. Version 2: members may be added to it, none removed or given another meaning.
  */
 import { type Static, Type } from 'typebox';
 import { type GuardId, guardIds, type RiskGuard } from '../model/guard.ts';
 import type { Json } from '../model/json.ts';
+import { planVersion } from '../model/plan.ts';
 
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 0 });
@@ -68,10 +69,17 @@ const call = Type.Object(
     target: Type.String(),
     method: Type.Enum(['POST', 'PATCH', 'PUT', 'DELETE']),
     path: text('below the API root, encoded; an address in braces stands for the id of that resource'),
-    body: Type.Optional(json('may hold { "$id": address } and { "$secret": { "env" or "file": name } }')),
+    body: Type.Optional(
+      json(
+        'may hold { "$id": address } and { "$secret": { "env" or "file": name } }; { "$value": … } is what only looks so',
+      ),
+    ),
     order: Type.Integer({ description: 'calls of one target run in rising order' }),
     needs: texts('calls that must have succeeded'),
     success: Type.Array(Type.Integer(), { description: 'statuses that mean success' }),
+    already: Type.Optional(
+      Type.Array(Type.Integer(), { description: 'statuses that mean that it was true already' }),
+    ),
     repeatable: Type.Boolean({ description: 'may be sent again when its answer was lost' }),
     gives: Type.Optional(
       Type.Object(
@@ -79,6 +87,7 @@ const call = Type.Object(
         { ...closed, description: 'where the answer holds the id of the created resource' },
       ),
     ),
+    permission: Type.Optional(text('the right that it needs, in the words of the service')),
     says: Type.Optional(text('what the call does, where method and path do not say it')),
   },
   closed,
@@ -90,15 +99,15 @@ const guard = Type.Object(
   {
     id: Type.Unsafe<GuardId>(guardId),
     effect: Type.Enum(['blocks', 'warns']),
-    kind: Type.String(),
-    target: Type.String(),
+    kind: Type.Optional(Type.String()),
+    target: Type.Optional(Type.String()),
     counted: count,
     of: Type.Optional(count),
     limit: Type.Optional(Type.Number({ description: 'a number of resources, or of percent' })),
     message: Type.String(),
     concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this very resource') }, closed)),
   },
-  { ...closed, description: 'one guard that fires, for one kind in one target' },
+  { ...closed, description: 'one guard that fires: for one kind in one target, one target, or the plan' },
 );
 
 const risk = Type.Object(
@@ -132,6 +141,7 @@ const change = Type.Object(
 const targetCoverage = Type.Object(
   {
     target: Type.String(),
+    unread: Type.Optional(Type.Literal(true, { description: 'nothing of it could be looked at' })),
     requests: count,
     read: Type.Array(Type.Object({ kind: Type.String(), count, total: Type.Optional(count) }, closed)),
     incomplete: texts('why this is not all that there is'),
@@ -143,7 +153,7 @@ const targetCoverage = Type.Object(
 
 export const planSchema = Type.Object(
   {
-    version: Type.Literal(1),
+    version: Type.Literal(planVersion),
     stack: Type.String(),
     digest: Type.String({ pattern: '^[0-9a-f]{32}$' }),
     targets: Type.Array(
@@ -152,11 +162,14 @@ export const planSchema = Type.Object(
           name: Type.String(),
           service: Type.Enum(['workspaces', 'cluster-auth']),
           url: Type.String(),
-          place: text('the organization, or the mount'),
+          place: text('the organization, or the mount as one path with its namespace'),
           dialect: Type.String(),
         },
         closed,
       ),
+    ),
+    selection: Type.Optional(
+      texts('the declared resources, where they are a part of the stack: the rest is left as it is'),
     ),
     summary: Type.Object(
       {
@@ -186,6 +199,7 @@ export const planSchema = Type.Object(
         files: count,
         documents: count,
         ledger: Type.Enum(['found', 'none']),
+        ledgerNotes: texts('what is to be known about the ledger'),
         targets: Type.Array(targetCoverage),
       },
       closed,

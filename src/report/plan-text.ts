@@ -10,7 +10,7 @@ import { alike, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from './format-coverage.ts';
 import { acknowledgement, guardLines, guardSummary } from './guard-text.ts';
-import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
+import { columns, counted, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 import { blockedLine, countActions, formatCounts, incompleteReasons, summaryLine } from './summary.ts';
@@ -127,7 +127,15 @@ function closingLines(plan: Plan, { paint, width }: PlanLayout): string[] {
     ...(blocked === undefined ? [] : [paint.error(blocked)]),
     ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
     ...wrap(summaryLine(plan), width).map(paint.bold),
+    ...selectionLines(plan, paint),
     `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
     ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
   ];
+}
+
+/** What a plan of a part leaves out is no part of its counts. */
+function selectionLines({ selection }: Plan, paint: Paint): string[] {
+  if (selection === undefined) return [];
+  const some = counted(selection.length, 'resource');
+  return [paint.bold(`a selection of ${some}: the rest of the stack is left as it is`)];
 }

@@ -2,13 +2,14 @@
  * A plan read back from its JSON: the inverse of `plan-json`, up to what JSON leaves out (the text of a manifest's line).
  * Nothing of it is ever sent: a plan that was read is shown, compared, and judged against a fresh one.
  */
-import type { Call } from '../model/call.ts';
+import { type Call, IdReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Guard } from '../model/guard.ts';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
-import type { Plan } from '../model/plan.ts';
+import { type Plan, planVersion } from '../model/plan.ts';
+import { bodyObject } from './call-body-json.ts';
 import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
 
 export type ReadPlan =
@@ -29,7 +30,7 @@ export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   const value = parseJson(text);
   if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
   if (!looksLikePlan(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
-  if (value['version'] !== 1) return { is: 'other-version', version: value['version'] ?? null };
+  if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
   const [why] = check(value);
   if (why !== undefined) return { is: 'malformed', why };
   try {
@@ -100,17 +101,18 @@ function pathOf(pointer: string): Path {
 }
 
 function callOf({ path, body, ...rest }: PlanJson['changes'][number]['calls'][number]): Call {
+  const sent = bodyObject(body);
   return {
     ...rest,
     path: segmentsOf(path),
-    ...(isJsonObject(body) ? { body } : {}),
+    ...(sent === undefined ? {} : { body: sent }),
   };
 }
 
 /** The inverse of `pathTemplate`: braces stand for references only, for in a segment they are encoded. */
 function segmentsOf(template: string): Call['path'] {
   return [...template.matchAll(/\/(?:\{(.*?)\}(?=\/|$)|([^/]*))/gs)].map(([, $id, segment = '']) =>
-    $id === undefined ? decodeURIComponent(segment) : { $id },
+    $id === undefined ? decodeURIComponent(segment) : new IdReference($id),
   );
 }
 

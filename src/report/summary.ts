@@ -4,7 +4,7 @@
  */
 import type { Action, Change } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Plan } from '../model/plan.ts';
+import type { Plan, TargetCoverage } from '../model/plan.ts';
 import { counted } from './layout.ts';
 import { printable } from './printable.ts';
 
@@ -49,12 +49,17 @@ export function blockedLine({ problems }: Plan): string | undefined {
 /** Why the look was incomplete, a clause each; empty when it was complete. */
 export function incompleteReasons({ coverage, problems }: Plan): string[] {
   if (coverage.complete) return [];
-  const allTargets = coverage.targets.every(({ incomplete }) => incomplete.length === 0);
+  const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
   return [
-    ...(allTargets ? ['not every manifest could be read'] : []),
-    ...coverage.targets.flatMap(({ target, incomplete }) =>
-      incomplete.map((why) => printable(`${target}: ${why}`)),
+    ...(coverage.targets.every(isWhole) ? ['not every manifest could be read'] : []),
+    // Why it was not is told once, among the problems.
+    ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
+      unread
+        ? [`target "${printable(target)}" was not looked at`]
+        : incomplete.map((why) => printable(`${target}: ${why}`)),
     ),
-    ...problems.filter((problem) => problem.class === 'incomplete').map(({ message }) => printable(message)),
+    ...problems
+      .filter(({ class: about, code }) => about === 'incomplete' && code !== 'target-unread')
+      .map(({ message }) => printable(message)),
   ];
 }

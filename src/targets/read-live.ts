@@ -1,11 +1,15 @@
 /**
  * Reads what a plan needs of every target, side by side; only kinds that tell who loses by a deletion wait until it is
- * known what goes. Only GET and LIST go over the wire.
+ * known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
+ * from being looked at, and is left out of the plan: what was not looked at is not absent (RULES 39).
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
+import type { Target } from '../model/target.ts';
+import { WireError } from '../model/wire.ts';
 
 export interface ReadInput {
   readonly sessions: readonly Session[];
@@ -16,16 +20,42 @@ export interface ReadInput {
   leaving(session: Session, sets: ReadonlyMap<string, LiveSet>): ReadonlySet<AddressText>;
 }
 
-/** For each target, by name, what was read of each kind. @throws WireError when a target cannot be reached */
-export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, ReadonlyMap<string, LiveSet>>> {
+/** What was read of each kind of one target, or why nothing was; then `sets` is empty. */
+export interface TargetReading {
+  readonly sets: ReadonlyMap<string, LiveSet>;
+  readonly unread?: Diagnostic;
+}
+
+/** For each target, by name, what was read of it. */
+export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, TargetReading>> {
   const targets = await Promise.all(
-    input.sessions.map(async (session) => [session.target.name, await readTarget(session, input)] as const),
+    input.sessions.map(async (session) => [session.target.name, await lookAt(session, input)] as const),
   );
   return new Map(targets);
 }
 
 type Sets = ReadonlyMap<string, LiveSet>;
 
+async function lookAt(session: Session, input: ReadInput): Promise<TargetReading> {
+  try {
+    return { sets: withinTotals(await readTarget(session, input)) };
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { sets: new Map(), unread: unread(session.target, error.message) };
+  }
+}
+
+function unread({ name }: Target, why: string): Diagnostic {
+  return {
+    code: 'target-unread',
+    severity: 'error',
+    class: 'incomplete',
+    message: `target "${name}" could not be read: ${why}`,
+    fix: 'make it possible to read it, then plan again: until then nothing of it is planned, and nothing is written anywhere',
+  };
+}
+
+/** @throws WireError when the target could not be looked at */
 async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
   const kinds = [...input.kinds.values()].filter((kind) => kind.service === session.target.service);
   const tellLosses = kinds.filter(({ losses }) => losses !== undefined);
@@ -57,7 +87,21 @@ async function readKinds(
       .filter(([kind, wants]) => isOfInterest(kind, wants))
       .map(async ([kind, wants]) => [kind.name, await kind.read(session, wants)] as const),
   );
+  const { unread: why } = sets.map(([, set]) => set).find((set) => set.unread !== undefined) ?? {};
+  if (why !== undefined) throw new WireError(why, { method: 'GET', url: session.target.url, sent: false });
   return new Map(sets);
+}
+
+/** A service that counts fewer than it gives has not been understood: what else of it is wrong, nobody knows (RULES 38). */
+function withinTotals(sets: Sets): Sets {
+  return new Map(
+    [...sets].map(([kind, set]) => {
+      const { resources, total } = set;
+      if (total === undefined || resources.length <= total) return [kind, set];
+      const why = `${resources.length} ${kind} were read, and the service counts ${total}`;
+      return [kind, { ...set, incomplete: [...set.incomplete, why] }];
+    }),
+  );
 }
 
 function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): Wanted {

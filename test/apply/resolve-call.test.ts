@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resolveCall } from '../../src/apply/resolve-call.ts';
-import type { Call } from '../../src/model/call.ts';
+import { type Call, IdReference, SecretReference } from '../../src/model/call.ts';
 
 const call: Call = {
   id: 'Door/acme/front#write',
@@ -33,7 +33,7 @@ describe('a path', () => {
   });
 
   test('holds the ids that its references stand for', async () => {
-    const { path } = await resolve({ path: ['houses', { $id: 'House/acme/home' }, 'doors'] });
+    const { path } = await resolve({ path: ['houses', new IdReference('House/acme/home'), 'doors'] });
     expect(path).toBe('/houses/house%2F1/doors');
   });
 });
@@ -42,8 +42,8 @@ describe('a body', () => {
   test('holds ids and secrets in the place of what stood for them, at any depth', async () => {
     const request = await resolve({
       body: {
-        data: [{ id: { $id: 'House/acme/home' } }, 'plain', null, 3],
-        lock: { code: { $secret: { env: 'CODE' } }, key: { $secret: { file: 'key.pem' } } },
+        data: [{ id: new IdReference('House/acme/home') }, 'plain', null, 3],
+        lock: { code: new SecretReference({ env: 'CODE' }), key: new SecretReference({ file: 'key.pem' }) },
       },
     });
     expect(request.body).toEqual({
@@ -53,7 +53,7 @@ describe('a body', () => {
   });
 
   test('tells the wire which of its values no message may show', async () => {
-    const body = { code: { $secret: { env: 'CODE' } } };
+    const body = { code: new SecretReference({ env: 'CODE' }) };
     expect(await resolve({ body })).toMatchObject({ secrets: ['value of CODE'] });
   });
 
@@ -63,7 +63,7 @@ describe('a body', () => {
 });
 
 test('an id that nobody knows is an error that names the resource', async () => {
-  await expect(resolve({ path: [{ $id: 'House/acme/nowhere' }] })).rejects.toThrow(
+  await expect(resolve({ path: [new IdReference('House/acme/nowhere')] })).rejects.toThrow(
     'no id is known for House/acme/nowhere',
   );
 });

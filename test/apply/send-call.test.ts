@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Line, type Sent, sendCall } from '../../src/apply/send-call.ts';
 import type { Call } from '../../src/model/call.ts';
 import type { Json } from '../../src/model/json.ts';
-import type { LiveResource } from '../../src/model/resource.ts';
+import type { LiveResource, Spec } from '../../src/model/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
 import { house } from '../plan/toy-kind.ts';
 import { at, live } from '../plan/toy-plan.ts';
@@ -43,12 +43,13 @@ interface Service {
   readonly answers: readonly (Answer | Error)[];
   /** what each look-up in turn finds */
   readonly found?: readonly (LiveResource | undefined | Error)[];
+  readonly createOnly?: Spec;
 }
 
 /** Sends a call to a service that answers by this script. */
 async function send(
   call: Call,
-  { answers, found = [undefined] }: Service,
+  { answers, found = [undefined], createOnly = {} }: Service,
 ): Promise<Sent & { log: string[] }> {
   const log: string[] = [];
   const line: Line = {
@@ -61,6 +62,7 @@ async function send(
       once: (__, read) => read(),
     },
     writer: { send: async () => next('send', answers) },
+    createOnly,
     pause: async (milliseconds) => {
       log.push(`pause ${milliseconds}`);
     },
@@ -73,7 +75,7 @@ async function send(
     return step as T;
   }
   const request: WireRequest = { method: call.method, path: '/houses', repeatable: call.repeatable };
-  return { ...(await sendCall(call, request, line)), log };
+  return { ...(await sendCall(call, request, { line, address: at('House', 'home') })), log };
 }
 
 describe('a call that was answered', () => {
@@ -129,28 +131,44 @@ describe('a call whose answer was lost', () => {
 });
 
 describe('a create whose answer was lost is looked up by name before it is sent again', () => {
-  test('and is done when it is there', async () => {
+  test('and is done when it is there, though nothing but a claim says that it is this one', async () => {
     expect(await send(create, { answers: [lost], found: [ours] })).toEqual({
       is: 'ok',
       id: 'id-9',
+      origin: 'adopted',
       log: ['send', 'pause 250', 'look'],
     });
   });
 
   test('and is done when it bears our birth mark only', async () => {
     const born = live(home, { bornOf: 'mine', id: 'id-9' });
-    expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({ is: 'ok', id: 'id-9' });
+    expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({
+      is: 'ok',
+      id: 'id-9',
+      origin: 'created',
+    });
+  });
+
+  test('and is known for its own by what its manifest says in place of the birth mark', async () => {
+    const found = (maker: string) => [live(home, { claim: 'mine', id: 'id-9', spec: { maker } })];
+    const createOnly = { maker: 'bob' };
+    expect(await send(create, { answers: [lost], found: found('bob'), createOnly })).toMatchObject({
+      origin: 'created',
+    });
+    expect(await send(create, { answers: [lost], found: found('eve'), createOnly })).toMatchObject({
+      origin: 'adopted',
+    });
   });
 
   test('and is sent again when it is not there', async () => {
-    expect(await send(create, { answers: [lost, created], found: [undefined] })).toEqual({
+    expect(await send(create, { answers: [lost, created], found: [undefined] })).toMatchObject({
       is: 'ok',
       id: 'id-1',
       log: ['send', 'pause 250', 'look', 'send'],
     });
   });
 
-  test.each([500, 502, 503, 504])(
+  test.each([408, 500, 502, 503, 504])(
     'also when the answer was %i: nobody knows what the service did',
     async (status) => {
       const outcome = await send(create, { answers: [answer(status), created], found: [undefined] });

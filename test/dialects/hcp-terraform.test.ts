@@ -277,6 +277,7 @@ it('speaks to a service below a path of its own', async () => {
     env: { API_TOKEN: tokens.writer },
   });
   await stranger.declare(workspace('app', {}));
-  const { coverage } = await stranger.plan();
-  expect(coverage.targets[0]?.incomplete.join()).toContain('/nowhere/api/v2/organizations/acme/workspaces');
+  const { coverage, problems } = await stranger.plan();
+  expect(coverage.targets[0]).toMatchObject({ unread: true });
+  expect(problems[0]?.message).toContain('/nowhere/api/v2/organizations/acme/workspaces');
 });

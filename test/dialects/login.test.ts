@@ -52,8 +52,8 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a login through %s', (d
     await stack.declare(role);
     await writeFile(join(stack.directory, 'jwt'), 'stolen.jwt.value');
     const { out, err } = await stack.run('plan', 1);
-    expect(err).toContain(`the login as role "${login.role}" at mount "${login.mount}" was refused`);
-    expect(err).toContain('permission denied');
+    expect(out).toContain(`the login as role "${login.role}" at mount "${login.mount}" was refused`);
+    expect(out).toContain('permission denied');
     expect(out + err).not.toContain('stolen.jwt.value');
     expect(service.requests).toHaveLength(1);
   });

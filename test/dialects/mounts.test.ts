@@ -164,9 +164,9 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
   it('a mount that does not exist is never taken for an empty one', async () => {
     const { stack } = await openMount(dialect, { target: { mount: 'nowhere' } });
     await stack.declare(manifest('ClusterAuthRole', 'payments-api', role));
-    const { coverage } = await stack.plan();
+    const { coverage, problems } = await stack.plan();
     expect(coverage.complete).toBe(false);
-    expect(coverage.targets[0]?.incomplete.join()).toContain(
+    expect(problems[0]?.message).toContain(
       'the mount "nowhere" of target "prod" does not exist or serves no cluster authentication',
     );
     const { out } = await stack.run('plan', 1);

@@ -34,7 +34,7 @@ describe('plan --out', () => {
     await symlink('real.json', planFileOf(planning));
     await planInto(planning);
     expect((await lstat(planFileOf(planning))).isSymbolicLink()).toBe(true);
-    expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(1);
+    expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(2);
   });
 
   it('puts no secret into the file', async () => {
@@ -155,7 +155,8 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     ['another stack', () => ({ stack: 'billing' }), 4, 'its digest'],
     ['another digest', () => ({ digest: '0'.repeat(32) }), 4, 'its digest'],
     ['a change that is none', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
-    ['a later version', () => ({ version: 2 }), 4, 'has version 2, and this trueup reads version 1'],
+    ['a later version', () => ({ version: 3 }), 4, 'has version 3, and this trueup reads version 2'],
+    ['an earlier version', () => ({ version: 1 }), 4, 'plan again, and approve again'],
     ['no digest at all', () => ({ digest: undefined }), 1, 'is no plan: it is JSON, but no plan'],
   ])('with %s is refused before anything is read', async (_, change, code, says) => {
     const { bench, planning } = await twoClones();
@@ -210,7 +211,7 @@ describe('a plan file that is not for this stack, or not as it was written', () 
       [{ name: 'billing' }, 'made for another stack'],
       [{ workspaces: { organization: 'other' } }, 'workspaces other at'],
       [{ workspaces: { url: 'http://127.0.0.1:9' } }, 'at http://127.0.0.1:9'],
-      [{ clusterAuth: { mount: 'other' } }, 'cluster-auth other at'],
+      [{ clusterAuth: { mount: 'other' } }, 'cluster-auth auth/other at'],
     ] as const) {
       const other = await bench.checkout(about);
       await other.declare(first, role('web'));

@@ -89,7 +89,6 @@ export const bell: Kind = {
     if (change.fields.length === 0) return { calls: [] };
     const content: Spec = { pitch: 'low', hours: [], lasts: 0, ...live?.spec, ...desired };
     const workspace = idOf(workspaceOf(address.target, content['workspace'])) ?? null;
-    const body = { ...content, workspace: typeof workspace === 'object' ? { ...workspace } : workspace };
-    return { calls: [{ ...call, method: 'PUT', body }] };
+    return { calls: [{ ...call, method: 'PUT', body: { ...content, workspace } }] };
   },
 };

@@ -38,7 +38,7 @@ async function useAll(store: StackStore): Promise<void> {
   await store.read();
   await store.lock(lock('mine'));
   await store.write(ledger(0, 'a'));
-  await store.keepEntry(entry('e1'));
+  await store.keepEntries([entry('e1')]);
   await store.listEntries(5);
   await store.unlock('mine');
 }
@@ -115,11 +115,11 @@ describe('the ref', () => {
   test('is written anew when another run was faster between the look and the push', async () => {
     const remote = makeRemote();
     const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
-    await ours.keepEntry(entry('e1'));
+    await ours.keepEntries([entry('e1')]);
     // What `ours` remembers of the ref is out of date from here on.
-    await theirs.keepEntry(entry('e2'));
+    await theirs.keepEntries([entry('e2')]);
     await theirs.lock(lock('theirs'));
-    await ours.keepEntry(entry('e3'));
+    await ours.keepEntries([entry('e3')]);
     expect((await ours.listEntries(9)).map(({ id }) => id)).toEqual(['e3', 'e2', 'e1']);
     expect(await ours.readLock()).toEqual(lock('theirs'));
   });

@@ -70,7 +70,7 @@ describe('a ledger that is not as it was written is told, and never taken for an
       (text) => text.replace('House/acme/home', 'House/acme/inn'),
       'its checksum does not match',
     ],
-    ['of a newer trueup', (text) => text.replace('"version": 1', '"version": 2'), 'has version 2'],
+    ['of a newer trueup', (text) => text.replace('"version": 2', '"version": 3'), 'has version 3'],
     [
       'of another stack',
       (text) => text.replace('"mine"', '"yours"'),

@@ -36,7 +36,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
 
   test('is made ready once, by whoever comes first', async () => {
     const url = server.newDatabase();
-    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => open(url).keepEntry(entry(id))));
+    await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => open(url).keepEntries([entry(id)])));
     expect(server.run(url, 'select version from trueup.migrations')).toBe('1');
     expect(await open(url).listEntries(9)).toHaveLength(5);
   });

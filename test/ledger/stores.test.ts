@@ -69,7 +69,15 @@ describe.each(places)('%s', (name, place) => {
       const open = place();
       const written = await open().write({
         ...ledger(0, 'Kind/acme/b', 'Kind/acme/a'),
-        approved: { digest: 'd1', atoms: ['["a"]', '["b"]'], createdAt: '2026-11-20T11:42:00.000Z' },
+        targets: new Map([['acme', 'workspaces acme at https://toys.test']]),
+        commit: { id: 'c0ffee', dirty: true },
+        closedFor: 'heir',
+        approved: {
+          version: 2,
+          digest: 'd1',
+          atoms: ['["a"]', '["b"]'],
+          createdAt: '2026-11-20T11:42:00.000Z',
+        },
       });
       expect(written.serial).toBe(1);
       expect(await open().read()).toEqual(written);
@@ -77,9 +85,12 @@ describe.each(places)('%s', (name, place) => {
 
     test('without an approved plan, once that is done', async () => {
       const open = place();
-      const first = await open().write({ ...ledger(0, 'a'), approved: { digest: 'd1', atoms: [] } });
+      const first = await open().write({
+        ...ledger(0, 'a'),
+        approved: { version: 2, digest: 'd1', atoms: [] },
+      });
       const { approved, ...rest } = first;
-      expect(approved).toEqual({ digest: 'd1', atoms: [] });
+      expect(approved).toEqual({ version: 2, digest: 'd1', atoms: [] });
       await open().write(rest);
       expect(await open().read()).not.toHaveProperty('approved');
     });
@@ -147,7 +158,8 @@ describe.each(places)('%s', (name, place) => {
       await fc.assert(
         fc.asyncProperty(fc.dictionary(text, fc.jsonValue()), text, async (fields, address) => {
           const record = { origin: 'adopted' as const, fields: JSON.parse(JSON.stringify(fields)) };
-          const written = await store.write({ known: true, serial, records: new Map([[address, record]]) });
+          const records = new Map([[address, record]]);
+          const written = await store.write({ known: true, serial, records, targets: new Map() });
           serial = written.serial;
           expect(await store.read()).toEqual(written);
         }),
@@ -222,7 +234,8 @@ describe.each(places)('%s', (name, place) => {
 
     test('newest first, and no more than is asked for', async () => {
       const open = place();
-      for (const id of ['20261120T2-b', '20261121T1-a', '20261120T1-c']) await open().keepEntry(entry(id));
+      for (const id of ['20261120T2-b', '20261121T1-a', '20261120T1-c'])
+        await open().keepEntries([entry(id)]);
       expect((await open().listEntries(10)).map(({ id }) => id)).toEqual([
         '20261121T1-a',
         '20261120T2-b',
@@ -233,26 +246,26 @@ describe.each(places)('%s', (name, place) => {
 
     test('of which an entry is completed in its place', async () => {
       const open = place();
-      await open().keepEntry(entry('e1'));
+      await open().keepEntries([entry('e1')]);
       const completed = entry('e1', { ended: '2026-11-20T11:43:00.000Z', commit: 'abc', dirty: true });
-      await open().keepEntry(completed);
+      await open().keepEntries([completed]);
       expect(await open().listEntries(10)).toEqual([completed]);
       expect(await open().showEntry('e1')).toEqual(completed);
     });
 
     test('of which nothing is shown that is no id', async () => {
       const open = place();
-      await open().keepEntry(entry('e1'));
+      await open().keepEntries([entry('e1')]);
       for (const id of ['e2', '', '../payments.ledger', "e1' or 'a' = 'a"])
         expect(await open().showEntry(id)).toBeUndefined();
     });
 
     test('also while ledger and lock change', async () => {
       const open = place();
-      await open().keepEntry(entry('e1'));
+      await open().keepEntries([entry('e1')]);
       await open().write(ledger(0, 'a'));
       await open().lock(lock('mine'));
-      await open().keepEntry(entry('e2'));
+      await open().keepEntries([entry('e2')]);
       await open().unlock('mine');
       expect((await open().listEntries(10)).map(({ id }) => id)).toEqual(['e2', 'e1']);
       expect((await open().read()).serial).toBe(1);

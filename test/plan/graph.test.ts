@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../src/model/call.ts';
+import { type Call, IdReference } from '../../src/model/call.ts';
 import type { Change } from '../../src/model/change.ts';
 import { orderChanges } from '../../src/plan/graph.ts';
 import { at } from './toy-plan.ts';
@@ -90,20 +90,20 @@ describe('a reference to an id', () => {
   };
 
   test('in a path makes its call need the one that gives the id', () => {
-    expect(needsOf(call('a', { path: ['houses', { $id: 'House/acme/new' }] }))).toEqual(['new']);
+    expect(needsOf(call('a', { path: ['houses', new IdReference('House/acme/new')] }))).toEqual(['new']);
   });
 
   test('anywhere in a body does so too', () => {
-    const body = { data: [{ type: 'houses', id: { $id: 'House/acme/new' } }] };
+    const body = { data: [{ type: 'houses', id: new IdReference('House/acme/new') }] };
     expect(needsOf(call('a', { body }))).toEqual(['new']);
   });
 
   test('needs nothing when the resource exists already', () => {
-    expect(needsOf(call('a', { body: { id: { $id: 'House/acme/old' } } }))).toEqual([]);
+    expect(needsOf(call('a', { body: { id: new IdReference('House/acme/old') } }))).toEqual([]);
   });
 
   test('counts once beside a need that says the same', () => {
-    const path = ['houses', { $id: 'House/acme/new' }];
+    const path = ['houses', new IdReference('House/acme/new')];
     expect(needsOf(call('a', { path, needs: ['new'] }))).toEqual(['new']);
   });
 });

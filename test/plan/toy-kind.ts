@@ -131,10 +131,9 @@ export const toys = registryOf(house, door, fence, garden);
 
 function houseCalls(change: Change, context: CallContext): PlannedCalls {
   const { address, action } = change;
-  const friends = textsOf(context.desired['friends']).map((name): Json => {
-    const id = context.idOf({ ...address, name });
-    return typeof id === 'string' ? id : id === undefined ? null : { ...id };
-  });
+  const friends = textsOf(context.desired['friends']).map(
+    (name) => context.idOf({ ...address, name }) ?? null,
+  );
   const text = formatAddress(address);
   const send = (about: Partial<Call>): PlannedCalls => ({
     calls: [{ ...callOf(address, `${text}#${action}`), path: ['houses', change.id ?? 'new'], ...about }],

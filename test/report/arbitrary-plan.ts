@@ -1,14 +1,20 @@
 /** Random plans, diagnostics and outcomes whose every text may hold what a hostile live name could hold. */
 import fc from 'fast-check';
 import type { Address } from '../../src/model/address.ts';
-import type { Call } from '../../src/model/call.ts';
+import {
+  type Call,
+  type CallObject,
+  type CallValue,
+  IdReference,
+  SecretReference,
+} from '../../src/model/call.ts';
 import type { Change, Mention } from '../../src/model/change.ts';
 import type { Diagnostic, Place } from '../../src/model/diagnostic.ts';
 import type { FieldChange, Shape } from '../../src/model/field.ts';
 import { type Guard, guardDefaults } from '../../src/model/guard.ts';
-import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Json } from '../../src/model/json.ts';
 import type { Outcome } from '../../src/model/outcome.ts';
-import type { Coverage, Plan } from '../../src/model/plan.ts';
+import { type Coverage, type Plan, planVersion } from '../../src/model/plan.ts';
 import type { Risk } from '../../src/model/risk.ts';
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
@@ -66,12 +72,16 @@ const field: fc.Arbitrary<FieldChange> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-const body: fc.Arbitrary<JsonObject> = fc.dictionary(
+const body: fc.Arbitrary<CallObject> = fc.dictionary(
   hostileText,
   fc.oneof(
     anyJson,
-    hostileText.map((text): Json => ({ $id: text })),
-    hostileText.map((text): Json => ({ $secret: { env: text } })),
+    // what a service may answer, and what only a kind can make
+    hostileText.map((text): CallValue => ({ $id: text })),
+    hostileText.map((text): CallValue => ({ $secret: { env: text } })),
+    hostileText.map((text): CallValue => ({ $value: { $value: { $id: text } } })),
+    hostileText.map((text): CallValue => new IdReference(text)),
+    hostileText.map((text): CallValue => new SecretReference({ env: text })),
   ),
 );
 
@@ -84,7 +94,7 @@ const call: fc.Arbitrary<Call> = fc
       path: fc.array(
         fc.oneof(
           hostileText,
-          hostileText.map(($id) => ({ $id })),
+          hostileText.map((text) => new IdReference(text)),
         ),
         { maxLength: 4 },
       ),
@@ -93,7 +103,13 @@ const call: fc.Arbitrary<Call> = fc
       success: fc.constantFrom([200], [200, 204]),
       repeatable: fc.boolean(),
     }),
-    partial({ body, says: hostileText, gives: fc.record({ address: hostileText, pointer: hostileText }) }),
+    partial({
+      body,
+      already: fc.constant([409]),
+      permission: hostileText,
+      says: hostileText,
+      gives: fc.record({ address: hostileText, pointer: hostileText }),
+    }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
@@ -178,6 +194,7 @@ const coverage: fc.Arbitrary<Coverage> = fc.record({
   files: fc.nat(50),
   documents: fc.nat(50),
   ledger: fc.constantFrom('found' as const, 'none' as const),
+  ledgerNotes: fc.array(hostileText, { maxLength: 2 }),
   targets: fc.array(
     fc.record({
       target: hostileText,
@@ -201,20 +218,18 @@ const guard: fc.Arbitrary<Guard> = fc
     fc.record({
       id: fc.constantFrom(...(Object.keys(guardDefaults) as Guard['id'][])),
       effect: fc.constantFrom('blocks' as const, 'warns' as const),
-      kind: hostileText,
-      target: hostileText,
       counted: fc.nat(50),
       message: hostileText,
       concerns: fc.array(fc.record({ address, says: fc.array(hostileText, { maxLength: 2 }) }), {
         maxLength: 25,
       }),
     }),
-    partial({ of: fc.nat(50), limit: fc.nat(50) }),
+    partial({ kind: hostileText, target: hostileText, of: fc.nat(50), limit: fc.nat(50) }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-export const anyPlan: fc.Arbitrary<Plan> = fc.record({
-  version: fc.constant(1 as const),
+const wholePlan: fc.Arbitrary<Plan> = fc.record({
+  version: fc.constant(planVersion),
   stack: hostileText,
   targets: fc.array(
     fc.record({
@@ -234,3 +249,7 @@ export const anyPlan: fc.Arbitrary<Plan> = fc.record({
   coverage,
   digest: fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 32, maxLength: 32 }),
 });
+
+export const anyPlan: fc.Arbitrary<Plan> = fc
+  .tuple(wholePlan, partial({ selection: fc.array(hostileText, { maxLength: 3 }) }))
+  .map(([must, may]) => ({ ...must, ...may }));

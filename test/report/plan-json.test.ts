@@ -9,6 +9,7 @@ import { renderPlan } from '../../src/report/plan-text.ts';
 import { renderResidue } from '../../src/report/residue-text.ts';
 import { anyPlan } from './arbitrary-plan.ts';
 import { call, change, plan } from './small-plan.ts';
+import { IdReference, SecretReference } from '../../src/model/call.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson>(planSchema);
 const parsed = (text: string) => JSON.parse(text) as PlanJson;
@@ -37,8 +38,12 @@ describe('a plan as JSON', () => {
             ],
             calls: [
               call({
-                path: ['toys', { $id: 'Toy/acme/new one' }, 'a b'],
-                body: { type: 'toys', id: { $id: 'Toy/acme/new one' }, key: { $secret: { env: 'KEY' } } },
+                path: ['toys', new IdReference('Toy/acme/new one'), 'a b'],
+                body: {
+                  type: 'toys',
+                  id: new IdReference('Toy/acme/new one'),
+                  key: new SecretReference({ env: 'KEY' }),
+                },
               }),
             ],
           }),

@@ -5,6 +5,7 @@ import type { FieldChange } from '../../src/model/field.ts';
 import { colourful, plain } from '../../src/report/paint.ts';
 import { renderPlan } from '../../src/report/plan-text.ts';
 import { call, change, place, plan, problem } from './small-plan.ts';
+import { IdReference, SecretReference } from '../../src/model/call.ts';
 
 const paint = plain;
 
@@ -377,7 +378,7 @@ test('with calls, shows the exact requests, what they wait for, and references i
           id: 'Toy/acme/ball#create',
           method: 'POST',
           path: ['shops', 'a b', 'toys'],
-          body: { type: 'toys', colour: 'red', key: { $secret: { env: 'TOY_KEY' } }, tags: [] },
+          body: { type: 'toys', colour: 'red', key: new SecretReference({ env: 'TOY_KEY' }), tags: [] },
           success: [200, 201],
           repeatable: false,
           gives: { address: 'Toy/acme/ball', pointer: '/data/id' },
@@ -385,8 +386,8 @@ test('with calls, shows the exact requests, what they wait for, and references i
         call({
           id: 'Toy/acme/ball#friend',
           method: 'POST',
-          path: ['toys', { $id: 'Toy/acme/ball' }, 'friends'],
-          body: { data: [{ id: { $id: 'Toy/acme/kite' } }] },
+          path: ['toys', new IdReference('Toy/acme/ball'), 'friends'],
+          body: { data: [{ id: new IdReference('Toy/acme/kite') }] },
           order: 20,
           needs: ['Toy/acme/kite#create'],
           says: 'adds one friend',

@@ -2,7 +2,7 @@
 import type { Call } from '../../src/model/call.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { Diagnostic, Place } from '../../src/model/diagnostic.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import { type Plan, planVersion } from '../../src/model/plan.ts';
 
 export function place(about: Partial<Place> = {}): Place {
   return { file: 'toys.yaml', line: 4, column: 9, length: 4, text: '  name: ball', ...about };
@@ -38,7 +38,7 @@ export function call(about: Partial<Call> = {}): Call {
 
 export function plan(about: Partial<Plan> = {}): Plan {
   return {
-    version: 1,
+    version: planVersion,
     stack: 'nursery',
     targets: [
       { name: 'acme', service: 'workspaces', url: 'https://toys.test', place: 'acme', dialect: 'neutral' },
@@ -53,6 +53,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
       files: 1,
       documents: 4,
       ledger: 'found',
+      ledgerNotes: [],
       targets: [
         {
           target: 'acme',

@@ -12,6 +12,7 @@ import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
+import { identitiesAfter } from '../../plan/moved-targets.ts';
 import { renderOutcomesJson } from '../../report/outcomes-json.ts';
 import { renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
@@ -177,6 +178,7 @@ async function applyWithProgress(
       kinds: world.kinds,
       targets: applyTargets(prepared),
       ledger: prepared.ledger,
+      head: { targets: identitiesAfter(prepared.ledger, prepared.request.stack.targets) },
       store: prepared.store,
       stop,
       cut,

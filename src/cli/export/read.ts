@@ -86,7 +86,7 @@ async function readWholes(look: Look, kind: Kind): Promise<void> {
   const isSought = (name: string) =>
     matchesName(filters, name) && isOutside(kind, session.target, name) === undefined;
   progress.begin(session.target.name, `reading ${kind.name}`);
-  const set = await kind.read(session, wantedOf(isSought));
+  const set = told(await kind.read(session, wantedOf(isSought)));
   look.sets.set(kind.name, set);
   for (const live of set.resources) {
     if (!isSought(live.address.name) || !matchesContent(filters, live)) continue;
@@ -104,12 +104,17 @@ async function readParts({ session, request, sets, wholes }: Look, kind: Kind): 
     ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
   if (wholes.size === 0) return [];
   request.progress.begin(target, `reading ${kind.name} of ${wholes.size} resources`);
-  const set = await kind.read(session, wantedOf(isChosen));
+  const set = told(await kind.read(session, wantedOf(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;
   return set.resources
     .map(({ address }) => formatAddress(address))
     .filter((text) => request.filters.all || !declared.has(text));
+}
+
+/** What could not be looked at at all is one more way of having missed something. */
+function told(set: LiveSet): LiveSet {
+  return set.unread === undefined ? set : { ...set, incomplete: [set.unread] };
 }
 
 function wantedOf(undeclared: (name: string) => boolean): Wanted {

@@ -3,6 +3,7 @@
  * back to its default (facts 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
  */
 import { formatAddress } from '../../model/address.ts';
+import { type CallObject, SecretReference } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind.ts';
@@ -42,15 +43,14 @@ function wouldWipe({ desired, live }: CallContext): boolean {
   );
 }
 
-function bodyOf({ desired, declared }: CallContext): JsonObject {
+function bodyOf({ desired, declared }: CallContext): CallObject {
   const values = Object.fromEntries(
     Object.keys(fields).map((name) => [name, fieldValue(fields, desired, name)]),
   );
-  return wireBody({
-    ...values,
-    clusterCaCert: withLineEnd(values['clusterCaCert']),
-    tokenReviewerJwt: secretReference(desired['tokenReviewerJwt'], declared['tokenReviewerJwt']),
-  });
+  return {
+    ...wireBody({ ...values, clusterCaCert: withLineEnd(values['clusterCaCert']) }),
+    token_reviewer_jwt: secretReference(desired['tokenReviewerJwt'], declared['tokenReviewerJwt']),
+  };
 }
 
 /** The certificate's every line ends with a newline (specs/cluster-auth.md); its canonical form lacks the last. */
@@ -59,11 +59,11 @@ function withLineEnd(cert: Json | undefined): Json {
 }
 
 /** @throws when a JWT is to be set whose source did not come along: sending none would wipe what is stored */
-function secretReference(wanted: Json | undefined, written: Json | undefined): Json {
+function secretReference(wanted: Json | undefined, written: Json | undefined): string | SecretReference {
   if (wanted === undefined || wanted === null) return '';
   const { env, file } = isJsonObject(written) ? written : {};
-  if (typeof env === 'string') return { $secret: { env } };
-  if (typeof file === 'string') return { $secret: { file } };
+  if (typeof env === 'string') return new SecretReference({ env });
+  if (typeof file === 'string') return new SecretReference({ file });
   throw new Error('the source of the reviewer JWT is missing from the declared spec');
 }
 

@@ -1,7 +1,7 @@
 /** Reads the one config of a mount. A config that nobody declares or recorded is nobody's concern and is not asked for. */
-import type { Address } from '../../model/address.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
 import { type MountAnswer, mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
@@ -16,16 +16,18 @@ export const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, { declared, records, undeclared }: Wanted): Promise<LiveSet> {
-  const nothing = { resources: [], incomplete: [], invisible: [], notes: [] };
   const isWanted = declared.length > 0 || records.size > 0 || undeclared?.(CONFIG_NAME) === true;
-  if (!isWanted) return nothing;
+  if (!isWanted) return noResources;
   const answer = await askFor(session);
-  if (answer.is === 'none') return { ...nothing, total: 0 };
-  if (answer.is === 'unread') return { ...nothing, incomplete: [answer.why] };
+  if (answer.is === 'none') return { ...noResources, total: 0 };
   const address = { kind: 'ClusterAuthConfig', target: session.target.name, name: CONFIG_NAME };
+  if (answer.is === 'unread') {
+    const unseen = new Map([[formatAddress(address), answer.why]]);
+    return { ...noResources, unseen, incomplete: [answer.why] };
+  }
   const live = liveConfig(address, answer.data);
   const invisible = Object.keys(fields).filter((name) => live.spec[name] === undefined);
-  return { ...nothing, resources: [live], total: 1, invisible };
+  return { ...noResources, resources: [live], total: 1, invisible };
 }
 
 /** @throws WireError when the service answers neither the config nor that there is none: writing blindly is no option then */

@@ -7,9 +7,8 @@ import { mountAnswer } from '../../targets/cluster-auth/mount-answer.ts';
 export interface RoleList {
   /** as the service keeps them, in lower case; undefined when they could not be listed */
   readonly keys?: readonly string[];
-  /** false when there is no such mount, so that no role needs asking for */
-  readonly mounted: boolean;
-  readonly incomplete: readonly string[];
+  /** why they could not be listed */
+  readonly unread?: string;
   readonly notes: readonly string[];
 }
 
@@ -26,11 +25,10 @@ export async function listRoles(session: Session): Promise<RoleList> {
 
 function rolesOf(session: Session, answer: Answer, notes: readonly string[]): RoleList {
   const told = mountAnswer(session, answer);
-  if (told.is === 'none') return { keys: [], mounted: true, incomplete: [], notes };
-  if (told.is === 'unread') return { mounted: answer.status !== 404, incomplete: [told.why], notes };
+  if (told.is === 'none') return { keys: [], notes };
+  if (told.is === 'unread') return { unread: told.why, notes };
   const { keys } = told.data;
-  if (!isTexts(keys)) return { mounted: true, incomplete: ['the list of roles holds no names'], notes };
-  return { keys, mounted: true, incomplete: [], notes };
+  return isTexts(keys) ? { keys, notes } : { unread: 'the list of roles holds no names', notes };
 }
 
 function isTexts(value: unknown): value is readonly string[] {

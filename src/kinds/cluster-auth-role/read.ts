@@ -2,15 +2,14 @@
  * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or inside what the
  * target owns (RULES 11). Roles of nobody's concern are counted and not read.
  */
-import type { Address } from '../../model/address.ts';
-import { parseAddress } from '../../model/address.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Target } from '../../model/target.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
 import { type MountAnswer, mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
-import { listRoles, type RoleList } from './list-roles.ts';
+import { listRoles } from './list-roles.ts';
 import { liveFieldNames, liveRole } from './live-role.ts';
 
 const KIND = 'ClusterAuthRole';
@@ -19,17 +18,23 @@ const KIND = 'ClusterAuthRole';
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const known = knownNames(wanted);
   const others = undeclaredOnes(session.target, wanted);
-  if (known.size === 0 && others === undefined)
-    return { resources: [], incomplete: [], invisible: [], notes: [] };
+  if (known.size === 0 && others === undefined) return noResources;
   const list = await listRoles(session);
+  if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
   const looks = await Promise.all(
-    namesToRead(list, known, others).map(async (name) => lookAt(session, addressOf(session.target, name))),
+    list.keys
+      .filter((name) => known.has(name) || others?.(name) === true)
+      .map(async (name) => lookAt(session, addressOf(session.target, name))),
   );
   const resources = looks.flatMap(({ live }) => live ?? []);
+  const unseen = looks.flatMap(({ address, incomplete }) =>
+    incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
+  );
   return {
     resources,
-    ...(list.keys === undefined ? {} : { total: list.keys.length }),
-    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
+    unseen: new Map(unseen),
+    total: list.keys.length,
+    incomplete: unseen.map(([, why]) => why),
     invisible: liveFieldNames.filter((field) => resources.some(({ spec }) => spec[field] === undefined)),
     notes: list.notes,
   };
@@ -62,21 +67,12 @@ function undeclaredOnes(
   return (name) => patterns.some((pattern) => matchesPattern(name, pattern));
 }
 
-/** Without a list, what is known is asked for by name: enough to compare, never enough to prune. */
-function namesToRead(
-  list: RoleList,
-  known: ReadonlySet<string>,
-  others: ((name: string) => boolean) | undefined,
-): readonly string[] {
-  if (!list.mounted) return [];
-  return list.keys?.filter((name) => known.has(name) || others?.(name) === true) ?? [...known];
-}
-
 function addressOf(target: Target, name: string): Address {
   return { kind: KIND, target: target.name, name };
 }
 
 interface Look {
+  readonly address: Address;
   readonly live?: LiveResource;
   readonly incomplete?: string;
 }
@@ -84,8 +80,9 @@ interface Look {
 /** A role that is gone since the list was made is simply not there. */
 async function lookAt(session: Session, address: Address): Promise<Look> {
   const answer = await askFor(session, address.name);
-  if (answer.is === 'data') return { live: liveRole(address, answer.data) };
-  return answer.is === 'none' ? {} : { incomplete: `role "${address.name}" was not read: ${answer.why}` };
+  if (answer.is === 'data') return { address, live: liveRole(address, answer.data) };
+  if (answer.is === 'none') return { address };
+  return { address, incomplete: `role "${address.name}" was not read: ${answer.why}` };
 }
 
 async function askFor(session: Session, name: string): Promise<MountAnswer> {

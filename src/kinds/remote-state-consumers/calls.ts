@@ -3,9 +3,9 @@
  * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (RULES 15).
  */
 import type { Address } from '../../model/address.ts';
-import type { Call, IdReference } from '../../model/call.ts';
+import type { Call, CallObject, IdReference } from '../../model/call.ts';
 import type { Change } from '../../model/change.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import type { Json } from '../../model/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import {
@@ -69,9 +69,8 @@ function idOf(address: Address, context: CallContext, name: string): string | Id
   return context.idOf({ ...workspaceOf(address), name });
 }
 
-function asConsumer(id: string | IdReference): JsonObject {
-  const value: Json = typeof id === 'string' ? id : { ...id };
-  return { type: 'workspaces', id: value };
+function asConsumer(id: string | IdReference): CallObject {
+  return { type: 'workspaces', id };
 }
 
 /** Once the state is shared globally the service takes no more changes of the list: they go first (spec, rule 2). */

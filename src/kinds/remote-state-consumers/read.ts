@@ -3,8 +3,8 @@
  * request for each hundred consumers, none where state is shared more widely, for then the service would list the whole
  * organization (RULES 10).
  */
-import type { Address } from '../../model/address.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
@@ -21,8 +21,15 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const isLeaving = (name: string) => wanted.leaving?.(workspaceOf({ ...part, name })) === true;
   const undeclared = (name: string) => wanted.undeclared?.(name) === true || isLeaving(name);
   const placed = placeParts(list, { ...wanted, undeclared }, part);
-  const looks = await Promise.all(placed.map((part) => lookAt(session, part)));
+  if (list.unread !== undefined) return { ...noResources, unread: list.unread };
+  const looks = await Promise.all(
+    placed.map(async (part) => ({ address: part.address, ...(await lookAt(session, part)) })),
+  );
+  const unseen = looks.flatMap(({ address, incomplete }) =>
+    incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
+  );
   return {
+    unseen: new Map(unseen),
     resources: looks.flatMap(({ live }) => live ?? []),
     incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],

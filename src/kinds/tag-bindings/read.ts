@@ -1,7 +1,7 @@
 /** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (RULES 9). */
-import type { Address } from '../../model/address.ts';
+import { type Address, formatAddress } from '../../model/address.ts';
 import { parseClaim } from '../../model/claim.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
@@ -14,16 +14,21 @@ const KIND = 'TagBindings';
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const list = await listWorkspaces(session);
+  if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const looks = await Promise.all(
     placeParts(list, wanted, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
       const answer = await list.tagsOf(item);
-      if (answer.tags === undefined) return { incomplete: [answer.problem] };
-      return { live: liveTags(address, item, answer.tags), incomplete: [] };
+      if (answer.tags === undefined) return { address, problem: answer.problem };
+      return { address, live: liveTags(address, item, answer.tags) };
     }),
+  );
+  const unseen = looks.flatMap(({ address, problem }) =>
+    problem === undefined ? [] : [[formatAddress(address), problem] as const],
   );
   return {
     resources: looks.flatMap(({ live }) => live ?? []),
-    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
+    unseen: new Map(unseen),
+    incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],
     notes: list.notes,
   };

@@ -10,8 +10,14 @@ export function holdsLock(live: LiveResource, record: LedgerRecord | undefined):
 }
 
 /** `{ locked: true }` once we have locked it, for as long as the manifest asks for it and it stays locked. */
-export function marks({ change, desired, live, record }: MarkContext): Readonly<Record<string, Json>> {
-  const locks = change?.calls.some(({ id }) => id === `${formatAddress(change.address)}#lock`) ?? false;
+export function marks({
+  change,
+  answers,
+  desired,
+  live,
+  record,
+}: MarkContext): Readonly<Record<string, Json>> {
+  const locks = change !== undefined && answers.has(`${formatAddress(change.address)}#lock`);
   const wanted = (desired['lock'] ?? null) !== null;
   const keeps = wanted && live !== undefined && holdsLock(live, record);
   return locks || keeps ? { locked: true } : {};

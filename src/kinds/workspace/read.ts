@@ -4,12 +4,17 @@
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
-import { describeAnswer } from '../../model/wire.ts';
+import { WireError } from '../../model/wire.ts';
 import { listWorkspaces, type WorkspaceList } from '../../targets/workspaces/list-workspaces.ts';
-import { readWorkspaceWithTags, unread } from '../../targets/workspaces/read-workspace.ts';
-import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import {
+  belongs,
+  readWorkspaceAnywhere,
+  readWorkspaceWithTags,
+  unread,
+} from '../../targets/workspaces/read-workspace.ts';
+import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { liveWorkspace } from './live-workspace.ts';
 import { readRetention } from './retention.ts';
@@ -17,14 +22,19 @@ import { readRetention } from './retention.ts';
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const list = await listWorkspaces(session);
+  if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const missing = await readMissing(session, list, wanted);
   const ours = stackConcern(wanted);
   const looks = await Promise.all(
     [...list.items, ...missing.items].map((item) => lookAt(session, list, { item, ours: ours(item) })),
   );
   const resources = looks.map(({ live }) => live);
+  const unseen = looks.flatMap(({ live, incomplete: [why] }) =>
+    why === undefined ? [] : [[formatAddress(live.address), why] as const],
+  );
   return {
     resources,
+    unseen: new Map(unseen),
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
     invisible: invisibleFields(wanted, resources),
@@ -48,19 +58,29 @@ export async function readOne(
 /** Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (RULES 8). */
 async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
   const ids = [...records.values()].flatMap(({ id }) => (id === undefined || list.byId.has(id) ? [] : [id]));
-  const answers = await Promise.all(
-    ids.map((id) => session.reader.get(`/workspaces/${encodeURIComponent(id)}`)),
-  );
-  const items: WorkspaceItem[] = [];
-  const incomplete: string[] = [];
-  for (const answer of answers) {
-    const item = isJsonObject(answer.body) ? asWorkspaceItem(answer.body['data']) : undefined;
-    if (answer.status === 200 && item !== undefined) items.push(item);
-    else if (answer.status !== 404) {
-      incomplete.push(`a workspace that the ledger knows was not read: ${describeAnswer(answer)}`);
-    }
+  const looks = await Promise.all(ids.map((id) => readById(session, id)));
+  return {
+    items: looks.flatMap(({ item }) => item ?? []),
+    incomplete: looks.flatMap(({ incomplete }) => incomplete ?? []),
+  };
+}
+
+interface ById {
+  readonly item?: WorkspaceItem;
+  readonly incomplete?: string;
+}
+
+/** A workspace that is elsewhere is none of this target's, and a ledger that knows it knows another place. */
+async function readById(session: Session, id: string): Promise<ById> {
+  try {
+    const item = await readWorkspaceAnywhere(session, id);
+    if (item === undefined || (await belongs(session, item))) return item === undefined ? {} : { item };
+    const where = `organization "${session.target.organization ?? ''}"`;
+    return { incomplete: `the ledger knows the workspace "${item.name}" (${id}), which is not in ${where}` };
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { incomplete: `a workspace that the ledger knows was not read: ${error.message}` };
   }
-  return { items, incomplete };
 }
 
 /** Whether a workspace is declared, was declared under its present name, stands in the ledger, or is asked for by name. */

@@ -10,6 +10,8 @@ import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bo
 import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
 
 export interface WorkspaceList {
+  /** why no list was to be had; then nothing else of it says anything */
+  readonly unread?: string;
   readonly items: readonly WorkspaceItem[];
   readonly byId: ReadonlyMap<string, WorkspaceItem>;
   readonly byName: ReadonlyMap<string, WorkspaceItem>;
@@ -34,6 +36,8 @@ type Tagging = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'notes'> &
 export function listWorkspaces(session: Session): Promise<WorkspaceList> {
   return session.once('workspaces', async () => {
     const pages = await readWithTags(session);
+    const unread = whyUnread(session, pages);
+    if (unread !== undefined) return { ...noList, unread };
     const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
     const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session));
     const { incomplete, ...rest } = tagging;
@@ -47,6 +51,18 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
     };
   });
 }
+
+/** Whoever asks it for tags has not looked at `unread`: a bug. */
+const noList: WorkspaceList = {
+  items: [],
+  byId: new Map(),
+  byName: new Map(),
+  incomplete: [],
+  notes: [],
+  hasTags: false,
+  claimed: new Set(),
+  tagsOf: async ({ name }) => ({ problem: `the workspace "${name}" was never listed` }),
+};
 
 /** `/organizations/acme/workspaces` */
 export function workspacesPath({ target }: Pick<Session, 'target'>): string {
@@ -64,10 +80,17 @@ export function isIncludeRefused(answer: Answer | string | undefined): boolean {
   return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
 }
 
-function whyIncomplete({ target }: Session, { problem }: Pages): string[] {
-  if (problem === undefined) return [];
-  const why = typeof problem === 'string' ? problem : describeAnswer(problem);
-  return [`not all workspaces of organization "${target.organization ?? ''}" were read: ${why}`];
+/** A page that the service did not answer leaves no list; pages that do not fit together leave an incomplete one. */
+function whyUnread({ target }: Session, { problem }: Pages): string | undefined {
+  if (problem === undefined || typeof problem === 'string') return undefined;
+  return `the workspaces of organization "${target.organization ?? ''}" cannot be listed: ${describeAnswer(problem)}`;
+}
+
+function whyIncomplete(session: Session, pages: Pages): string[] {
+  if (pages.problem === undefined) return [];
+  const organization = session.target.organization ?? '';
+  const why = whyUnread(session, pages) ?? String(pages.problem);
+  return [`not all workspaces of organization "${organization}" were read: ${why}`];
 }
 
 /** undefined when any workspace lacks its tags: the service ignored the include, as some do silently. */

@@ -4,7 +4,7 @@ import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
 import { type BoundTags, bindingsById, includedTags, readBoundTags } from './bound-tags.ts';
 import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';
-import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
+import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace-item.ts';
 
 export interface WorkspaceWithTags {
   readonly item: WorkspaceItem;
@@ -20,7 +20,27 @@ export async function readWorkspace(
   name: string,
   id?: string,
 ): Promise<WorkspaceItem | undefined> {
-  return documentOf(await session.reader.get(pathOf(session, name, id)))?.item;
+  const item = documentOf(await session.reader.get(pathOf(session, name, id)))?.item;
+  return item !== undefined && (id === undefined || (await belongs(session, item))) ? item : undefined;
+}
+
+/**
+ * Whether a workspace that was read by its id is one of the target's organization: an id leads anywhere, also where this
+ * stack has nothing to do with (RULES 38). By what the document itself says, else by finding the id there by name.
+ */
+export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
+  const organization = relatedId(item, 'organization');
+  if (organization !== null) return organization.toLowerCase() === session.target.organization?.toLowerCase();
+  const named = documentOf(await session.reader.get(pathOf(session, item.name, undefined)));
+  return named?.item.id === item.id;
+}
+
+/** By id alone, wherever it is: whether it is the target's is another question. @throws as `readWorkspace` does */
+export async function readWorkspaceAnywhere(
+  session: Session,
+  id: string,
+): Promise<WorkspaceItem | undefined> {
+  return documentOf(await session.reader.get(pathOf(session, '', id)))?.item;
 }
 
 /** The same with its tags: one request where the service can include them. @throws as `readWorkspace` does */
@@ -34,6 +54,7 @@ export async function readWorkspaceWithTags(
   const document = documentOf(isIncludeRefused(answer) ? await session.reader.get(path) : answer);
   if (document === undefined) return undefined;
   const { item, included } = document;
+  if (id !== undefined && !(await belongs(session, item))) return undefined;
   const tags = includedTags(item, included);
   if (tags !== undefined) return { item, tags };
   const read = await readBoundTags(session, item, true);

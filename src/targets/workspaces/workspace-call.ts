@@ -25,7 +25,7 @@ export function callId(address: Address, suffix: string): CallId {
 }
 
 export type WorkspaceRequest = Pick<Call, 'method' | 'order' | 'success'> &
-  Partial<Pick<Call, 'body' | 'needs' | 'says'>> & {
+  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'permission' | 'says'>> & {
     /** what the call is called within its change */
     readonly suffix: string;
     /** segments below the workspace */

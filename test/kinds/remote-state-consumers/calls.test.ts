@@ -1,3 +1,4 @@
+import type { CallValue } from '../../../src/model/call.ts';
 import { describe, expect, it } from 'vitest';
 import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-consumers/index.ts';
 import type { Json } from '../../../src/model/json.ts';
@@ -24,7 +25,7 @@ function planned(consumers: readonly string[], live: Partial<LiveWorkspace>, abo
   });
 }
 
-function ids(body: Json | undefined): Json[] {
+function ids(body: CallValue | undefined): Json[] {
   const data = at(body, 'data');
   return Array.isArray(data) ? data.map((item: Json) => at(item, 'id') ?? null) : [];
 }
@@ -165,9 +166,11 @@ describe('A document that is gone', () => {
       facts: {},
     };
     const idOf = ({ name }: { name: string }) => (name === 'gone' ? undefined : `ws-${name}`);
-    expect(kind.marks?.({ desired: { consumers: ['one', 'gone'] }, live, idOf })).toEqual({
-      edges: { one: 'ws-one' },
-    });
+    expect(kind.marks?.({ answers: new Map(), desired: { consumers: ['one', 'gone'] }, live, idOf })).toEqual(
+      {
+        edges: { one: 'ws-one' },
+      },
+    );
   });
 
   it('takes back an edge by its id, whatever the consumer is called now', () => {

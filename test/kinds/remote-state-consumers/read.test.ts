@@ -6,7 +6,7 @@ import {
   openCannedOrganization,
   openEmbeddedOrganization,
 } from '../../targets/workspaces/open-organization.ts';
-import { bare, declare, wants } from '../../targets/workspaces/plan-organization.ts';
+import { bare, declare, wants, inAcme } from '../../targets/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -73,7 +73,7 @@ describe('Consumers that cannot be read', () => {
       id: 'ws-app',
       type: 'workspaces',
       attributes: { ...bare, name: 'app' },
-      relationships: { 'effective-tag-bindings': { data: [] } },
+      relationships: { ...inAcme, 'effective-tag-bindings': { data: [] } },
     };
     organization = await openCannedOrganization((line) => {
       if (line.includes(relation)) return consumers;

@@ -1,3 +1,4 @@
+import type { CallValue } from '../../../src/model/call.ts';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
@@ -22,7 +23,7 @@ function planned(spec: Spec, live: Partial<LiveWorkspace>, about: Partial<Situat
 }
 
 /** `env=prod`, in the order in which they are sent. */
-function sent(list: Json | undefined): string[] {
+function sent(list: CallValue | undefined): string[] {
   const items = Array.isArray(list) ? (list as readonly Json[]) : [];
   return items.map((item) => `${at(item, 'attributes', 'key')}=${at(item, 'attributes', 'value')}`);
 }

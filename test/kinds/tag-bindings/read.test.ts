@@ -27,7 +27,13 @@ describe('Reading tag bindings', () => {
     await workspace.read(session, wants([]));
     const set = await kind.read(session, wants([declare('TagBindings', 'app')]));
     expect(seen).toHaveLength(1);
-    expect(set).toEqual({ resources: [expect.anything()], incomplete: [], invisible: [], notes: [] });
+    expect(set).toEqual({
+      resources: [expect.anything()],
+      unseen: new Map(),
+      incomplete: [],
+      invisible: [],
+      notes: [],
+    });
     expect(set.resources[0]).toMatchObject({
       id: 'ws-app',
       spec: { tags: { env: 'prod' } },

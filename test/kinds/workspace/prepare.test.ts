@@ -33,7 +33,9 @@ describe('A lock', () => {
   it('is asked for with its reason, and a lock that someone else was quicker with is as good', () => {
     const change = changeOf(planned({ lock: { reason: 'ours' } }, {}), address);
     expect(change.fields).toMatchObject([{ path: ['lock'], before: null, after: { reason: 'ours' } }]);
-    expect(change.calls).toMatchObject([{ body: { reason: 'ours' }, order: 20, success: [200, 409] }]);
+    expect(change.calls).toMatchObject([
+      { body: { reason: 'ours' }, order: 20, success: [200], already: [409] },
+    ]);
   });
 
   it.each<[string, Spec]>([
@@ -56,10 +58,14 @@ describe('A lock', () => {
 
   it('is remembered as ours only when we took it, and only as long as it holds', () => {
     const change = changeOf(planned({ lock: {} }, {}), address);
-    const marks = (context: object) => kind.marks?.({ desired: {}, idOf: () => undefined, ...context });
+    const marks = (context: object) =>
+      kind.marks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
     const live = { address: change.address, spec: {}, witness: {}, facts: { locked: true } };
     const record = { origin: 'created', fields: {}, marks: { locked: true } } as const;
-    expect(marks({ change, desired: { lock: {} } })).toEqual({ locked: true });
+    const locked = { method: 'POST', url: '', status: 200, body: null, words: '' };
+    const answers = new Map([[change.calls.at(-1)?.id ?? '', locked]]);
+    expect(marks({ change, answers, desired: { lock: {} } })).toEqual({ locked: true });
+    expect(marks({ change, desired: { lock: {} } }), 'somebody else took it').toEqual({});
     expect(marks({ desired: { lock: {} }, live, record })).toEqual({ locked: true });
     expect(marks({ desired: { lock: {} }, live })).toEqual({});
     expect(marks({ desired: { lock: {} }, live: { ...live, facts: { locked: false } }, record })).toEqual({});

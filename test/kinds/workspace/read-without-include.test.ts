@@ -6,7 +6,7 @@ import {
   type Organization,
   openCannedOrganization,
 } from '../../targets/workspaces/open-organization.ts';
-import { bare, declare, wants } from '../../targets/workspaces/plan-organization.ts';
+import { bare, declare, inAcme, wants } from '../../targets/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -32,7 +32,7 @@ async function without(
     id: `ws-${name}`,
     type: 'workspaces',
     attributes: { ...bare, name },
-    relationships: { 'effective-tag-bindings': { links: { related: 'x' } } },
+    relationships: { ...inAcme, 'effective-tag-bindings': { links: { related: 'x' } } },
   }));
   const page = (data: readonly unknown[]) => ({
     status: 200,

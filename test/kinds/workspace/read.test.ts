@@ -8,7 +8,7 @@ import {
   openCannedOrganization,
   openEmbeddedOrganization,
 } from '../../targets/workspaces/open-organization.ts';
-import { bare, declare, wants } from '../../targets/workspaces/plan-organization.ts';
+import { bare, declare, inAcme, wants } from '../../targets/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {
@@ -173,13 +173,13 @@ describe('Reading the workspaces of an organization', () => {
     });
   });
 
-  it('is incomplete, and says why, when the organization cannot be read', async () => {
+  it('is no look at all, and says why, when the organization cannot be read', async () => {
     const { session } = await embedded({}, { organization: 'elsewhere' });
     const set = await kind.read(session, nothing);
     expect(set.resources).toEqual([]);
-    expect(set.incomplete).toEqual([
-      expect.stringMatching(/^not all workspaces of organization "elsewhere" were read: GET .* answered 404/),
-    ]);
+    expect(set.unread).toMatch(
+      /^the workspaces of organization "elsewhere" cannot be listed: GET .* answered 404/,
+    );
   });
 });
 
@@ -248,7 +248,8 @@ describe('What the list does not tell', () => {
       if (!line.startsWith('GET /workspaces/ws-moved')) return undefined;
       if (line.endsWith('tag-bindings')) return { status: 200, body: { data: [] } };
       const attributes = { ...bare, name: 'moved' };
-      return { status: 200, body: { data: { id: 'ws-moved', type: 'workspaces', attributes } } };
+      const document = { id: 'ws-moved', type: 'workspaces', attributes, relationships: inAcme };
+      return { status: 200, body: { data: document } };
     });
     const records = Object.fromEntries(
       ['moved', 'gone', 'broken'].map((name) => [`Workspace/acme/was-${name}`, { id: `ws-${name}` }]),

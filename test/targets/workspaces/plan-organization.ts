@@ -6,7 +6,7 @@ import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../src/kinds/workspace/index.ts';
 import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
 import { formatAddress } from '../../../src/model/address.ts';
-import type { Call } from '../../../src/model/call.ts';
+import type { Call, CallValue } from '../../../src/model/call.ts';
 import type { Change } from '../../../src/model/change.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';
 import type { Kind, LiveSet, Wanted } from '../../../src/model/kind.ts';
@@ -196,9 +196,12 @@ export function linesOf(plan: Plan): string[] {
   return plan.changes.flatMap(({ calls }) => calls.map(lineOf));
 }
 
-/** A member deep inside a body: `at(call.body, 'data', 'attributes', 'name')`. */
-export function at(body: Json | undefined, ...path: readonly string[]): Json | undefined {
-  let value: Json | undefined = body;
+/** The relationship by which a document says whose it is. */
+export const inAcme = { organization: { data: { type: 'organizations', id: 'acme' } } };
+
+/** A member deep inside a body: `at(call.body, 'data', 'attributes', 'name')`. References stand as they do in a report. */
+export function at(body: CallValue | undefined, ...path: readonly string[]): Json | undefined {
+  let value = body as Json | undefined;
   for (const key of path)
     value = typeof value === 'object' && value !== null ? (value as JsonObject)[key] : undefined;
   return value;

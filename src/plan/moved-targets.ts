@@ -1,0 +1,49 @@
+/**
+ * Targets that are another place than when the ledger's records of them were made: the same word, another organization,
+ * mount or address. What is recorded of the one proves nothing about the other (RULES 37).
+ */
+import { parseAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Ledger } from '../model/ledger.ts';
+import type { Target } from '../model/target.ts';
+import { formatIdentity, type IdentityText, identityOf } from '../model/target-identity.ts';
+
+export interface MovedTarget {
+  readonly target: Target;
+  readonly was: IdentityText;
+  readonly is: IdentityText;
+}
+
+/** Only those that the ledger has records of: what was never applied has moved nowhere. */
+export function movedTargets({ targets, records }: Ledger, all: readonly Target[]): MovedTarget[] {
+  const recorded = new Set([...records.keys()].map((text) => parseAddress(text).target));
+  return all.flatMap((target) => {
+    const was = targets?.get(target.name);
+    const is = formatIdentity(identityOf(target));
+    return was === undefined || was === is || !recorded.has(target.name) ? [] : [{ target, was, is }];
+  });
+}
+
+/** The one finding about a moved target: nothing of it is looked at, and nothing can be applied. */
+export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
+  return {
+    code: 'target-moved',
+    severity: 'error',
+    class: 'conflict',
+    message: `target "${target.name}" is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`,
+    found: is,
+    allowed: was,
+    fix: `point it back, give the new place a target of its own, or carry over what the new place proves: trueup recover --moved ${target.name}`,
+  };
+}
+
+/** What the ledger says of targets once today's stack is applied: those that the stack has left keep what they were. */
+export function identitiesAfter(
+  { targets = new Map() }: Ledger,
+  all: readonly Target[],
+): Ledger['targets'] & object {
+  return new Map([
+    ...targets,
+    ...all.map((target) => [target.name, formatIdentity(identityOf(target))] as const),
+  ]);
+}

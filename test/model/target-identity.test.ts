@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import { formatIdentity, identityOf } from '../../src/model/target-identity.ts';
+
+const workspaces = { service: 'workspaces', url: 'https://app.example.com', organization: 'acme' } as const;
+const mount = { service: 'cluster-auth', url: 'https://secrets.example.com:8200', mount: 'cluster' } as const;
+const textOf = (target: Parameters<typeof identityOf>[0]) => formatIdentity(identityOf(target));
+
+test('a target is its service, its place and its address', () => {
+  expect(textOf(workspaces)).toBe('workspaces acme at https://app.example.com');
+  expect(textOf(mount)).toBe('cluster-auth auth/cluster at https://secrets.example.com:8200');
+});
+
+test.each([
+  ['https://APP.example.com'],
+  ['https://app.example.com:443'],
+  ['https://app.example.com/'],
+  ['https://app.example.com.'],
+  ['HTTPS://app.example.com//'],
+])('%s is the same address', (url) => {
+  expect(textOf({ ...workspaces, url })).toBe(textOf(workspaces));
+});
+
+test.each([
+  ['http://app.example.com'],
+  ['https://app.example.com:8443'],
+  ['https://app.example.com/team'],
+  ['https://other.example.com'],
+  ['embedded'],
+])('%s is another address', (url) => {
+  expect(textOf({ ...workspaces, url })).not.toBe(textOf(workspaces));
+});
+
+test('namespace and mount are one path', () => {
+  expect(textOf({ ...mount, namespace: 'team/dev' })).toBe(
+    'cluster-auth team/dev/auth/cluster at https://secrets.example.com:8200',
+  );
+  expect(textOf({ ...mount, namespace: '/team/dev/' })).toBe(textOf({ ...mount, namespace: 'team/dev' }));
+  expect(textOf({ ...mount, namespace: 'root' })).toBe(textOf(mount));
+  expect(textOf({ ...mount, mount: 'team/auth/cluster' })).not.toBe(textOf({ ...mount, namespace: 'team' }));
+});
+
+test('the embedded service is itself on whatever port it listens', () => {
+  expect(textOf({ ...workspaces, url: 'embedded' })).toBe('workspaces acme at embedded');
+});
