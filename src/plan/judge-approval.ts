@@ -4,7 +4,7 @@
  * lacks without being true, stops it. Pure.
  */
 import { type Address, formatAddress } from '../model/address.ts';
-import { type Action, type MeantChange, meantId } from '../model/change.ts';
+import { type MeantChange, meantId } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan-difference.ts';
@@ -42,8 +42,15 @@ export function judgeApproval({ plan, leftOf }: Fresh, approved: Approved): Judg
     return inTheWay(difference, { approved: change, fresh: is.get(text), left: leftOf(change) }) ?? [];
   });
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
-  const done = approved.changes.filter(({ address }) => !is.has(formatAddress(address)));
+  const done = approved.changes.filter((change) => isDone(change, is.get(formatAddress(change.address))));
   return { is: 'subset', done: done.map(({ address }) => address) };
+}
+
+/** Whether live is as the change would make it; that the ledger has yet to hear of a creation makes no difference. */
+function isDone({ action }: MeantChange, fresh: MeantChange | undefined): boolean {
+  return (
+    fresh === undefined || (action === 'create' && fresh.action === 'adopt' && fresh.fields.length === 0)
+  );
 }
 
 interface Match {
@@ -60,14 +67,18 @@ function inTheWay(difference: ChangeDifference, match: Match): ChangeDifference 
 
 function isActionCovered({ approved, fresh, left }: Match): boolean {
   if (fresh === undefined) return !left.action;
-  if (approved.action !== fresh.action) return isRestOf(approved.action, fresh.action, left);
+  if (approved.action !== fresh.action) return isRestOf(approved, fresh, left);
   // To take away one resource was approved, and not whatever bears its name today.
   return meantId(approved) === meantId(fresh);
 }
 
-/** What is left of a creation or an adoption that was cut short is an update of something that is ours by now. */
-function isRestOf(approved: Action, fresh: Action, { isOurs }: Left): boolean {
-  return fresh === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
+/**
+ * What is left of a creation or an adoption that was cut short is an update of something that is ours by now; or an
+ * adoption that sends nothing, where nothing but the ledger's word is missing.
+ */
+function isRestOf({ action: approved }: MeantChange, fresh: MeantChange, { isOurs }: Left): boolean {
+  if (fresh.action === 'adopt') return approved === 'create' && fresh.fields.length === 0;
+  return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
 }
 
 function isCovered({ one, other }: FieldDifference, match: Match): boolean {

@@ -34,7 +34,7 @@ export interface Refused {
 
 export type Verdict =
   | Ours
-  /** live, not in the ledger: ours if it is exactly what is declared, else an adoption that somebody acknowledges */
+  /** live, not in the ledger: an adoption, which somebody acknowledges where it would change anything */
   | { readonly is: 'unrecorded' }
   | Refused
   /** a part of something that has a problem itself, which is told there, or that nobody could look at */
@@ -120,13 +120,25 @@ function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
   return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 
-/** What a live resource without a record comes to, once it is known whether it differs: the guard `adopt` asks (RULES 24). */
-export function judgeUnrecorded({ metadata }: DesiredResource, differs: boolean): Ours {
-  const own = { is: 'ours', origin: 'adopted' } as const;
-  if (!differs) return { ...own, action: 'update', reason: 'live, and exactly as declared' };
+/**
+ * What a live resource without a record comes to, once it is known whether it differs (RULES 24). Being as declared proves
+ * nothing about who made it: it is adopted, and shown. Only what an apply of ours that was cut short had begun to create
+ * is ours from the start.
+ */
+export function judgeUnrecorded(
+  scene: Scene,
+  { address, metadata }: DesiredResource,
+  differs: boolean,
+): Ours {
+  if (!differs && scene.hasBegunToCreate(address))
+    return { is: 'ours', action: 'update', reason: liveDiffers, origin: 'created' };
+  const own = { is: 'ours', action: 'adopt', origin: 'adopted' } as const;
+  if (!differs) {
+    const reason = 'exists as declared, and was never written by this stack: nothing is sent, it is recorded';
+    return { ...own, reason };
+  }
   const told = metadata.adopt ? ', and the manifest adopts it' : '';
-  const reason = `exists, differs, and was never written by this stack${told}`;
-  return { ...own, action: 'adopt', reason };
+  return { ...own, reason: `exists, differs, and was never written by this stack${told}` };
 }
 
 /** A part belongs to whoever owns the whole. */

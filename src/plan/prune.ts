@@ -161,11 +161,17 @@ function judgeRecorded(
   if (record === undefined) return judgeUnrecorded(scene, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
   if (record.onRemove === 'release') return releaseRecorded(scene, address);
+  const { exclusive = false } = scene.target(address.target).target;
+  if (record.origin === 'adopted' && record.onRemove !== 'delete' && !exclusive)
+    return { is: 'release', reason: adoptedStays };
   if (!isAsLastWritten(scene, live, record))
     return kept(address, 'no longer declared, but changed since our last write: it is kept', insist);
   const reason = 'no longer declared, and unchanged since our last write';
   return unlessRefused(scene, live, { is: 'delete', reason });
 }
+
+const adoptedStays =
+  'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it';
 
 /** Once the ledger has forgotten it, it is a stranger, and an exclusive target deletes strangers: there it is remembered. */
 function releaseRecorded(scene: Scene, address: Address): Removal {

@@ -26,6 +26,8 @@ export interface SceneInput {
   readonly ledger: Ledger;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
+  /** what applies of this stack that never ended had begun to create, where its target still is the same place */
+  readonly begunCreations?: ReadonlySet<AddressText>;
 }
 
 export interface Scene {
@@ -43,6 +45,8 @@ export interface Scene {
   recordedAt(address: Address): AddressText | undefined;
   /** addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since */
   readonly spent: readonly AddressText[];
+  /** whether an apply of this stack that was cut short had begun to create it (RULES 24) */
+  hasBegunToCreate(address: Address): boolean;
   /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
   isOurs(stack: string | undefined): boolean;
   /** whether the plan looked where this address would be: its target and its kind are part of the plan */
@@ -81,6 +85,7 @@ export function setScene(input: SceneInput): Scene {
     recordedAt,
     spent: spentRecords(ledger, live),
     isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
+    hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     blindSpot: (address) => {
       if (!input.manifestsComplete) return 'not every manifest could be read';

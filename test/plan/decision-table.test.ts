@@ -15,7 +15,14 @@ import {
   type Rule,
   wordsOf,
 } from './decision-table.ts';
-import { type DoorCase, doorCircumstances, doorDeeds, doorGuards, isPossibleDoor } from './door-decisions.ts';
+import {
+  type DoorCase,
+  doorCircumstances,
+  doorDeeds,
+  doorOrigins,
+  doorGuards,
+  isPossibleDoor,
+} from './door-decisions.ts';
 import {
   type HouseCase,
   houseCircumstances,
@@ -66,19 +73,25 @@ function houseRecords(ledger: HouseCase['ledger']): Readonly<Record<string, Ledg
 
 function doorWorld({ document, owns, ledger, live: found, target }: DoorCase): World {
   const written = { colour: 'green', timer: 0, rooms: [] };
-  const [isRecorded, flag] = ledger.split(':');
+  const [origin, flag] = ledger.split(':');
   const flags =
-    flag === 'protect' ? { protect: true } : flag === 'release' ? { onRemove: 'release' as const } : {};
+    flag === 'protect'
+      ? { protect: true }
+      : flag === 'release' || flag === 'delete'
+        ? ({ onRemove: flag } as const)
+        : {};
   const patterns = { inside: { owns: ['fr*'] }, outside: { owns: ['back*'] }, unsaid: {} }[owns];
   const colour = { 'as declared': 'blue', 'as last written': 'green', 'changed since': 'red', missing: '' }[
     found
   ];
-  const known = record({ content: written, fields: { colour: 'green' }, ...flags });
+  const known = (by: Origin) =>
+    record({ origin: by, content: written, fields: { colour: 'green' }, ...flags });
   return {
     desired: documentOf(door, document),
     live: found === 'missing' ? [] : [live(door, { spec: { ...written, colour } })],
     ledger: ledger !== 'no ledger',
-    records: isRecorded === 'recorded' ? { [formatAddress(door)]: known } : {},
+    records: origin === 'created' || origin === 'adopted' ? { [formatAddress(door)]: known(origin) } : {},
+    begunCreations: ledger === 'begun' ? [door] : [],
     target: { ...patterns, ...(target === 'exclusive' ? { exclusive: true } : {}) },
   };
 }
@@ -164,8 +177,8 @@ const ofDoor = (observe: (planning: Planning, world: World) => string) => (combi
 test('the tables are about every combination that there can be', () => {
   // Five documents, six claims, three birth marks, five ledgers, two contents; and what is not there, in four ledgers.
   expect(houses).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
-  // Five documents where a name may be declared, three where it may not; five ledgers, four contents, two targets.
-  expect(doors).toHaveLength((5 * 2 + 3) * 5 * 4 * 2);
+  // Five documents where a name may be declared, three where it may not; eight ledgers, four contents, two targets.
+  expect(doors).toHaveLength((5 * 2 + 3) * 8 * 4 * 2);
 });
 
 describe('what becomes of a house', () => {
@@ -182,6 +195,10 @@ describe('the guard that asks about a house', () => {
 
 describe('what becomes of a door', () => {
   checkTable({ rules: doorDeeds, cases: doors, observe: ofDoor(deedOf) });
+});
+
+describe('the origin that is recorded of a door', () => {
+  checkTable({ rules: doorOrigins, cases: doors, observe: ofDoor(originOf) });
 });
 
 describe('the guard that asks about a door', () => {

@@ -4,11 +4,23 @@
  */
 import { type Combination, declared, documents, type Rule, tombstones } from './decision-table.ts';
 
-/** The circumstances of a door. `unsaid`: its target has no `owns`. */
+/**
+ * The circumstances of a door. `unsaid`: its target has no `owns`; `begun`: the ledger does not know it, and an apply that was
+ * cut short had begun to create it; `adopted:delete`: its last manifest said so.
+ */
 export const doorCircumstances = {
   document: documents,
   owns: ['inside', 'outside', 'unsaid'],
-  ledger: ['no ledger', 'no record', 'recorded', 'recorded:protect', 'recorded:release'],
+  ledger: [
+    'no ledger',
+    'no record',
+    'begun',
+    'created',
+    'adopted',
+    'adopted:delete',
+    'created:protect',
+    'created:release',
+  ],
   live: ['missing', 'as declared', 'as last written', 'changed since'],
   target: ['shared', 'exclusive'],
 } as const;
@@ -18,8 +30,10 @@ type DoorRule = Rule<typeof doorCircumstances>;
 
 const doorThere = ['as declared', 'as last written', 'changed since'] as const;
 const notAsDeclared = ['as last written', 'changed since'] as const;
-const doorRecorded = ['recorded', 'recorded:protect', 'recorded:release'] as const;
-const doorUnrecorded = ['no ledger', 'no record'] as const;
+const doorRecorded = ['created', 'adopted', 'adopted:delete', 'created:protect', 'created:release'] as const;
+const doorUnrecorded = ['no ledger', 'no record', 'begun'] as const;
+/** those that the manifest meant to be deleted with it */
+const doorDeletable = ['created', 'adopted:delete'] as const;
 const mayBeOurs = ['inside', 'unsaid'] as const;
 
 /** A name outside of `owns` cannot be declared at all: validation refuses it (RULES 24). */
@@ -58,8 +72,13 @@ export const doorDeeds: readonly DoorRule[] = [
 
   // Declared and there.
   {
-    says: 'declared and as declared: recorded, and nothing is written',
-    when: { document: declared, live: 'as declared' },
+    says: 'declared, never recorded and as declared: an adoption that sends nothing',
+    when: { document: declared, live: 'as declared', ledger: ['no ledger', 'no record'] },
+    comes: 'adopt',
+  },
+  {
+    says: 'declared, recorded or begun, and as declared: nothing to do',
+    when: { document: declared, live: 'as declared', ledger: ['begun', ...doorRecorded] },
     comes: 'nothing',
   },
   {
@@ -86,7 +105,7 @@ export const doorDeeds: readonly DoorRule[] = [
   },
   {
     says: 'not declared, protected by its last manifest: kept',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded:protect', live: doorThere },
+    when: { document: 'none', owns: mayBeOurs, ledger: 'created:protect', live: doorThere },
     comes: 'nothing, says "protected: it is kept"',
   },
   {
@@ -94,7 +113,7 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: 'recorded:release',
+      ledger: 'created:release',
       live: doorThere,
       target: 'shared',
     },
@@ -105,20 +124,52 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: 'recorded:release',
+      ledger: 'created:release',
       live: doorThere,
       target: 'exclusive',
     },
     comes: 'nothing, says "remembered for as long as its target is exclusive"',
   },
   {
-    says: 'not declared, as we last wrote it: deleted',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded', live: 'as last written' },
+    says: 'not declared, created by us and as we last wrote it: deleted',
+    when: { document: 'none', owns: mayBeOurs, ledger: doorDeletable, live: 'as last written' },
     comes: 'delete',
   },
   {
     says: 'not declared, changed since our last write: reported, also where the target is exclusive',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'recorded', live: ['as declared', 'changed since'] },
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: doorDeletable,
+      live: ['as declared', 'changed since'],
+    },
+    comes: 'nothing, says "changed since our last write"',
+  },
+  {
+    says: 'not declared, and adopted: released, however it is by now',
+    when: { document: 'none', owns: mayBeOurs, ledger: 'adopted', live: doorThere, target: 'shared' },
+    comes: 'release',
+  },
+  {
+    says: 'not declared, adopted and as it was recorded, in an exclusive target: deleted',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'adopted',
+      live: 'as last written',
+      target: 'exclusive',
+    },
+    comes: 'delete',
+  },
+  {
+    says: 'the same, changed since: reported',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'adopted',
+      live: ['as declared', 'changed since'],
+      target: 'exclusive',
+    },
     comes: 'nothing, says "changed since our last write"',
   },
   {
@@ -146,17 +197,25 @@ export const doorDeeds: readonly DoorRule[] = [
   // Tombstones.
   {
     says: 'a tombstone of what is protected is refused',
-    when: { document: tombstones, ledger: 'recorded:protect', live: doorThere },
+    when: { document: tombstones, ledger: 'created:protect', live: doorThere },
     comes: 'conflict protected',
   },
   {
     says: 'a safe tombstone insists on the removal of what we wrote, changed or not',
-    when: { document: 'safe tombstone', ledger: ['recorded', 'recorded:release'], live: doorThere },
+    when: {
+      document: 'safe tombstone',
+      ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
+      live: doorThere,
+    },
     comes: 'delete',
   },
   {
     says: 'the same by force',
-    when: { document: 'force tombstone', ledger: ['recorded', 'recorded:release'], live: doorThere },
+    when: {
+      document: 'force tombstone',
+      ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
+      live: doorThere,
+    },
     comes: 'delete, by force',
   },
   {
@@ -247,8 +306,49 @@ export const doorGuards: readonly DoorRule[] = [
     comes: '-',
   },
   {
-    says: 'what becomes of a recorded one asks nothing',
-    when: { document: ['none', ...tombstones], ledger: doorRecorded, live: doorThere },
+    says: 'what becomes of one that we created, or were told to delete, asks nothing',
+    when: {
+      document: ['none', ...tombstones],
+      ledger: [...doorDeletable, 'created:protect', 'created:release'],
+      live: doorThere,
+    },
+    comes: '-',
+  },
+  {
+    says: 'a tombstone of an adopted one asks nothing',
+    when: { document: tombstones, ledger: 'adopted', live: doorThere },
+    comes: '-',
+  },
+  {
+    says: 'to let go of an adopted one asks nothing',
+    when: { document: 'none', ledger: 'adopted', live: doorThere, target: 'shared' },
+    comes: '-',
+  },
+  {
+    says: 'to delete an adopted one because its target is exclusive asks',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'adopted',
+      live: 'as last written',
+      target: 'exclusive',
+    },
+    comes: 'no-record',
+  },
+  {
+    says: 'to keep an adopted one, changed since or outside of what its target owns, asks nothing',
+    when: {
+      document: 'none',
+      owns: mayBeOurs,
+      ledger: 'adopted',
+      live: ['as declared', 'changed since'],
+      target: 'exclusive',
+    },
+    comes: '-',
+  },
+  {
+    says: 'to forget an adopted one outside of what its exclusive target owns asks nothing',
+    when: { document: 'none', owns: 'outside', ledger: 'adopted', live: doorThere, target: 'exclusive' },
     comes: '-',
   },
   {
@@ -297,6 +397,49 @@ export const doorGuards: readonly DoorRule[] = [
       live: doorThere,
       target: 'shared',
     },
+    comes: '-',
+  },
+];
+
+/** What the ledger is told of a declared door. */
+export const doorOrigins: readonly DoorRule[] = [
+  {
+    says: 'what is created is ours from the start',
+    when: { document: declared, live: 'missing' },
+    comes: 'created',
+  },
+  {
+    says: 'what was recorded stays what it was: ours',
+    when: {
+      document: declared,
+      live: doorThere,
+      ledger: ['created', 'created:protect', 'created:release'],
+    },
+    comes: 'created',
+  },
+  {
+    says: 'what was recorded stays what it was: adopted',
+    when: { document: declared, live: doorThere, ledger: ['adopted', 'adopted:delete'] },
+    comes: 'adopted',
+  },
+  {
+    says: 'what an apply of ours had begun to create, and is as it was to be, is ours',
+    when: { document: declared, live: 'as declared', ledger: 'begun' },
+    comes: 'created',
+  },
+  {
+    says: 'the same, but not as it was to be, is adopted: somebody else had a hand in it',
+    when: { document: declared, live: notAsDeclared, ledger: 'begun' },
+    comes: 'adopted',
+  },
+  {
+    says: 'what was there is adopted, equal or not',
+    when: { document: declared, live: doorThere, ledger: ['no ledger', 'no record'] },
+    comes: 'adopted',
+  },
+  {
+    says: 'what is not declared is not recorded',
+    when: { document: ['none', ...tombstones] },
     comes: '-',
   },
 ];

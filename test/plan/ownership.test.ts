@@ -188,7 +188,16 @@ describe('a declared door, which can bear no mark,', () => {
 
   test.each<[string, World, string]>([
     ['that is not there is created', {}, 'create as created'],
-    ['that is there as declared is ours from now on', { live: [there('blue')] }, 'nothing as adopted'],
+    [
+      'that is there as declared is adopted, and nothing is sent',
+      { live: [there('blue')] },
+      'adopt as adopted',
+    ],
+    [
+      'that is there as declared, and that an apply which was cut short had begun to create, is ours',
+      { live: [there('blue')], begunCreations: [door] },
+      'nothing as created',
+    ],
     [
       'that is there, differs and was never written by us is an adoption, which a guard asks about',
       { live: [there('red')] },

@@ -91,6 +91,8 @@ export interface World {
   /** why the look at each kind was incomplete */
   readonly incomplete?: readonly string[];
   readonly manifestsComplete?: boolean;
+  /** what an apply that was cut short had begun to create */
+  readonly begunCreations?: readonly Address[];
   readonly kinds?: PlanInput['kinds'];
 }
 
@@ -126,6 +128,7 @@ export function inputOf(world: World): SceneInput & PlanInput {
     })),
     ledger: ledgerOf(world.records ?? {}, world.ledger ?? true),
     manifestsComplete: world.manifestsComplete ?? true,
+    begunCreations: new Set((world.begunCreations ?? []).map(formatAddress)),
     files: 1,
     documents: 1,
   };
