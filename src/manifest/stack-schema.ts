@@ -167,7 +167,8 @@ export const stackSchema = Type.Object(
               maxDeletes: Type.Optional(
                 Type.Integer({
                   minimum: 0,
-                  description: 'Deletes of one kind in one target before a plan is blocked',
+                  description:
+                    'Deletes before a plan is blocked: of a kind in a target, in a target, over the plan',
                 }),
               ),
               maxDeletePercent: Type.Optional(percent),

@@ -67,8 +67,9 @@ export type LedgerPlace =
   /** in a database; the address holds credentials, so it is a secret as a whole */
   | { readonly in: 'postgres'; readonly url: SecretSource };
 
-/** How much of one kind in one target a plan may change before somebody must acknowledge it (RULES 33). */
+/** How much a plan may change before somebody must acknowledge it (RULES 33); percentages are of one kind in one target. */
 export interface Guards {
+  /** of a kind in a target, in a target, and over the plan */
   readonly maxDeletes?: number;
   readonly maxDeletePercent?: number;
   readonly maxUpdatePercent?: number;

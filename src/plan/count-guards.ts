@@ -1,5 +1,8 @@
-/** Guards that count: many deletes, going to zero, and percentages of what the stack owns (RULES 33). */
-import type { Address } from '../model/address.ts';
+/**
+ * Guards that count: many deletes, going to zero, and percentages of what the stack owns (RULES 33). Deletes are counted
+ * of each kind, of each target and of the whole plan, so that no amount of spreading hides how many there are.
+ */
+import { type Address, formatAddress } from '../model/address.ts';
 import type { Guard } from '../model/guard.ts';
 import type { Guards } from '../model/target.ts';
 import type { Tally } from './tally.ts';
@@ -12,10 +15,10 @@ const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as c
 /** Below this many owned resources a percentage says nothing that a number does not say better. */
 const enoughForPercent = 10;
 
-export function countGuards(tally: Tally, limits: Guards): Finding[] {
+/** @param tallies of a whole plan */
+export function countGuards(tallies: readonly Tally[], limits: Guards): Finding[] {
   const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...usual, ...limits };
-  return [
-    ...tooMany(tally, maxDeletes),
+  const each = tallies.flatMap((tally) => [
     ...toZero(tally),
     ...tooLarge(tally, { id: 'delete-percent', some: tally.taken, limit: maxDeletePercent, done: taken }),
     ...tooLarge(tally, {
@@ -24,24 +27,54 @@ export function countGuards(tally: Tally, limits: Guards): Finding[] {
       limit: maxUpdatePercent,
       done: 'updated',
     }),
-  ];
+  ]);
+  return [...tooMany(tallies, maxDeletes), ...each];
 }
 
 const taken = 'deleted or released';
 
-function tooMany(tally: Tally, limit: number): Finding[] {
-  const counted = tally.taken.length;
-  if (counted <= limit) return [];
-  const message = `${share(tally, counted)} would be ${taken}, more than ${limit}`;
-  return [finding(tally, tally.taken, { id: 'deletes', of: tally.owned, limit, message })];
+/** What deletes are counted in: a kind in a target, a target, or the plan. */
+interface Scope {
+  readonly kind?: string;
+  readonly target?: string;
+  readonly tallies: readonly Tally[];
 }
 
+/** The wider scope tells only of what no narrower one has told. */
+function tooMany(tallies: readonly Tally[], limit: number): Finding[] {
+  const byKind = tallies.map(
+    (tally): Scope => ({ kind: tally.kind, target: tally.target, tallies: [tally] }),
+  );
+  const byTarget = [...Map.groupBy(tallies, ({ target }) => target)].map(
+    ([target, some]): Scope => ({ target, tallies: some }),
+  );
+  const told = new Set<string>();
+  return [byKind, byTarget, [{ tallies }]].flatMap((scopes) => {
+    const findings = scopes
+      .flatMap((scope) => tooManyIn(scope, limit))
+      .filter(({ concerns }) => concerns.some(({ address }) => !told.has(formatAddress(address))));
+    for (const { concerns } of findings) for (const { address } of concerns) told.add(formatAddress(address));
+    return findings;
+  });
+}
+
+function tooManyIn({ kind, target, tallies }: Scope, limit: number): Finding[] {
+  const some = tallies.flatMap((tally) => tally.taken);
+  if (some.length <= limit) return [];
+  const of = tallies.reduce((sum, { owned }) => sum + owned, 0);
+  const where = target === undefined ? 'all targets' : `"${target}"`;
+  const message = `${some.length} of ${of} ${kind ?? 'resources'} in ${where} would be ${taken}, more than ${limit}`;
+  const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
+  return [finding(scope, some, { id: 'deletes', of, limit, message })];
+}
+
+/** All of several are all that there was, whatever is made beside them; a single one may well be replaced. */
 function toZero(tally: Tally): Finding[] {
-  const { kind, target, owned, gained } = tally;
-  if (owned === 0 || tally.taken.length < owned || gained > 0) return [];
+  const { kind, target, owned, created } = tally;
+  if (owned === 0 || tally.taken.length < owned || (owned === 1 && created > 0)) return [];
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
   const message = `${what} that this stack owns in "${target}" would be ${taken}`;
-  return [finding(tally, tally.taken, { id: 'zero', of: owned, limit: 0, message })];
+  return [finding({ kind, target }, tally.taken, { id: 'zero', of: owned, limit: 0, message })];
 }
 
 interface Share {
@@ -52,24 +85,19 @@ interface Share {
   readonly done: string;
 }
 
-function tooLarge(tally: Tally, { id, some, limit, done }: Share): Finding[] {
-  const { owned } = tally;
+function tooLarge({ kind, target, owned }: Tally, { id, some, limit, done }: Share): Finding[] {
   // Multiplied out, so that no rounding moves the limit.
   if (owned < enoughForPercent || some.length * 100 <= limit * owned) return [];
   const percent = Math.round((some.length * 1000) / owned) / 10;
-  const message = `${share(tally, some.length)} would be ${done}: ${percent} %, more than ${limit} %`;
-  return [finding(tally, some, { id, of: owned, limit, message })];
-}
-
-function share({ kind, target, owned }: Tally, counted: number): string {
-  return `${counted} of ${owned} ${kind} in "${target}"`;
+  const message = `${some.length} of ${owned} ${kind} in "${target}" would be ${done}: ${percent} %, more than ${limit} %`;
+  return [finding({ kind, target }, some, { id, of: owned, limit, message })];
 }
 
 function finding(
-  { kind, target }: Tally,
+  scope: Pick<Finding, 'kind' | 'target'>,
   some: readonly Address[],
   about: Pick<Finding, 'id' | 'of' | 'limit' | 'message'>,
 ): Finding {
   const concerns = some.map((address) => ({ address, says: [] }));
-  return { kind, target, counted: some.length, ...about, concerns };
+  return { ...scope, counted: some.length, ...about, concerns };
 }

@@ -1,55 +1,147 @@
-/** A delete and a create that look alike: most likely one resource whose name was changed in its manifest (RULES 26). */
-import { formatAddress } from '../model/address.ts';
+/**
+ * A create that looks like something of ours which no manifest declares any more: most likely one resource whose name was
+ * changed in its manifest (RULES 26). What becomes of the old one makes no difference: where it is kept, an empty twin of
+ * it would be made. Pure.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import { canonicalText } from '../model/json.ts';
+import type { LiveResource } from '../model/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
+import { declaredSettings, isLiveAs, recordedSettings, type Settings } from './declared-settings.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 import { isTaken, placeOf } from './tally.ts';
 
 export interface LikelyRename {
-  readonly gone: Draft;
+  readonly gone: LiveResource;
+  readonly becomes: 'deleted' | 'released' | 'kept';
   readonly made: Draft;
 }
 
-interface Looks {
-  readonly draft: Draft;
-  readonly traits: readonly string[];
-}
-
-/** Pairs of one kind and target, each draft in one at most, the most alike first. */
-export function findRenames(scene: Scene, drafts: Iterable<Draft>): LikelyRename[] {
-  return [...Map.groupBy(drafts, ({ change }) => placeOf(change.address)).values()].flatMap((some) => {
-    const made = some.filter(({ change }) => change.action === 'create');
-    return pairUp(looksOf(scene, some.filter(isTaken)), looksOf(scene, made));
-  });
-}
-
-/** Of what goes, the live content; of what comes, the declared one. */
-function looksOf(scene: Scene, drafts: readonly Draft[]): Looks[] {
-  return drafts.flatMap((draft) => {
-    const { likeness, fields } = scene.kind(draft.change.address.kind);
-    const traits = likeness?.(canonicalSpec(fields, draft.live?.spec ?? draft.prepared));
-    return traits === undefined ? [] : [{ draft, traits }];
-  });
-}
-
-function pairUp(gone: readonly Looks[], made: readonly Looks[]): LikelyRename[] {
-  const byFirst = Map.groupBy(gone, ({ traits }) => traits[0]);
-  const pairs = made.flatMap((come) =>
-    (byFirst.get(come.traits[0]) ?? []).map((go) => ({
-      gone: go.draft,
-      made: come.draft,
-      alike: go.traits.filter((trait, index) => trait === come.traits[index]).length,
-    })),
+/** Of each create at most one: the most alike that no other create is more like, else the most alike of all. */
+export function findRenames(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): readonly LikelyRename[] {
+  const made = [...drafts.values()].filter(({ change }) => change.action === 'create');
+  const creates = Map.groupBy(made, ({ change: { address } }) => placeOf(address));
+  const gone = Map.groupBy(
+    [...scene.live.values()].filter(
+      (live) => creates.has(placeOf(live.address)) && isGone(scene, live, drafts),
+    ),
+    ({ address }) => placeOf(address),
   );
-  pairs.sort((a, b) => b.alike - a.alike || (nameOf(a) < nameOf(b) ? -1 : 1));
-  const taken = new Set<Draft>();
-  return pairs.filter((pair) => {
-    if (taken.has(pair.gone) || taken.has(pair.made)) return false;
-    taken.add(pair.gone).add(pair.made);
-    return true;
+  return [...creates].flatMap(([place, some]) =>
+    pairUp(
+      looksOf(scene, gone.get(place) ?? []),
+      some.flatMap((draft) => wantedLooks(scene, draft)),
+    ).map(({ go, come }) => ({ gone: go.live, becomes: fateOf(drafts, go.live), made: come.draft })),
+  );
+}
+
+/** Ours, and no longer declared; of what bears no claim, what this plan takes away. */
+function isGone(scene: Scene, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
+  const { address, witness } = live;
+  const text = formatAddress(address);
+  const draft = drafts.get(text);
+  if (draft !== undefined && isTaken(draft)) return true;
+  if (scene.desired.has(text) || scene.kind(address.kind).ownership.by !== 'claim') return false;
+  const { claim } = witness;
+  return (
+    scene.record(address) !== undefined ||
+    (claim !== undefined && !claim.inherited && scene.isOurs(claim.stack))
+  );
+}
+
+function fateOf(drafts: ReadonlyMap<AddressText, Draft>, { address }: LiveResource): LikelyRename['becomes'] {
+  const action = drafts.get(formatAddress(address))?.change.action;
+  return action === 'delete' ? 'deleted' : action === 'release' ? 'released' : 'kept';
+}
+
+/** What one is known by: the signs of its kind or, where it bears none, all that the stack asks of it. */
+type Looks =
+  | { readonly by: 'traits'; readonly traits: readonly string[] }
+  | { readonly by: 'settings'; readonly settings: Settings | undefined };
+
+interface Going {
+  readonly live: LiveResource;
+  readonly looks: Looks;
+}
+
+interface Coming {
+  readonly draft: Draft;
+  readonly looks: Looks;
+  /** whether what is live and was never recorded is as this one is declared */
+  isLike(live: LiveResource): boolean;
+}
+
+function looksOf(scene: Scene, gone: readonly LiveResource[]): Going[] {
+  return gone.flatMap((live): Going[] => {
+    const { likeness, fields, ownership } = scene.kind(live.address.kind);
+    const traits = likeness?.(canonicalSpec(fields, live.spec));
+    if (traits !== undefined) return [{ live, looks: { by: 'traits', traits } }];
+    if (ownership.by !== 'claim') return [];
+    return [{ live, looks: { by: 'settings', settings: recordedSettings(scene, live.address) } }];
   });
 }
 
-function nameOf({ gone, made }: LikelyRename): string {
-  return `${formatAddress(made.change.address)}\0${formatAddress(gone.change.address)}`;
+function wantedLooks(scene: Scene, draft: Draft): Coming[] {
+  const { address } = draft.change;
+  const { likeness, fields, ownership } = scene.kind(address.kind);
+  const traits = likeness?.(canonicalSpec(fields, draft.prepared));
+  if (traits !== undefined) return [{ draft, looks: { by: 'traits', traits }, isLike: () => false }];
+  const settings = ownership.by === 'claim' ? declaredSettings(scene, address) : undefined;
+  if (settings === undefined) return [];
+  return [
+    { draft, looks: { by: 'settings', settings }, isLike: (live) => isLiveAs(scene, live.address, settings) },
+  ];
+}
+
+interface Pair {
+  readonly go: Going;
+  readonly come: Coming;
+  readonly alike: number;
+}
+
+function pairUp(gone: readonly Going[], made: readonly Coming[]): Pair[] {
+  const byKey = Map.groupBy(gone, ({ looks }) => keyOf(looks));
+  const pairs = made.flatMap((come) => [
+    ...(byKey.get(keyOf(come.looks)) ?? []).map((go) => ({
+      go,
+      come,
+      alike: likenessOf(go.looks, come.looks),
+    })),
+    ...(byKey.get(unrecorded) ?? [])
+      .filter(({ live }) => come.isLike(live))
+      .map((go) => ({ go, come, alike: 0 })),
+  ]);
+  pairs.sort((a, b) => b.alike - a.alike || (nameOf(a) < nameOf(b) ? -1 : 1));
+  return firstOfEach(pairs);
+}
+
+/** Each gone one goes to the create that is most like it; a create that is left over gets whichever is most like it. */
+function firstOfEach(sorted: readonly Pair[]): Pair[] {
+  const chosen = new Map<Coming, Pair>();
+  const taken = new Set<Going>();
+  for (const pair of sorted) {
+    if (taken.has(pair.go) || chosen.has(pair.come)) continue;
+    taken.add(pair.go);
+    chosen.set(pair.come, pair);
+  }
+  for (const pair of sorted) if (!chosen.has(pair.come)) chosen.set(pair.come, pair);
+  return [...chosen.values()];
+}
+
+const unrecorded = 'settings that the ledger does not know';
+
+function keyOf(looks: Looks): string {
+  if (looks.by === 'traits') return `traits ${looks.traits[0]}`;
+  return looks.settings === undefined ? unrecorded : `settings ${canonicalText(looks.settings)}`;
+}
+
+/** Equal settings are all alike. */
+function likenessOf(one: Looks, other: Looks): number {
+  if (one.by !== 'traits' || other.by !== 'traits') return 0;
+  return one.traits.filter((trait, index) => trait === other.traits[index]).length;
+}
+
+function nameOf({ go, come }: Pair): string {
+  return `${formatAddress(come.draft.change.address)}\0${formatAddress(go.live.address)}`;
 }

@@ -5,7 +5,7 @@ export type WordedGuard = RiskGuard | 'recreate' | 'rename' | 'no-record' | 'ado
 
 export const guardWords: Readonly<Record<WordedGuard, string>> = {
   recreate: 'would be created anew, although this stack applied it before: somebody deleted it',
-  rename: 'would be created, and one that looks like it taken away: is it a rename?',
+  rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
   'no-record': 'would be deleted, although the ledger has no record of it',
   adopt: 'would be taken over, although this stack never wrote it and it differs from its manifest',
   wildcard: 'would admit everyone by a wildcard',

@@ -19,9 +19,9 @@ export function findGuards(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>
   const { guards } = scene.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
-    ...tallyChanges(scene, drafts).flatMap((tally) => countGuards(tally, guards)),
+    ...countGuards(tallyChanges(scene, drafts), guards),
     ...identityFindings(scene, pending),
-    ...renameFindings(scene, pending),
+    ...renameFindings(scene, drafts),
     ...riskFindings(pending),
   ];
   return found.map((finding) => ({ ...finding, effect: effectOf(finding, guards) })).toSorted(inOrder);
@@ -33,7 +33,9 @@ function effectOf({ id }: Finding, { raise = [], allow = [] }: Guards): Guard['e
 }
 
 function inOrder(one: Guard, other: Guard): number {
-  const text = ({ kind, target }: Guard) => `${kind}/${target}`;
+  // What is about one kind comes before what is about a target, and that before what is about the plan.
+  const text = ({ kind, target }: Guard) =>
+    `${Number(kind === undefined) + Number(target === undefined)} ${kind ?? ''}/${target ?? ''}`;
   return (
     Number(one.effect === 'warns') - Number(other.effect === 'warns') ||
     guardIds.indexOf(one.id) - guardIds.indexOf(other.id) ||
@@ -71,7 +73,7 @@ function identityFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
   return gather(sightings);
 }
 
-function renameFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
+function renameFindings(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {
   const sightings = findRenames(scene, drafts).map((rename) => ({
     id: 'rename' as const,
     address: rename.made.change.address,
@@ -81,13 +83,14 @@ function renameFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
 }
 
 /** Only what bears a claim can be renamed in place (RULES 17, 26). */
-function renameWords(scene: Scene, { gone, made }: LikelyRename): string {
-  const { address: former, action } = gone.change;
-  const looks = `looks like "${former.name}", which this plan ${action === 'delete' ? 'deletes' : 'releases'}`;
+function renameWords(scene: Scene, { gone: { address: former }, becomes, made }: LikelyRename): string {
+  const looks = `looks like "${former.name}", which this plan ${verbs[becomes]}`;
   return scene.kind(made.change.address.kind).ownership.by === 'claim'
     ? `${looks}: to rename it in place, put "renamedFrom: ${former.name}" into its metadata`
     : `${looks}: this kind has no rename, so one is created and the other deleted`;
 }
+
+const verbs = { deleted: 'deletes', released: 'releases', kept: 'keeps' } as const;
 
 function riskFindings(drafts: readonly Draft[]): Finding[] {
   return gather(drafts.flatMap(({ change: { address, risks = [] } }) => sightingsOf(address, risks)));

@@ -38,6 +38,7 @@ export interface Scene {
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
   kind(name: string): Kind;
+  kinds(): readonly Kind[];
   target(name: string): LiveTarget;
   /** What the ledger knows of the resource behind this address: of that very one, wherever it has a remote id. */
   record(address: Address): LedgerRecord | undefined;
@@ -80,6 +81,7 @@ export function setScene(input: SceneInput): Scene {
     live,
     ledger,
     kind,
+    kinds: () => [...input.kinds.values()],
     target,
     record: (address) => ledger.records.get(recordedAt(address) ?? ''),
     recordedAt,

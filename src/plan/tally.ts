@@ -12,8 +12,7 @@ export interface Tally {
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
   readonly updated: readonly Address[];
-  /** how many it owns afterwards that it did not own before: created and adopted */
-  readonly gained: number;
+  readonly created: number;
 }
 
 type Drafts = ReadonlyMap<AddressText, Draft>;
@@ -38,7 +37,7 @@ export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
       updated: some
         .filter(({ change }) => change.action === 'update')
         .map(({ change: { address } }) => address),
-      gained: some.filter(({ change: { action } }) => action === 'create' || action === 'adopt').length,
+      created: some.filter(({ change }) => change.action === 'create').length,
     };
   });
 }

@@ -1,4 +1,5 @@
 /** The risk list: what a plan is stopped for or warned of, with its numbers, before anything else of it is shown. */
+import { formatAddress } from '../model/address.ts';
 import { blockingIds, type Concern, type Guard, isBlocking } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
 import { columns, counted, flow, indent, labelled, pad, wrap } from './layout.ts';
@@ -35,6 +36,7 @@ function concernLines(guard: Guard, width: number): string[] {
   const isTold = isBlocking(guard) && concerns.some(({ says }) => says.length > 0);
   const shown = isTold ? concerns : concerns.slice(0, fewConcerns);
   const left = concerns.length - shown.length;
+  const nameOf = nameIn(guard);
   const more = left === 0 ? [] : [`and ${left} more, each told with its change`];
   return [
     ...flow(shown.filter(isBare).map(nameOf), ', ', width),
@@ -55,8 +57,11 @@ function isBare({ says }: Concern): boolean {
   return says.length === 0;
 }
 
-function nameOf({ address }: Concern): string {
-  return printable(address.name);
+/** Where a guard is about several kinds or targets, a name alone says too little. */
+function nameIn({ kind, target }: Guard): (concern: Concern) => string {
+  if (kind !== undefined) return ({ address }) => printable(address.name);
+  return ({ address }) =>
+    printable(target === undefined ? formatAddress(address) : `${address.kind} ${address.name}`);
 }
 
 /** The whole list in one line, for the end of a report; undefined when no guard fires. */

@@ -226,6 +226,31 @@ describe('a guard waits', () => {
     expect(await bench.idsOf('api-prod')).toEqual([id]);
   });
 
+  it.each([
+    ['protected', { protect: true }, async () => {}],
+    [
+      'locked by somebody',
+      {},
+      (bench: Bench, id: string) => bench.byHand.post(`/workspaces/${id}/actions/lock`, { reason: 'mine' }),
+    ],
+  ] as const)(
+    'with a renamed manifest of one that is kept because it is %s, without a repository',
+    async (_, metadata, keep) => {
+      const bench = await openBench();
+      const stack = await bench.checkout({ spec: { defaults: { Workspace: { executionMode: 'local' } } } });
+      const settings = { autoApply: true, tags: { team: 'pay' } };
+      await stack.begin(workspace('api', settings, metadata), workspace('stays'));
+      await keep(bench, await bench.idOf('api'));
+      await stack.declare(workspace('api-prod', settings, metadata), workspace('stays'), workspace('plain'));
+      const { out } = await stack.run(['apply', '--yes'], 5);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'api-prod: looks like "api", which this plan keeps: to rename',
+      );
+      expect(out).not.toContain('plain: looks like');
+      expect(bench.wire.writes()).toEqual([]);
+    },
+  );
+
   it('and lets them pass as delete and create when that is what was meant', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

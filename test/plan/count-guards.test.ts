@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';
-import { at, live, record, type World } from './toy-plan.ts';
+import { at, desired, live, record, type World } from './toy-plan.ts';
 import { type Crowd, crowd, fired, guardsOf } from './watched-toys.ts';
 
 describe('a plan that changes much', () => {
@@ -12,8 +12,17 @@ describe('a plan that changes much', () => {
     ['counts adoptions and creations as neither', { kept: 1, adopted: 50, created: 50 }, []],
     ['is stopped when the only one goes', { deleted: 1 }, ['zero blocks 1 of 1 (0)']],
     ['is stopped when all go, however few', { deleted: 1, released: 1 }, ['zero blocks 2 of 2 (0)']],
-    ['does not go to zero when others come in their place', { deleted: 2, created: 1 }, []],
-    ['does not go to zero when another one is adopted', { deleted: 1, adopted: 1 }, []],
+    [
+      'is stopped when all of two go, whatever comes in their place',
+      { deleted: 2, created: 9 },
+      ['zero blocks 2 of 2 (0)'],
+    ],
+    ['passes when the only one makes way for another', { deleted: 1, created: 1 }, []],
+    [
+      'is stopped when the only one goes and another is adopted',
+      { deleted: 1, adopted: 1 },
+      ['zero blocks 1 of 1 (0)'],
+    ],
     [
       'is stopped for both reasons when all of many go',
       { deleted: 4 },
@@ -65,14 +74,72 @@ describe('a plan that changes much', () => {
     ]);
   });
 
-  test('is counted for each target by itself', () => {
-    const [one, other] = [crowd({ kept: 3, deleted: 3 }), crowd({ kept: 3, deleted: 3, target: 'other' })];
-    const both = {
+  /** Houses of several targets, kept and deleted in each. */
+  function spread(kept: number, deleted: number, targets: readonly string[]): World {
+    const each = targets.map((target) => crowd({ kept, deleted, target }));
+    return {
+      desired: each.flatMap((one) => one.desired ?? []),
+      live: each.flatMap((one) => one.live ?? []),
+      records: Object.assign({}, ...each.map(({ records }) => records)),
+    };
+  }
+
+  test('is stopped by few deletes in each of many targets', () => {
+    const [guard, ...more] = guardsOf(spread(1, 3, ['acme', 'other', 'third', 'fourth']));
+    expect(more).toEqual([]);
+    expect(guard).toMatchObject({
+      id: 'deletes',
+      message: '12 of 16 resources in all targets would be deleted or released, more than 3',
+    });
+    expect(guard).not.toHaveProperty('target');
+    expect(guard?.concerns).toHaveLength(12);
+  });
+
+  test('passes with few deletes over the whole plan, and weighs percentages in each target by itself', () => {
+    expect(fired(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
+  });
+
+  test('says once what its targets have said', () => {
+    expect(guardsOf(spread(5, 4, ['acme', 'other'])).map(({ id, target }) => `${id} ${target}`)).toEqual([
+      'deletes acme',
+      'deletes other',
+    ]);
+  });
+
+  test('says what no target has said although one of them said its own', () => {
+    const [one, other] = [spread(5, 4, ['acme']), spread(5, 1, ['other'])];
+    const world = {
       desired: [...(one.desired ?? []), ...(other.desired ?? [])],
       live: [...(one.live ?? []), ...(other.live ?? [])],
       records: { ...one.records, ...other.records },
     };
-    expect(fired(both)).toEqual([]);
+    expect(guardsOf(world).map(({ message }) => message)).toEqual([
+      '4 of 9 House in "acme" would be deleted or released, more than 3',
+      '5 of 15 resources in all targets would be deleted or released, more than 3',
+    ]);
+  });
+
+  test('is stopped by few deletes of each of several kinds in a target', () => {
+    const houses = crowd({ kept: 5, deleted: 2 });
+    const content = { colour: 'red', timer: 0, rooms: [] };
+    const doors = ['a', 'b'].map((name) => at('Door', name));
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...doors.map((door) => live(door, { spec: content })),
+        live(at('Door', 'c')),
+      ],
+      desired: [...(houses.desired ?? []), desired(at('Door', 'c'))],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(doors.map((door) => [formatAddress(door), record({ content })])),
+        'Door/acme/c': record(),
+      },
+    };
+    expect(guardsOf(world).map(({ message }) => message)).toEqual([
+      '4 of 10 resources in "acme" would be deleted or released, more than 3',
+    ]);
   });
 
   test('is counted for each kind by itself, revocations among it', () => {

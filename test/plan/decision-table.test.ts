@@ -15,14 +15,9 @@ import {
   type Rule,
   wordsOf,
 } from './decision-table.ts';
-import {
-  type DoorCase,
-  doorCircumstances,
-  doorDeeds,
-  doorOrigins,
-  doorGuards,
-  isPossibleDoor,
-} from './door-decisions.ts';
+import { type DoorCase, doorCircumstances, isPossibleDoor } from './door-circumstances.ts';
+import { doorGuards, doorOrigins } from './door-consequences.ts';
+import { doorDeeds } from './door-decisions.ts';
 import {
   type HouseCase,
   houseCircumstances,

@@ -143,7 +143,77 @@ describe('a delete and a create that look alike', () => {
     ).toEqual([
       ['is-blue', 'was-blue'],
       ['is-red', 'was-red'],
+      ['one-more', 'was-blue'],
     ]);
+  });
+
+  test.each<[string, World]>([
+    ['protected', { live: [live(old, { claim: 'mine (protect)', spec: { owner: 'ann' } }), stays] }],
+    [
+      'refused by the service',
+      { live: [live(old, { claim: 'mine', spec: { owner: 'ann' }, facts: { inhabited: true } }), stays] },
+    ],
+    [
+      'no more than claimed by this stack',
+      {
+        live: [live(old, { claim: 'mine', spec: { owner: 'ann' } }), stays],
+        records: { 'House/acme/stays': record({ id: 'id-stays' }) },
+      },
+    ],
+    ['robbed of its claim', { live: [live(old, { spec: { owner: 'ann' } }), stays] }],
+  ])('wait also when the old one is %s, and is kept', (_, world) => {
+    const [guard] = guardsOf({ desired: comes({ owner: 'ann' }), records: ours, ...world });
+    expect(guard).toMatchObject({ id: 'rename', counted: 1 });
+    expect(guard?.concerns[0]?.says[0]).toContain('looks like "old", which this plan keeps');
+  });
+
+  describe('by all that is declared, where no better sign is', () => {
+    const known = { 'House/acme/old': record({ id: 'id-old', fields: { colour: 'red' } }) };
+    const twin = (spec: Spec, fromDefaults: readonly string[] = []): World => ({
+      desired: [{ ...desired(at('House', 'new'), spec), fromDefaults }, desired(at('House', 'stays'))],
+      live: [live(old, { claim: 'mine', bornOf: 'mine', spec: { colour: 'red', about: 'sea' } }), stays],
+      records: { ...ours, ...known },
+    });
+    const garden = (name: string, ...trees: string[]) => desired(at('Garden', name), { trees });
+
+    test.each<[string, World]>([
+      ['the same settings', twin({ colour: 'red' })],
+      ['what is live, where the ledger does not know it', { ...twin({ colour: 'red' }), records: {} }],
+      [
+        'the same parts',
+        {
+          ...twin({}),
+          desired: [desired(at('House', 'new')), garden('new', 'oak'), desired(at('House', 'stays'))],
+          records: {
+            ...ours,
+            'House/acme/old': record({ id: 'id-old' }),
+            'Garden/acme/old': record({ id: 'id-old', fields: { trees: ['oak'] } }),
+          },
+        },
+      ],
+    ])('%s', (_, world) => {
+      expect(guardsOf(world).map(({ id }) => id)).toContain('rename');
+    });
+
+    test.each<[string, World]>([
+      ['other settings are another one', twin({ colour: 'blue' })],
+      ['one setting more is another one', twin({ colour: 'red', about: 'sea' })],
+      ['nothing declared is like nothing', { ...twin({}), records: { ...ours } }],
+      ['what all have by default is no likeness', twin({ colour: 'red' }, ['colour'])],
+      [
+        'other parts are another one',
+        {
+          ...twin({ colour: 'red' }),
+          desired: [
+            desired(at('House', 'new'), { colour: 'red' }),
+            garden('new', 'oak'),
+            desired(at('House', 'stays')),
+          ],
+        },
+      ],
+    ])('%s', (_, world) => {
+      expect(guardsOf(world).map(({ id }) => id)).not.toContain('rename');
+    });
   });
 
   test('cannot be renamed in place where the kind bears no claim, and it is said', () => {

@@ -1,0 +1,45 @@
+/** What may be the case of a thing that can bear no mark, such as a role: the combinations that RULES 22-24 decide. */
+import { type Combination, declared, documents, type Rule } from './decision-table.ts';
+
+/**
+ * The circumstances of a door. `unsaid`: its target has no `owns`; `begun`: the ledger does not know it, and an apply that was
+ * cut short had begun to create it; `adopted:delete`: its last manifest said so.
+ */
+export const doorCircumstances = {
+  document: documents,
+  owns: ['inside', 'outside', 'unsaid'],
+  ledger: [
+    'no ledger',
+    'no record',
+    'begun',
+    'created',
+    'adopted',
+    'adopted:delete',
+    'created:protect',
+    'created:release',
+  ],
+  live: ['missing', 'as declared', 'as last written', 'changed since'],
+  target: ['shared', 'exclusive'],
+} as const;
+
+export type DoorCase = Combination<typeof doorCircumstances>;
+export type DoorRule = Rule<typeof doorCircumstances>;
+
+export const doorThere = ['as declared', 'as last written', 'changed since'] as const;
+export const notAsDeclared = ['as last written', 'changed since'] as const;
+export const doorRecorded = [
+  'created',
+  'adopted',
+  'adopted:delete',
+  'created:protect',
+  'created:release',
+] as const;
+export const doorUnrecorded = ['no ledger', 'no record', 'begun'] as const;
+/** those that the manifest meant to be deleted with it */
+export const doorDeletable = ['created', 'adopted:delete'] as const;
+export const mayBeOurs = ['inside', 'unsaid'] as const;
+
+/** A name outside of `owns` cannot be declared at all: validation refuses it (RULES 24). */
+export function isPossibleDoor({ document, owns }: DoorCase): boolean {
+  return owns !== 'outside' || !(declared as readonly string[]).includes(document);
+}
