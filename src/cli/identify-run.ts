@@ -2,8 +2,9 @@
  * Who runs trueup, where, and in which job of a CI: what locks and the history tell. The id of a run is the same for
  * every try of one job, so that a job that is run again may take over the lock of its own earlier try.
  */
-import { hostname, userInfo } from 'node:os';
+
 import { randomUUID } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
 import type { RunIdentity } from '../model/ledger.ts';
 import type { World } from './world.ts';
 

@@ -7,6 +7,7 @@ import type { Stack } from '../model/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
 import { findLeaving } from '../plan/leaving.ts';
 import { movedProblem, movedTargets } from '../plan/moved-targets.ts';
+import type { SceneInput } from '../plan/scene.ts';
 import { readLive, type TargetReading } from '../targets/read-live.ts';
 import type { Connected } from './connect.ts';
 
@@ -18,6 +19,8 @@ export interface PlanRequest {
   readonly documents: number;
   readonly manifestsComplete: boolean;
   readonly ledger: Ledger;
+  readonly begunCreations?: SceneInput['begunCreations'];
+  readonly former?: SceneInput['former'];
   readonly connected: Connected;
 }
 
@@ -46,7 +49,15 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
   const { manifestsComplete } = request;
-  const scene = { stack, kinds, desired: resources, ledger, manifestsComplete };
+  const scene = {
+    stack,
+    kinds,
+    desired: resources,
+    ledger,
+    manifestsComplete,
+    ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
+    ...(request.former === undefined ? {} : { former: request.former }),
+  };
   const readings = await readLive({
     ...scene,
     sessions,

@@ -6,8 +6,11 @@ import type { ReaderConnection } from '../http/open-target.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Ledger, StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/target.ts';
+import { takeOver } from '../plan/take-over.ts';
+import { begunCreations } from './begun-creations.ts';
 import type { Connected } from './connect.ts';
 import { type ExitCode, exitCodeOf } from './exit-codes.ts';
+import { type FormerLedger, openFormerLedger, refuseClosed } from './former-ledger.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
@@ -20,6 +23,8 @@ export interface Prepared<C extends ReaderConnection> {
   readonly connected: Connected<C>;
   readonly ledger: Ledger;
   readonly store: StackStore;
+  /** for a stack that goes on under another name: its records are in `ledger` already */
+  readonly former?: FormerLedger | undefined;
   /** Ends the connections, gives the lock back, closes the store. */
   close(): Promise<void>;
 }
@@ -27,7 +32,7 @@ export interface Prepared<C extends ReaderConnection> {
 export interface Preparation<C extends ReaderConnection> {
   connect(stack: Stack, world: World): Promise<Connected<C>>;
   /** for who is going to write; an exit code when the lock is not to be had */
-  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  lock?(stack: string, store: StackStore): Promise<HeldLock | ExitCode>;
 }
 
 /** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
@@ -46,13 +51,25 @@ export async function prepareRun<C extends ReaderConnection>(
   const opened: Opened<C> = { store: await openLedger(stack, world) };
   const close = () => closeAll(opened);
   try {
-    const held = await lock?.(stack, opened.store);
+    const held = await lock?.(stack.name, opened.store);
     if (typeof held === 'number') {
       await close();
       return held;
     }
     opened.held = held;
-    const ledger = await opened.store.read();
+    const own = await opened.store.read();
+    const former =
+      refuseClosed(own, stack, screen) ??
+      (await openFormerLedger(stack, { world, screen, ...(lock === undefined ? {} : { lock }) }));
+    if (typeof former === 'number') {
+      await close();
+      return former;
+    }
+    opened.former = former;
+    const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
+    const { ledger } = taken;
+    const asking = { stack, kinds: world.kinds, resources: manifests.resources, ledger };
+    const begun = await begunCreations(opened.store, asking);
     const connected = await connect(stack, world);
     opened.connected = connected;
     const request = {
@@ -62,10 +79,11 @@ export async function prepareRun<C extends ReaderConnection>(
       files: manifests.files,
       documents: manifests.documents,
       manifestsComplete: manifests.complete,
-      ledger,
+      ...taken,
+      begunCreations: begun,
       connected,
     };
-    return { request, connected, ledger, store: opened.store, close };
+    return { request, connected, ledger, store: opened.store, former, close };
   } catch (error) {
     await close();
     throw error;
@@ -75,12 +93,19 @@ export async function prepareRun<C extends ReaderConnection>(
 interface Opened<C extends ReaderConnection> {
   readonly store: StackStore;
   held?: HeldLock | undefined;
+  former?: FormerLedger | undefined;
   connected?: Connected<C>;
 }
 
-async function closeAll<C extends ReaderConnection>({ store, held, connected }: Opened<C>): Promise<void> {
+async function closeAll<C extends ReaderConnection>({
+  store,
+  held,
+  former,
+  connected,
+}: Opened<C>): Promise<void> {
   try {
     await connected?.close();
+    await former?.close();
     await held?.release();
   } finally {
     await store.close();

@@ -15,9 +15,9 @@ import { partialSpecSchema } from './manifest-schema.ts';
 import { leadsToSecret } from './mask-secrets.ts';
 import { nearestWord } from './nearest-word.ts';
 import { diagnose, orList, type Problem, quoted, type Whereabouts } from './problem.ts';
+import { readLedgerPlace } from './read-ledger-place.ts';
 import { readTarget } from './read-target.ts';
 import { serviceSpellings } from './service-spellings.ts';
-import { readLedgerPlace } from './read-ledger-place.ts';
 import { type StackDocument, stackSchema } from './stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from './yaml-document.ts';
 

@@ -18,6 +18,7 @@ import { type Deed, draftRemoval } from './draft-removal.ts';
 import { orderChanges } from './graph.ts';
 import { findGuards } from './guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './judge-answers.ts';
+import { ledgerNotes } from './ledger-notes.ts';
 import { type Left, leftOf } from './left-of.ts';
 import { findLosses } from './losses.ts';
 import { withCalls } from './plan-calls.ts';
@@ -85,7 +86,7 @@ export function buildPlan(input: PlanInput): Planning {
     mentions: sortMentions([...sketch.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(scene, drafts),
-    coverage: coverageOf(input),
+    coverage: coverageOf(input, scene),
     digest: digestOf({ stack: input.stack.name, targets, changes }),
   };
   const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
@@ -209,7 +210,7 @@ export function planTarget(target: Target): PlanTarget {
   return { name: target.name, ...identityOf(target), dialect: target.dialect };
 }
 
-function coverageOf(input: PlanInput): Coverage {
+function coverageOf(input: PlanInput, scene: Scene): Coverage {
   const targets = input.targets.map(({ target, sets, requests, unread }) => {
     const all = [...sets];
     return {
@@ -233,7 +234,7 @@ function coverageOf(input: PlanInput): Coverage {
     files: input.files,
     documents: input.documents,
     ledger: input.ledger.known ? 'found' : 'none',
-    ledgerNotes: [],
+    ledgerNotes: ledgerNotes(scene),
     targets,
   };
 }

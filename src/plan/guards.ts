@@ -10,7 +10,7 @@ import { countGuards, type Finding } from './count-guards.ts';
 import type { Draft } from './draft.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardWords, type WordedGuard } from './guard-words.ts';
-import { identityGuard } from './identity-guards.ts';
+import { identityGuards } from './identity-guards.ts';
 import type { Scene } from './scene.ts';
 import { tallyChanges } from './tally.ts';
 
@@ -66,11 +66,11 @@ function sorted(concerns: readonly Concern[]): Concern[] {
 }
 
 function identityFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
-  const sightings = drafts.flatMap((draft) => {
-    const id = identityGuard(scene, draft);
-    return id === undefined ? [] : [{ id, address: draft.change.address, says: [] }];
-  });
-  return gather(sightings);
+  return gather(
+    drafts.flatMap((draft) =>
+      identityGuards(scene, draft).map((sighting) => ({ ...sighting, address: draft.change.address })),
+    ),
+  );
 }
 
 function renameFindings(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {

@@ -1,16 +1,37 @@
-/** Guards about who is who: what was there and is gone, what nobody has a record of, what was never ours (RULES 8, 22, 24). */
+/** The guards that follow from who somebody is: created anew, deleted without a record, taken over (RULES 8, 22, 24, 44). */
 import { formatAddress } from '../model/address.ts';
 import type { Draft } from './draft.ts';
 import type { WordedGuard } from './guard-words.ts';
 import type { Scene } from './scene.ts';
+import { isTakenOver } from './take-over.ts';
 
-type IdentityGuard = Extract<WordedGuard, 'recreate' | 'no-record' | 'adopt'>;
+export interface IdentitySighting {
+  readonly id: Extract<WordedGuard, 'recreate' | 'no-record' | 'adopt' | 'takeover'>;
+  readonly says: readonly string[];
+}
 
-/** The guard that one draft trips by its identity; a part has none of its own. */
-export function identityGuard(scene: Scene, draft: Draft): IdentityGuard | undefined {
+/** The guards that one draft trips by its identity; a part has none of its own. */
+export function identityGuards(scene: Scene, draft: Draft): readonly IdentitySighting[] {
+  const { address, action } = draft.change;
+  if (scene.kind(address.kind).ownership.by === 'part') return [];
+  const isAnothers = action !== 'create' && isTakenOver(scene, address, draft.live);
+  const id = ownGuard(scene, draft, isAnothers);
+  return [
+    ...(id === undefined ? [] : [{ id, says: [] }]),
+    ...(isAnothers
+      ? [{ id: 'takeover' as const, says: [fates[action] ?? ''].filter((says) => says !== '') }]
+      : []),
+  ];
+}
+
+const fates: Readonly<Record<string, string>> = { delete: 'and deleted', release: 'and released' };
+
+function ownGuard(
+  scene: Scene,
+  draft: Draft,
+  isAnothers: boolean,
+): 'recreate' | 'no-record' | 'adopt' | undefined {
   const { address, action, fields } = draft.change;
-  const { ownership } = scene.kind(address.kind);
-  if (ownership.by === 'part') return undefined;
   switch (action) {
     case 'create':
       return scene.record(address) === undefined ? undefined : 'recreate';
@@ -19,7 +40,7 @@ export function identityGuard(scene: Scene, draft: Draft): IdentityGuard | undef
     case 'adopt': {
       // Who writes "adopt" into a manifest has acknowledged it there; what is as declared needs no word.
       const isSaid = scene.desired.get(formatAddress(address))?.metadata.adopt === true;
-      return isSaid || fields.length === 0 ? undefined : 'adopt';
+      return isSaid || isAnothers || fields.length === 0 ? undefined : 'adopt';
     }
     default:
       return undefined;

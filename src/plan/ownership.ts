@@ -8,6 +8,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Origin } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Scene } from './scene.ts';
+import { isTakenOver } from './take-over.ts';
 import { unseen } from './unseen.ts';
 
 /** The claim before and after; each absent where there is none. */
@@ -83,6 +84,12 @@ function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource)
   const origin: Origin = record?.origin ?? (isBornHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
   const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
+  if (claim?.stack !== scene.stack.name && isTakenOver(scene, resource.address, live))
+    return {
+      ...own,
+      ...takenOver(scene),
+      claimChange: { ...(before === undefined ? {} : { before }), after },
+    };
   if (before !== undefined) {
     const claimChange = before === after ? {} : { claimChange: { before, after } };
     return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
@@ -97,6 +104,10 @@ function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource)
     return { ...own, action: 'adopt', reason, claimChange: { after } };
   }
   return refuse(resource, unclaimed(resource));
+}
+
+function takenOver({ former }: Scene): Pick<Ours, 'action' | 'reason'> {
+  return { action: 'adopt', reason: `belongs to stack "${former?.name}", for which this one goes on` };
 }
 
 const liveDiffers = 'declared, and live differs';
@@ -117,6 +128,8 @@ function refusedClaim(
 function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
   const record = scene.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
+  if (isTakenOver(scene, resource.address, undefined))
+    return { is: 'ours', ...takenOver(scene), origin: record.origin };
   return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 

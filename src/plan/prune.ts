@@ -135,6 +135,11 @@ function unlessRefused(scene: Scene, live: LiveResource, removal: Removal): Remo
 /** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (RULES 22). */
 function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
   const { address, witness } = live;
+  const { former } = scene;
+  if (former?.hasLedger === false && witness.claim?.stack === former.name) {
+    const message = `not declared; it is claimed by stack "${former.name}", whose ledger is not here: it is kept`;
+    return kept(address, message, insist);
+  }
   if (scene.isOurs(witness.bornOf)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
     return unlessRefused(scene, live, { is: 'delete', reason });

@@ -83,5 +83,6 @@ function createdByUs(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
 
 function isCreatedByUs(scene: Scene, { address, witness: { claim, bornOf } }: LiveResource): boolean {
   if (scene.kind(address.kind).ownership.by !== 'claim') return false;
-  return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack) && scene.isOurs(bornOf);
+  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (RULES 44).
+  return claim?.stack === scene.stack.name && !claim.inherited && scene.isOurs(bornOf);
 }

@@ -18,6 +18,16 @@ export interface LiveTarget {
   readonly unread?: Diagnostic;
 }
 
+/** The stack that this one was, as far as its ledger could be found. */
+export interface FormerStack {
+  readonly name: string;
+  readonly hasLedger: boolean;
+  /** records that have come along with this plan, and that no apply under the new name has written yet */
+  readonly records: ReadonlySet<AddressText>;
+  /** how many of its records are of other places than this stack's targets, and prove nothing */
+  readonly elsewhere: number;
+}
+
 export interface SceneInput {
   readonly stack: Stack;
   readonly kinds: Registry;
@@ -28,6 +38,8 @@ export interface SceneInput {
   readonly manifestsComplete: boolean;
   /** what applies of this stack that never ended had begun to create, where its target still is the same place */
   readonly begunCreations?: ReadonlySet<AddressText>;
+  /** for a stack that goes on under another name */
+  readonly former?: FormerStack;
 }
 
 export interface Scene {
@@ -48,6 +60,8 @@ export interface Scene {
   readonly spent: readonly AddressText[];
   /** whether an apply of this stack that was cut short had begun to create it (RULES 24) */
   hasBegunToCreate(address: Address): boolean;
+  /** the stack that this one was; undefined for one that has always had its name */
+  readonly former: FormerStack | undefined;
   /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
   isOurs(stack: string | undefined): boolean;
   /** whether the plan looked where this address would be: its target and its kind are part of the plan */
@@ -86,6 +100,7 @@ export function setScene(input: SceneInput): Scene {
     record: (address) => ledger.records.get(recordedAt(address) ?? ''),
     recordedAt,
     spent: spentRecords(ledger, live),
+    former: input.former ?? withoutLedger(stack),
     isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
@@ -103,6 +118,11 @@ export function setScene(input: SceneInput): Scene {
       input.targets.every(({ unread }) => unread === undefined) &&
       allSets(input).every(({ incomplete }) => incomplete.length === 0),
   };
+}
+
+function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
+  if (renamedFrom === undefined) return undefined;
+  return { name: renamedFrom, hasLedger: false, records: new Set(), elsewhere: 0 };
 }
 
 function allSets({ targets }: SceneInput): LiveSet[] {

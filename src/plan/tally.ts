@@ -3,6 +3,7 @@ import { type Address, type AddressText, formatAddress } from '../model/address.
 import type { LiveResource } from '../model/resource.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
+import { isTakenOver } from './take-over.ts';
 
 export interface Tally {
   readonly kind: string;
@@ -60,6 +61,7 @@ function isOwned(scene: Scene, { address, witness: { claim } }: LiveResource, dr
     if (whole !== undefined && isTaken(whole)) return false;
   }
   const draft = drafts.get(formatAddress(address));
+  if (draft !== undefined && isTakenOver(scene, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
   if (scene.record(address) !== undefined) return true;
   return ownership.by === 'claim' && claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);

@@ -81,7 +81,7 @@ export interface Bench {
 
 export interface StackOptions {
   readonly name?: string;
-  readonly renamedFrom?: string;
+  readonly renamedFrom?: string | undefined;
   /** more members for the target of workspaces (`acme`), or of cluster auth (`prod`) */
   readonly workspaces?: object;
   readonly clusterAuth?: object;
@@ -148,8 +148,8 @@ export interface Checkout {
   /** the ledger's file as it stands */
   ledger(): Promise<StoredLedger>;
   loseLedger(): Promise<void>;
-  /** takes `renamedFrom` out of the stack */
-  forgetFormerName(): Promise<void>;
+  /** the same directory with another stack file: some of the stack is otherwise from now on */
+  become(stack: StackOptions): Promise<Checkout>;
 }
 
 export type StoredLedger = { readonly records: Record<string, ReturnType<Ledger['records']['get']>> };
@@ -157,6 +157,10 @@ export type StoredLedger = { readonly records: Record<string, ReturnType<Ledger[
 async function makeCheckout(wire: FaultyProxy, options: StackOptions): Promise<Checkout> {
   const directory = await mkdtemp(join(tmpdir(), 'trueup-e2e-'));
   onTestFinished(() => rm(directory, { recursive: true }));
+  return checkoutIn(directory, wire, options);
+}
+
+async function checkoutIn(directory: string, wire: FaultyProxy, options: StackOptions): Promise<Checkout> {
   const { name = 'payments' } = options;
   const ledgerFile = join(directory, '.trueup', `${name}.ledger.json`);
   const write = async (file: string, text: string) => {
@@ -194,10 +198,7 @@ async function makeCheckout(wire: FaultyProxy, options: StackOptions): Promise<C
     },
     ledger: async () => JSON.parse(await readFile(ledgerFile, 'utf8')) as StoredLedger,
     loseLedger: () => rm(ledgerFile),
-    forgetFormerName: () => {
-      const { renamedFrom: _, ...rest } = options;
-      return write('trueup.yaml', stackText(wire.url, { ...rest, name }));
-    },
+    become: (stack) => checkoutIn(directory, wire, { ...options, ...stack }),
   };
 }
 

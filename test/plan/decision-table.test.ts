@@ -200,23 +200,92 @@ describe('the guard that asks about a door', () => {
   checkTable({ rules: doorGuards, cases: doors, observe: ofDoor(guardsOf) });
 });
 
+/** A stack whose former ledger is there, and has been taken over: the claims are all that is left to be taken. */
+const renamed: World = {
+  stack: { renamedFrom: 'former' },
+  former: { name: 'former', hasLedger: true, records: new Set(), elsewhere: 0 },
+};
+
 test('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
   const wrong = houses.flatMap((combination) => {
     const former = houseWorld(combination, 'former');
     const own = houseWorld(combination);
     const expected = withFormerClaim(deedOf(planOf(own), own), combination);
-    const found = deedOf(planOf({ ...former, stack: { renamedFrom: 'former' } }), former);
+    const found = deedOf(planOf({ ...former, ...renamed }), former);
     return found === expected ? [] : [`${wordsOf(combination)} → ${found}, and not ${expected}`];
   });
   expect(wrong).toEqual([]);
 });
 
-/** A claim of the former name is rewritten wherever it would be kept or changed. */
-function withFormerClaim(deed: string, { document, claim }: HouseCase): string {
+/** A claim of the former name is taken over wherever it would be kept or changed. */
+function withFormerClaim(deed: string, { document, claim, birthMark, ledger }: HouseCase): string {
   const former = deed.replace(/claim mine(?=[ :])/, 'claim former');
-  const isDeclared = document === 'declared' || document === 'adopt';
-  if (!isDeclared || claim !== 'ours') return former;
-  return former.startsWith('nothing')
-    ? former.replace('nothing', 'update, claim former → mine')
-    : former.replace('update', 'update, claim former → mine');
+  if (document !== 'declared' && document !== 'adopt') return former;
+  if (claim === 'ours') return former.replace(/^(nothing|update)/, 'adopt, claim former → mine');
+  // Without a claim the birth mark says whose it was, as long as no record of ours says more.
+  const isRecorded = ['created', 'adopted'].some((origin) => ledger.startsWith(origin));
+  const isFormer = claim.startsWith('ours:') || (claim === 'none' && birthMark === 'ours' && !isRecorded);
+  return isFormer ? former.replace(/^update/, 'adopt') : former;
 }
+
+describe('a stack that goes on under another name', () => {
+  const ofFormer = { claim: 'former', bornOf: 'former', spec: { colour: 'red' } };
+  const withRecords = (...addresses: readonly Address[]): World => ({
+    stack: { renamedFrom: 'former' },
+    former: { name: 'former', hasLedger: true, records: new Set(addresses.map(formatAddress)), elsewhere: 0 },
+  });
+  const content = { colour: 'red', timer: 0, rooms: [] };
+  const guards = (world: World) =>
+    planOf(world).plan.guards.flatMap(({ id, effect, concerns }) =>
+      concerns.map(({ address, says }) => [id, effect, formatAddress(address), ...says].join(' ')),
+    );
+
+  test('takes over what bears the former claim, and asks first', () => {
+    const world = { ...withRecords(), desired: [desired(home)], live: [live(home, ofFormer)] };
+    expect(guards(world)).toEqual(['takeover blocks House/acme/home']);
+  });
+
+  test('takes over a door that its former ledger knows, although nothing is sent for it', () => {
+    const world = {
+      ...withRecords(door),
+      desired: [desired(door, { colour: 'red' })],
+      live: [live(door, { spec: content })],
+      records: { 'Door/acme/front': { origin: 'created', fields: { colour: 'red' }, content } as const },
+    };
+    const { plan, records } = planOf(world);
+    expect(plan.changes).toMatchObject([{ action: 'adopt', fields: [], calls: [] }]);
+    expect(records.get('Door/acme/front')?.record.origin).toBe('created');
+    expect(guards(world)).toEqual(['takeover blocks Door/acme/front']);
+    // Once it has come along, it is as any other.
+    const after = { ...world, former: { ...world.former, records: new Set<string>() } } as World;
+    expect(planOf(after).plan.changes).toEqual([]);
+  });
+
+  test('counts what it takes over among what it owns', () => {
+    const old = live(at('House', 'old'), ofFormer);
+    const world = { ...withRecords(), desired: [desired(home)], live: [live(home, ofFormer), old] };
+    expect(guards(world).filter((text) => text.startsWith('zero'))).toEqual([]);
+  });
+
+  test("asks twice before it deletes what was the former one's", () => {
+    const world = {
+      ...withRecords(door),
+      live: [live(door, { spec: content }), live(home, ofFormer)],
+      records: { 'Door/acme/front': { origin: 'created', fields: {}, content } as const },
+    };
+    expect(guards(world).filter((text) => !text.startsWith('zero'))).toEqual([
+      'no-record blocks House/acme/home',
+      'takeover blocks Door/acme/front and deleted',
+      'takeover blocks House/acme/home and deleted',
+    ]);
+  });
+
+  test('deletes nothing of the former name while it cannot see its ledger, and says so', () => {
+    const { plan } = planOf({ stack: { renamedFrom: 'former' }, live: [live(home, ofFormer)] });
+    expect(plan.changes).toEqual([]);
+    expect(plan.mentions[0]?.message).toContain('whose ledger is not here: it is kept');
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'that of stack "former" is not where this stack keeps its own: of what bears its claim nothing is deleted',
+    ]);
+  });
+});

@@ -121,12 +121,12 @@ describe('a declared house', () => {
     [
       'changes hands when its stack was renamed',
       { live: [found({ claim: 'old' })], stack: { renamedFrom: 'old' } },
-      'update as adopted, claim old → mine',
+      'adopt as adopted, claim old → mine',
     ],
     [
       'gets its claim back under the new name of its stack',
       { live: [found({ bornOf: 'old' })], stack: { renamedFrom: 'old' } },
-      'update as created, claim none → mine',
+      'adopt as created, claim none → mine',
     ],
     [
       'gets the flags of its manifest into its claim',

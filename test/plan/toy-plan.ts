@@ -8,7 +8,7 @@ import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../src/model/resource.ts';
 import type { Stack, Target } from '../../src/model/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../src/plan/build-plan.ts';
-import type { SceneInput } from '../../src/plan/scene.ts';
+import type { FormerStack, SceneInput } from '../../src/plan/scene.ts';
 import { toys } from './toy-kind.ts';
 
 /** `House/acme/home`; the target may be left out. */
@@ -93,6 +93,7 @@ export interface World {
   readonly manifestsComplete?: boolean;
   /** what an apply that was cut short had begun to create */
   readonly begunCreations?: readonly Address[];
+  readonly former?: FormerStack;
   readonly kinds?: PlanInput['kinds'];
 }
 
@@ -129,6 +130,7 @@ export function inputOf(world: World): SceneInput & PlanInput {
     ledger: ledgerOf(world.records ?? {}, world.ledger ?? true),
     manifestsComplete: world.manifestsComplete ?? true,
     begunCreations: new Set((world.begunCreations ?? []).map(formatAddress)),
+    ...(world.former === undefined ? {} : { former: world.former }),
     files: 1,
     documents: 1,
   };

@@ -20,6 +20,7 @@ import { readIds, refuseIds } from '../acknowledge.ts';
 import { connectToWrite } from '../connect.ts';
 import { askConsent, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { bringAlong } from '../former-ledger.ts';
 import { hearStops } from '../hear-stops.ts';
 import { holdLock } from '../hold-lock.ts';
 import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
@@ -91,7 +92,7 @@ async function applyUnderLock(
   const { run, stop, screen } = place;
   const prepared = await prepareRun(path, place, {
     connect: (stack, world) => connectToWrite(stack, world, place.cut),
-    lock: ({ name: stack }, store) =>
+    lock: (stack, store) =>
       holdLock({ store, stack, run, timeout: options.lockTimeout ?? 0, path, stop }, screen),
   });
   if (typeof prepared === 'number') return prepared;
@@ -103,13 +104,18 @@ async function applyUnderLock(
     if (screen.format === 'text') printPlan(screen, planning.plan, options.calls ?? false);
     const passed = await letPass(planning, { approval, options, ledger: prepared.ledger }, place);
     if (typeof passed === 'number') return passed;
-    const ledger = await keepApproved(prepared.store, prepared.ledger, passed.approved);
+    const ledger = await keepApproved(prepared.store, await begin(prepared), passed.approved);
     const code = await carryOut(planning, { ...prepared, ledger }, place);
     if (code === exitCodes.done && ledger.approved !== undefined) await forgetApproved(prepared.store);
     return code;
   } finally {
     await prepared.close();
   }
+}
+
+/** What the stack was under its former name comes along before anything is sent. */
+async function begin({ former, store, ledger, request: { stack } }: Prepared): Promise<Ledger> {
+  return former === undefined ? ledger : bringAlong(former, { stack, store, ledger });
 }
 
 interface Pass {
@@ -212,11 +218,16 @@ async function prove(
   { prepared, stop }: { readonly prepared: Prepared; readonly stop: AbortSignal },
 ): Promise<Plan | 'stopped' | undefined> {
   if (plan.changes.length === 0) return plan.coverage.complete ? undefined : plan;
-  const again = await unlessStopped(makePlan({ ...prepared.request, ledger: applied.ledger }), stop);
+  const { former, ...request } = prepared.request;
+  const written = { ledger: applied.ledger, ...(former && { former: { ...former, records: noRecords } }) };
+  const again = await unlessStopped(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
   await saveFound(again, prepared.request.kinds, { ledger: applied.ledger, store: prepared.store });
   return again.plan;
 }
+
+/** What came along has been written by now. */
+const noRecords: ReadonlySet<string> = new Set();
 
 function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
   const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));

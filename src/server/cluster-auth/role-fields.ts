@@ -7,8 +7,8 @@ import {
   asInteger,
   asList,
   asText,
-  readFields,
   type Coerced,
+  readFields,
   type SentFields,
 } from './field-coercion.ts';
 

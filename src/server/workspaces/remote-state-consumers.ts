@@ -2,11 +2,11 @@
 // Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
 // a workspace that shares with everyone has no list to write to.
 
+import { readableCondition } from '../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../json-api/endpoint.ts';
 import { invalid, notFound, type Problem } from '../json-api/errors.ts';
 import { describePage, requestedPage } from '../json-api/pagination.ts';
-import { readableCondition } from '../identity/workspace-permissions.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
 import { selectPage } from './list.ts';

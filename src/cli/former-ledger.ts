@@ -1,0 +1,100 @@
+/**
+ * The ledger that a renamed stack had under its former name (RULES 44): read for a plan; locked, brought along and closed
+ * by an apply.
+ */
+import type { Ledger, StackStore } from '../model/ledger.ts';
+import type { Stack } from '../model/target.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { HeldLock } from './hold-lock.ts';
+import { openLedger } from './open-ledger.ts';
+import { printError, type Screen } from './screen.ts';
+import type { World } from './world.ts';
+
+export interface FormerLedger {
+  readonly name: string;
+  readonly ledger: Ledger;
+  readonly store: StackStore;
+  /** Gives its lock back where one was taken, and closes its store. */
+  close(): Promise<void>;
+}
+
+export interface FormerPlace {
+  readonly world: World;
+  readonly screen: Screen;
+  /** for who is going to write */
+  lock?(stack: string, store: StackStore): Promise<HeldLock | ExitCode>;
+}
+
+/**
+ * Undefined for a stack that has always had its name; an exit code when the former ledger belongs to another heir, or is
+ * locked, which has been told then.
+ * @throws LedgerError when it cannot be read
+ */
+export async function openFormerLedger(
+  stack: Stack,
+  { world, screen, lock }: FormerPlace,
+): Promise<FormerLedger | ExitCode | undefined> {
+  const { renamedFrom: name } = stack;
+  if (name === undefined) return undefined;
+  const store = await openLedger({ ...stack, name }, world);
+  let held: HeldLock | undefined;
+  const close = async () => {
+    try {
+      await held?.release();
+    } finally {
+      await store.close();
+    }
+  };
+  try {
+    const found = await store.read();
+    const heir = found.closedFor;
+    // What came along before needs no lock: there is nothing left of it that anybody could write.
+    const taken = lock === undefined || heir === stack.name ? undefined : await lock(name, store);
+    if (typeof taken === 'number') {
+      await close();
+      return taken;
+    }
+    held = taken;
+    if (heir !== undefined && heir !== stack.name) {
+      await close();
+      printError(
+        screen,
+        `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
+      );
+      return exitCodes.conflict;
+    }
+    return { name, ledger: taken === undefined ? found : await store.read(), store, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** An exit code, told, for a stack that goes on under another name: nothing is planned under the old one any more. */
+export function refuseClosed({ closedFor }: Ledger, stack: Stack, screen: Screen): ExitCode | undefined {
+  if (closedFor === undefined || closedFor === stack.renamedFrom) return undefined;
+  printError(
+    screen,
+    `stack "${stack.name}" goes on as "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
+  );
+  return exitCodes.conflict;
+}
+
+/**
+ * Brings ledger and history along before anything is sent, and closes the former ledger behind them. A run that is cut
+ * short in between begins again where it was.
+ * @param ledger what the stack's own ledger is to say, what comes along included
+ * @throws LedgerError
+ */
+export async function bringAlong(
+  former: FormerLedger,
+  { stack, store, ledger }: { readonly stack: Stack; readonly store: StackStore; readonly ledger: Ledger },
+): Promise<Ledger> {
+  const { known, closedFor } = former.ledger;
+  if (!known || closedFor !== undefined) return ledger;
+  await store.keepEntries(await former.store.listEntries(Number.MAX_SAFE_INTEGER));
+  const written = await store.write(ledger);
+  const { approved: _, ...rest } = former.ledger;
+  await former.store.write({ ...rest, records: new Map(), closedFor: stack.name });
+  return written;
+}

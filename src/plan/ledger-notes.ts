@@ -1,0 +1,37 @@
+/** What a reader of a plan has to know about the ledger behind it. Pure. */
+import type { FormerStack, Scene } from './scene.ts';
+
+/** Sentences without a full stop; none for a ledger like any other. */
+export function ledgerNotes(scene: Scene): string[] {
+  const { ledger, former } = scene;
+  return [
+    ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0 ? [withoutPlaces] : []),
+    ...(former === undefined ? [] : formerNotes(scene, former)),
+  ];
+}
+
+const withoutPlaces =
+  'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+
+function formerNotes(scene: Scene, { name, hasLedger, records, elsewhere }: FormerStack): string[] {
+  if (!hasLedger) {
+    const isClaimed = [...scene.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
+    return isClaimed
+      ? [
+          `that of stack "${name}" is not where this stack keeps its own: of what bears its claim nothing is deleted`,
+        ]
+      : [];
+  }
+  const came = told(records.size, 'record comes', 'records come');
+  const left = told(elsewhere, 'record is', 'records are');
+  return [
+    ...(records.size === 0 ? [] : [`from stack "${name}" ${came} along: the next apply closes its ledger`]),
+    ...(elsewhere === 0
+      ? []
+      : [`from stack "${name}" ${left} of other places than these targets, which proves nothing here`]),
+  ];
+}
+
+function told(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}

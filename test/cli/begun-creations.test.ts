@@ -1,0 +1,62 @@
+/** What the history proves of applies that never ended. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { begunCreations } from '../../src/cli/begun-creations.ts';
+import { localLedger } from '../../src/ledger/local-file.ts';
+import type { HistoryEntry, Ledger } from '../../src/model/ledger.ts';
+import { formatIdentity, identityOf } from '../../src/model/target-identity.ts';
+import { toys } from '../plan/toy-kind.ts';
+import { at, desired, ledgerOf, record, stack, target } from '../plan/toy-plan.ts';
+
+const here = formatIdentity(identityOf(target));
+const front = at('Door', 'front');
+
+const entry = (id: string, about: Partial<HistoryEntry> = {}): HistoryEntry => ({
+  version: 1,
+  id,
+  stack: 'mine',
+  run: { id: 'run', who: 'ann', where: 'here' },
+  began: '2026-11-20T11:42:00.000Z',
+  digest: 'd',
+  changes: [{ address: 'Door/acme/front', action: 'create', reason: 'declared, not live', fields: [] }],
+  ...about,
+});
+
+async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> = {}): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'trueup-begun-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const store = localLedger(join(directory, 'mine.ledger.json'), 'mine');
+  await store.keepEntries(entries);
+  const known = { ...ledgerOf({}), targets: new Map([['acme', here]]), ...ledger };
+  return [
+    ...(await begunCreations(store, { stack, kinds: toys, resources: [desired(front)], ledger: known })),
+  ];
+}
+
+describe('a creation counts as begun', () => {
+  test.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
+    ['when the last apply never ended', [entry('1')], {}, ['Door/acme/front']],
+    ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Door/acme/front']],
+    ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
+    ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
+    [
+      'not when its target is another place by now',
+      [entry('1')],
+      { targets: new Map([['acme', 'elsewhere']]) },
+      [],
+    ],
+    ['not when nobody knows where its target was', [entry('1')], { targets: new Map() }, []],
+    ['not when the ledger is lost', [entry('1')], { known: false }, []],
+    [
+      'not when the ledger knows everything that is declared',
+      [entry('1')],
+      { records: new Map([['Door/acme/front', record()]]) },
+      [],
+    ],
+  ])('%s', async (_, entries, ledger, expected) => {
+    expect(await begun(entries, ledger)).toEqual(expected);
+  });
+});

@@ -1,0 +1,169 @@
+/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (RULES 44). */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../src/ledger/local-file.ts';
+import { type Checkout, openBench, type StackOptions } from './bench.ts';
+import { role, workspace } from './documents.ts';
+
+const documents = [
+  workspace('app', { tags: { env: 'prod' } }),
+  workspace('kept', {}, { protect: true }),
+  role('web'),
+];
+const renamed = { name: 'payments', renamedFrom: 'billing' };
+
+/** The stack `billing`, applied, and the same directory with the stack's new name in its file. */
+async function rename(more: readonly object[] = [], options: StackOptions = {}) {
+  const bench = await openBench();
+  const before = await bench.checkout({ ...options, name: 'billing' });
+  await before.begin(...documents, ...more);
+  return { bench, before, after: await before.become(renamed) };
+}
+
+const guardsOf = async (stack: Checkout) =>
+  (await stack.plan()).guards.flatMap(({ id, concerns }) =>
+    concerns.map(({ address, says }) => [id, address, ...says].join(' ')),
+  );
+
+const storeOf = ({ directory }: Checkout, name: string) =>
+  localLedger(join(directory, '.trueup', `${name}.ledger.json`), name);
+
+describe('a stack that was renamed', () => {
+  it('takes over what bore its former name only when somebody has read which, and keeps what it knew', async () => {
+    const { bench, after } = await rename([workspace('old')]);
+    const id = await bench.idOf('app');
+    const plan = await after.plan();
+    expect(plan.problems).toEqual([]);
+    expect(plan.changes.map(({ address, action }) => [address, action])).toEqual([
+      ['Workspace/acme/app', 'adopt'],
+      ['Workspace/acme/kept', 'adopt'],
+      ['Workspace/acme/old', 'adopt'],
+      ['ClusterAuthRole/prod/web', 'adopt'],
+    ]);
+    expect(plan.changes[1]?.fields).toEqual([
+      expect.objectContaining({ path: '/claim', before: 'billing:protect', after: 'payments:protect' }),
+    ]);
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'from stack "billing" 5 records come along: the next apply closes its ledger',
+    ]);
+    expect(await guardsOf(after)).toEqual([
+      'takeover ClusterAuthRole/prod/web',
+      'takeover Workspace/acme/app',
+      'takeover Workspace/acme/kept',
+      'takeover Workspace/acme/old',
+    ]);
+    expect((await after.run(['apply', '--yes'], 5)).err).toContain('1 guard blocks this plan: takeover');
+    expect(bench.wire.writes()).toEqual([]);
+    await after.insist();
+    expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
+    expect(await bench.tagsOf('kept')).toEqual({ 'trueup-stack': 'payments:protect' });
+    const { records } = await after.ledger();
+    expect(records['Workspace/acme/app']).toMatchObject({ id, origin: 'created' });
+    expect(records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+    await after.run(['plan', '--exit-code'], 0);
+
+    bench.wire.reset();
+    await after.declare(...documents);
+    await after.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    expect(await bench.idsOf('old')).toEqual([]);
+  });
+
+  it('resets and deletes what its former name had applied, as if it had always had this one', async () => {
+    const { bench, after } = await rename();
+    await after.declare(workspace('app'), documents[1] ?? {});
+    expect(await guardsOf(after)).toContain('takeover ClusterAuthRole/prod/web and deleted');
+    await after.insist();
+    expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
+    expect(bench.written()).toContain('DELETE /v1/auth/cluster/role/web');
+  });
+
+  it('brings its history along, and nothing is planned or applied under the former name any more', async () => {
+    const { bench, before, after } = await rename();
+    await after.insist();
+    const history = JSON.parse((await after.run(['history', '--format', 'json'], 0)).out);
+    expect(history.entries.map(({ stack }: { stack: string }) => stack)).toEqual(['payments', 'billing']);
+    bench.wire.reset();
+    const old = await before.become({});
+    for (const args of [['plan'], ['apply', '--yes']]) {
+      const { err } = await old.run(args, 9);
+      expect(err).toContain('stack "billing" goes on as "payments", which has taken its ledger over');
+    }
+    const third = await before.become({ name: 'third', renamedFrom: 'billing' });
+    expect((await third.run(['plan'], 9)).err).toContain('stack "billing" goes on as "payments"');
+    expect(bench.wire.seen).toEqual([]);
+    const again = await before.become(renamed);
+    await again.run(['plan', '--exit-code'], 0);
+  });
+
+  it('may take its former name back', async () => {
+    const { before, after } = await rename();
+    await after.insist();
+    const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
+    await back.insist();
+    const alone = await before.become({});
+    await alone.run(['plan', '--exit-code'], 0);
+    expect(Object.keys((await back.ledger()).records)).toContain('ClusterAuthRole/prod/web');
+  });
+
+  it('waits for an apply under its former name, and unlock takes that lock away', async () => {
+    const { bench, after } = await rename();
+    const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
+    await storeOf(after, 'billing').lock({ id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run });
+    expect((await after.run(['apply', '--yes'], 8)).err).toContain('stack "billing" is locked');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await storeOf(after, 'payments').readLock()).toBeUndefined();
+    const { out } = await after.run(['unlock', '--id', 'lock-of-ann'], 0);
+    expect(out).toContain('Unlocked stack "billing"');
+    await after.insist();
+    expect(await storeOf(after, 'billing').readLock()).toBeUndefined();
+  });
+
+  it('deletes nothing of its former name where the ledger of that is not to be found, and says so', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(...documents, workspace('old'));
+    const after = await bench.checkout(renamed);
+    await after.declare(...documents);
+    const plan = await after.plan();
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'that of stack "billing" is not where this stack keeps its own: of what bears its claim nothing is deleted',
+    ]);
+    expect(plan.mentions).toEqual([
+      expect.objectContaining({
+        address: 'Workspace/acme/old',
+        message: 'not declared; it is claimed by stack "billing", whose ledger is not here: it is kept',
+      }),
+    ]);
+    await after.insist();
+    expect(await bench.idsOf('old')).toHaveLength(1);
+    expect(await readdir(join(after.directory, '.trueup'))).not.toContain('billing.ledger.json');
+    // What could be proved came over all the same.
+    expect((await after.ledger()).records['Workspace/acme/app']).toMatchObject({ origin: 'created' });
+    expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'adopted' });
+  });
+
+  it('does not bring along what was applied to another place', async () => {
+    const { after } = await rename();
+    const moved = await after.become({ ...renamed, clusterAuth: { namespace: 'ns' } });
+    const { out } = await moved.tryRun(['plan', '--format', 'json']);
+    expect(JSON.parse(out).coverage.ledgerNotes).toContain(
+      'from stack "billing" 1 record is of other places than these targets, which proves nothing here',
+    );
+  });
+
+  it('does without the line once all claims are its own', async () => {
+    const { before, after } = await rename();
+    await after.insist();
+    const now = await before.become({ name: 'payments' });
+    await now.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is another stack to those that have it not: without the line every claim is a conflict', async () => {
+    const { bench, before } = await rename();
+    const after = await before.become({ name: 'payments' });
+    expect((await after.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
