@@ -46,7 +46,7 @@ export function holdToApproval(
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
     if (screen.format === 'json') screen.world.stdout.write(`${renderPlanJson(plan)}\n`);
-    printError(screen, `nothing was written: ${unlike(plan, approval)}`);
+    printError(screen, `nothing was written: ${unlike(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
   const judgement = judgeApproval(planning, { digest: approval.digest, changes });
@@ -81,11 +81,13 @@ export function holdToApproval(
   };
 }
 
-function unlike({ digest, changes }: Plan, approval: Approval): string {
+function unlike({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
+  if (approved?.digest === approval.digest && approved.version !== digestVersion)
+    return `"${approval.digest}" was approved under an earlier trueup, whose digests meant less: plan again, and approve again "${digest}"`;
   const both = `this plan has the digest "${digest}", and "${approval.digest}" was approved`;
   return changes.length === 0
     ? `${both}: nothing is left to do, and whether that is what was approved cannot be told from a digest`
-    : `${both}: live or the manifests changed since; review this plan and approve its digest, or apply the plan file that was approved to see how they differ`;
+    : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review this plan and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
 /** Undefined when nobody knows what the approved digest meant: then only the very same plan will do. */

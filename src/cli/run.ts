@@ -207,9 +207,16 @@ function addRecover(program: Command, world: World, { end, screenOf }: Ends): vo
   )
     .argument('[path]', pathHelp)
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
-    .action(async (path: string | undefined, options: CommonOptions & { yes?: boolean }) => {
+    .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
+    .action(async (path: string | undefined, options: CommonOptions & { yes?: boolean; moved?: string }) => {
+      const place = { world, screen: screenOf(options) };
+      const { moved, ...rest } = options;
+      if (moved !== undefined) {
+        const { recoverMoved } = await import('./commands/recover-moved.ts');
+        return end(await recoverMoved(path, { ...rest, moved }, place));
+      }
       const { recover } = await import('./commands/recover.ts');
-      end(await recover(path, options, { world, screen: screenOf(options) }));
+      end(await recover(path, rest, place));
     });
 }
 

@@ -25,7 +25,7 @@ export const secrets = {
 
 const owner = 'owner-who-works-past-trueup';
 
-function seedOf({ organization = {}, mounts = ['cluster'] }: BenchOptions): Seed {
+function seedOf({ organization = {}, others = [], mounts = ['cluster'] }: BenchOptions): Seed {
   const { teams = [], ...more } = organization;
   return {
     users: [
@@ -44,6 +44,7 @@ function seedOf({ organization = {}, mounts = ['cluster'] }: BenchOptions): Seed
           ...teams,
         ],
       },
+      ...others.map((name) => ({ name, teams: [{ name: 'owners', members: ['ci', 'ann'] }] })),
     ],
     mounts,
     policies: [{ name: 'read-only', rules: [{ path: 'auth/*', capabilities: ['read', 'list'] }] }],
@@ -57,6 +58,8 @@ function seedOf({ organization = {}, mounts = ['cluster'] }: BenchOptions): Seed
 export interface BenchOptions {
   /** what stands in the organization `acme` besides */
   readonly organization?: Partial<OrganizationSeed>;
+  /** further organizations that the same tokens see */
+  readonly others?: readonly string[];
   readonly mounts?: readonly string[];
 }
 
@@ -66,7 +69,7 @@ export interface Bench {
   /** an owner of the organization who works past trueup, and past the proxy */
   readonly byHand: TestClient;
   /** the same for the mount `cluster`: the `data` of the answer */
-  byHandMount(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
+  byHandMount(method: string, path: string, body?: object, mount?: string): Promise<Record<string, unknown>>;
   /** the ids of the live workspaces of this name: none, one, or too many */
   idsOf(name: string): Promise<string[]>;
   /** @throws when there is no such workspace, or more than one */
@@ -107,7 +110,8 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
   return {
     wire,
     byHand,
-    byHandMount: (method, path, body) => sendToMount(`${server.url}/v1/auth/cluster/${path}`, method, body),
+    byHandMount: (method, path, body, mount = 'cluster') =>
+      sendToMount(`${server.url}/v1/auth/${mount}/${path}`, method, body),
     idsOf,
     idOf,
     tagsOf: async (name) => {

@@ -60,14 +60,17 @@ describe('recover', () => {
     expect(await bench.idsOf('app')).toHaveLength(1);
   });
 
-  it('lets a dropped field be reset, access be revoked and an unchanged role be removed', async () => {
+  it('lets a dropped field be reset and access be revoked, and of a role says that it will be let go', async () => {
     const { bench, stack } = await withLostLedger(app, reader, web, role('old'));
-    await stack.run(['recover', '--yes'], 0);
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out).toMatch(
+      /Nothing proves who created these[\s\S]*tombstone ends it\.\n {2}ClusterAuthRole\/prod\/old\n {2}ClusterAuthRole\/prod\/web\n/,
+    );
     await stack.declare(workspace('app', { tags: { env: 'prod' } }), reader, web);
     const plan = await stack.plan();
     expect(plan.changes.map(({ action, address }) => `${action} ${address}`).sort()).toEqual([
-      'delete ClusterAuthRole/prod/old',
       'delete RemoteStateConsumers/acme/app',
+      'release ClusterAuthRole/prod/old',
       'update Workspace/acme/app',
     ]);
     await applyRemovals(stack);

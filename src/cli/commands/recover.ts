@@ -4,12 +4,12 @@
  */
 import { LedgerKeeper } from '../../apply/keep-ledger.ts';
 import { completeRecord } from '../../apply/record-found.ts';
-import type { AddressText } from '../../model/address.ts';
-import { formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
+import { identitiesAfter } from '../../plan/moved-targets.ts';
 import { type Recovered, recoverRecords } from '../../plan/recover-records.ts';
 import { counted } from '../../report/layout.ts';
 import { renderPlan } from '../../report/plan-text.ts';
@@ -60,9 +60,11 @@ export async function recover(
       );
       return exitCodes.error;
     }
-    tell(rebuilt, { state, store, input, place });
+    const targets = identitiesAfter(noLedger, stack.targets);
+    const ledger = { ...noLedger, records: rebuilt.records, targets };
+    tell({ ...rebuilt, ledger }, { state, store, input, place });
     if (!(await isAgreed(options, place))) return exitCodes.error;
-    return await write(rebuilt.records, { state, store, stack: stack.name, path }, place);
+    return await write(ledger, { state, store, stack: stack.name, path }, place);
   } finally {
     await store.close();
   }
@@ -129,7 +131,10 @@ interface Telling {
 }
 
 /** What the ledger will say, and the plan that follows from it: everything in that plan is for a person to decide. */
-function tell({ records, unproven }: Rebuilt, { state, store, input, place }: Telling): void {
+function tell(
+  { records, unproven, ledger }: Rebuilt & { readonly ledger: Ledger },
+  { state, store, input, place }: Telling,
+): void {
   const { world, screen } = place;
   const say = (line = '') => world.stdout.write(`${line}\n`);
   say(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
@@ -142,10 +147,27 @@ function tell({ records, unproven }: Rebuilt, { state, store, input, place }: Te
   for (const [text, record] of records) say(`  ${printable(text)}  ${describeRecord(record)}`);
   if (unproven.length > 0) say(`\nNot recorded:`);
   for (const { address, message } of unproven) say(`  ${printable(formatAddress(address))}: ${message}`);
-  const next = buildPlan({ ...input, ledger: { known: true, serial: 0, records } }).plan;
+  tellFates(records, { world, screen });
+  const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
   const width = screen.width === undefined ? {} : { width: screen.width };
   say('\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n');
   say(renderPlan(next, { paint: screen.paint, calls: false, ...width }));
+}
+
+/** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (RULES 24). */
+function tellFates(records: Rebuilt['records'], { world }: Place): void {
+  const released = [...records].filter(([text, { origin, onRemove }]) => {
+    const ownership = world.kinds.get(parseAddress(text).kind)?.ownership;
+    const isUnmarked = ownership?.by === 'ledger' && ownership.undeclared === 'delete';
+    return isUnmarked && origin === 'adopted' && onRemove === undefined;
+  });
+  if (released.length === 0) return;
+  const say = (line: string) => world.stdout.write(`${line}\n`);
+  say(
+    '\nNothing proves who created these. Once no longer declared they are released, and their access stays, also where',
+  );
+  say('the lost ledger would have had them deleted: "onRemove: delete" or a tombstone ends it.');
+  for (const [text] of released) say(`  ${printable(text)}`);
 }
 
 function describeRecord({ origin, fields }: LedgerRecord): string {
@@ -154,7 +176,8 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
   return count === 0 ? how : `${how}, ${counted(count, 'field')}`;
 }
 
-async function isAgreed({ yes }: RecoverOptions, { world, screen }: Place): Promise<boolean> {
+/** Whether somebody has said, beforehand or now, that the ledger may be written. */
+export async function isAgreed({ yes }: RecoverOptions, { world, screen }: Place): Promise<boolean> {
   if (yes) return true;
   if (!world.interactive) {
     printError(
@@ -176,7 +199,7 @@ interface Writing {
 }
 
 async function write(
-  records: ReadonlyMap<AddressText, LedgerRecord>,
+  ledger: Ledger,
   { state, store, stack, path }: Writing,
   { world, screen }: Place,
 ): Promise<ExitCode> {
@@ -186,8 +209,8 @@ async function write(
   try {
     if (state.is === 'damaged')
       world.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
-    await store.write({ ...noLedger, records });
-    world.stdout.write(`The ledger was rebuilt with ${counted(records.size, 'record')}\n`);
+    await store.write(ledger);
+    world.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
     return exitCodes.done;
   } finally {
     await held.release();

@@ -1,0 +1,168 @@
+/**
+ * `trueup recover --moved TARGET [path]`: a target is another place by now, and the ledger keeps of it what the new place
+ * proves (RULES 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
+ */
+import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
+import type { DesiredResource } from '../../model/resource.ts';
+import type { Stack } from '../../model/target.ts';
+import { type CarriedOver, carryOver } from '../../plan/carry-over.ts';
+import { identitiesAfter, type MovedTarget, movedTargets } from '../../plan/moved-targets.ts';
+import { counted } from '../../report/layout.ts';
+import { printable } from '../../report/printable.ts';
+import { connectToRead } from '../connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { holdLock } from '../hold-lock.ts';
+import { identifyRun } from '../identify-run.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { readPlanInput } from '../make-plan.ts';
+import { openLedger } from '../open-ledger.ts';
+import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
+import type { World } from '../world.ts';
+import { isAgreed } from './recover.ts';
+
+interface Place {
+  readonly world: World;
+  readonly screen: Screen;
+}
+
+export interface MovedOptions {
+  readonly moved: string;
+  readonly yes?: boolean;
+}
+
+export async function recoverMoved(
+  path: string | undefined,
+  options: MovedOptions,
+  place: Place,
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const { stack, diagnostics, resources } = await loadManifests(path, world);
+  if (stack === undefined || hasErrors(diagnostics)) {
+    printDiagnostics(screen, diagnostics);
+    return exitCodeOf(diagnostics);
+  }
+  printWarnings(screen, diagnostics);
+  const store = await openLedger(stack, world);
+  try {
+    const held = await holdLock(
+      {
+        store,
+        stack: stack.name,
+        run: identifyRun(world),
+        timeout: 0,
+        path,
+        stop: new AbortController().signal,
+      },
+      screen,
+    );
+    if (typeof held === 'number') return held;
+    try {
+      return await carry({ stack, resources, store }, options, place);
+    } finally {
+      await held.release();
+    }
+  } finally {
+    await store.close();
+  }
+}
+
+interface About {
+  readonly stack: Stack;
+  readonly resources: readonly DesiredResource[];
+  readonly store: StackStore;
+}
+
+async function carry(
+  { stack, resources, store }: About,
+  options: MovedOptions,
+  place: Place,
+): Promise<ExitCode> {
+  const { world, screen } = place;
+  const ledger = await store.read();
+  const moved = findMoved(stack, ledger, options.moved);
+  if (typeof moved === 'string') {
+    printError(screen, `nothing was written: ${moved}`);
+    return exitCodes.error;
+  }
+  const carried = await look({ stack, resources, ledger, moved }, world);
+  if (carried.gaps.length > 0) {
+    const why = carried.gaps.join('; ');
+    printError(
+      screen,
+      `nothing was written: not everything of "${options.moved}" could be read, and what was not seen would be forgotten: ${why}`,
+    );
+    return exitCodes.error;
+  }
+  tell(moved, carried, place);
+  if (!(await isAgreed(options, place))) return exitCodes.error;
+  const { name } = moved.target;
+  const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
+  const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
+  await store.write({ ...ledger, records, targets: identitiesAfter(ledger, [moved.target]) });
+  world.stdout.write(`The ledger has ${counted(carried.kept.size, 'record')} of "${name}" as it is now\n`);
+  return exitCodes.done;
+}
+
+/** Or why there is nothing to carry over. */
+function findMoved({ name, targets }: Stack, ledger: Ledger, wanted: string): MovedTarget | string {
+  const names = targets.map((target) => `"${target.name}"`).join(', ');
+  if (!targets.some((target) => target.name === wanted))
+    return `stack "${name}" has no target "${wanted}": it has ${names}`;
+  if (!ledger.known) return 'there is no ledger to carry anything over in: "trueup recover" rebuilds one';
+  const moved = movedTargets(ledger, targets).find(({ target }) => target.name === wanted);
+  return moved ?? `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
+}
+
+interface Looking {
+  readonly stack: Stack;
+  readonly resources: readonly DesiredResource[];
+  readonly ledger: Ledger;
+  readonly moved: MovedTarget;
+}
+
+/**
+ * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
+ * asked for by an id of another place.
+ */
+async function look({ stack, resources, ledger, moved }: Looking, world: World): Promise<CarriedOver> {
+  const { target } = moved;
+  const alone = { ...stack, targets: [target] };
+  const here = [...ledger.records].filter(([text]) => parseAddress(text).target === target.name);
+  const isUnmarked = (kind: string) => world.kinds.get(kind)?.ownership.by === 'ledger';
+  const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
+  const connected = await connectToRead(alone, world);
+  try {
+    const input = await readPlanInput({
+      stack: alone,
+      kinds: world.kinds,
+      resources: resources.filter(
+        ({ address }) => address.target === target.name && isUnmarked(address.kind),
+      ),
+      files: 0,
+      documents: 0,
+      manifestsComplete: true,
+      ledger: { ...known, records: new Map(here.filter(([text]) => isUnmarked(parseAddress(text).kind))) },
+      connected,
+    });
+    return carryOver({ ...input, ledger: { ...known, records: new Map(here) } });
+  } finally {
+    await connected.close();
+  }
+}
+
+function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { world }: Place): void {
+  const say = (line = '') => world.stdout.write(`${line}\n`);
+  say(`target "${printable(target.name)}"  ${printable(was)}`);
+  say(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
+  say();
+  const are = (count: number) => `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'}`;
+  if (kept.size === 0)
+    say('Nothing that the ledger knows is proved by what is there, so nothing is carried over.');
+  else say(`${are(kept.size)} proved by what is there, and carried over:`);
+  for (const text of kept.keys()) say(`  ${printable(text)}`);
+  if (dropped.length === 0) return;
+  say(`\n${are(dropped.length)} dropped:`);
+  for (const { address, message } of dropped) say(`  ${printable(formatAddress(address))}: ${message}`);
+}
