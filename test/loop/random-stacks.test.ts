@@ -1,6 +1,6 @@
 /**
  * The law of the whole program: from any live state, a valid stack is planned, applied, and then there is nothing left
- * to plan. Over the real wire, against the real embedded service. TRUEUP_CASES sets how many cases are tried.
+ * to plan. Over the real wire, against the real embedded service. `npm run loop` tries new cases, as many as it is asked for.
  */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -52,6 +52,6 @@ describe('A random stack on a random live state', () => {
     );
     console.log(Object.fromEntries(endings));
     // A generator that mostly makes what is refused would prove nothing.
-    expect(endings.get('converged') ?? 0).toBeGreaterThan(0.7 * cases);
+    if (cases >= 100) expect(endings.get('converged') ?? 0).toBeGreaterThan(0.7 * cases);
   }, 3_600_000);
 });

@@ -1,0 +1,57 @@
+/**
+ * `npm run loop -- --cases 10000`: the two laws of the whole program (test/loop) on cases that nobody has tried yet; of
+ * exports an eighth as many, for each takes longer. `--seed` repeats a run. The cases are shared out among the cores,
+ * each with a seed of its own, which is printed. Exit code 0 when all of them held.
+ */
+import { spawn } from 'node:child_process';
+import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+
+const { values } = parseArgs({ options: { cases: { type: 'string' }, seed: { type: 'string' } } });
+const cases = Number(values.cases ?? 2000);
+if (!Number.isInteger(cases) || cases < 1) throw new Error('--cases takes a number from 1 on');
+const given = values.seed === undefined ? undefined : Number(values.seed);
+
+const laws = [
+  { file: 'test/loop/random-stacks.test.ts', cases },
+  { file: 'test/loop/exported-stacks.test.ts', cases: Math.ceil(cases / 8) },
+];
+
+interface Share {
+  readonly file: string;
+  readonly cases: number;
+  readonly seed: number;
+}
+
+const workers = Math.min(availableParallelism(), cases);
+const shares = laws.map(({ file, cases: all }) =>
+  Array.from({ length: workers }, (_, index): Share => {
+    const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : given + index;
+    return { file, cases: Math.ceil(all / workers), seed };
+  }),
+);
+
+for (const some of shares) {
+  for (const { file, cases: count, seed } of some) console.log(`${file}: ${count} cases, seed ${seed}`);
+  const held = await Promise.all(some.map(runShare));
+  if (held.includes(false)) process.exitCode = 1;
+}
+
+/** Whether all of its cases held; where one did not, all that the test says. */
+async function runShare({ file, cases: count, seed }: Share): Promise<boolean> {
+  const vitest = fileURLToPath(new URL('../node_modules/vitest/vitest.mjs', import.meta.url));
+  const child = spawn(process.execPath, [vitest, 'run', file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    env: { ...process.env, TRUEUP_CASES: String(count), TRUEUP_SEED: String(seed) },
+  });
+  const said: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  console.log(
+    `${file}: ${count} cases, seed ${seed}: ${code === 0 ? 'all of them hold' : 'one does not hold'}`,
+  );
+  if (code !== 0) console.log(Buffer.concat(said).toString());
+  return code === 0;
+}
