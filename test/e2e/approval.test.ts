@@ -1,6 +1,6 @@
 /** A plan that was approved by its digest, and the same job run again after it failed or was killed (RULES 28). */
 import { describe, expect, it } from 'vitest';
-import { secrets } from './bench.ts';
+import { openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';
 import { trueupProcess } from './process.ts';
 import { first, planInto, second, setByHand, twoClones } from './two-clones.ts';
@@ -124,4 +124,62 @@ describe('the same job, run again', () => {
       expect(await planning.ledger()).not.toHaveProperty('approved');
     },
   );
+});
+
+describe('what was approved to be taken away', () => {
+  const stays = [workspace('one'), workspace('two')];
+
+  it.each([
+    ['deletion', {}, 'POST /api/v2/workspaces/ws-…/actions/safe-delete'],
+    ['release', { onRemove: 'release' }, undefined],
+  ])(
+    'by a %s is that very workspace, and not whatever bears its name by then',
+    async (_, metadata, expected) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(...stays, workspace('old', {}, metadata));
+      await stack.declare(...stays);
+      const [id, approved] = [await bench.idOf('old'), await stack.plan()];
+      await stack.run(['plan', '--out', 'plan.json'], 0);
+      // The same name, claim and birth mark, applied by the same stack: another workspace.
+      await stack.declare(...stays, workspace('old', {}, metadata));
+      await bench.byHand.delete(`/workspaces/${id}`);
+      await stack.insist();
+      await stack.declare(...stays);
+      const fresh = await stack.plan();
+      expect(fresh.changes.map(({ action, address }) => [action, address])).toEqual(
+        approved.changes.map(({ action, address }) => [action, address]),
+      );
+      expect(fresh.digest).not.toBe(approved.digest);
+      bench.wire.reset();
+      await stack.run(['apply', '--approve', approved.digest], 4);
+      await stack.run(['apply', 'plan.json'], 4);
+      expect(bench.wire.writes()).toEqual([]);
+      await stack.run(['apply', '--approve', fresh.digest], 0);
+      expect(bench.written()).toHaveLength(1);
+      if (expected !== undefined) expect(bench.written()).toEqual([expected]);
+    },
+  );
+});
+
+describe('where it was approved', () => {
+  it('is part of it: the same role in two namespaces is two digests, two headings and two plan files', async () => {
+    const bench = await openBench();
+    const here = await bench.checkout({ clusterAuth: { namespace: 'team-a' } });
+    await here.declare(role('web'));
+    const there = await here.become({ clusterAuth: { namespace: 'team-b' } });
+    await there.run(['plan', '--out', 'b.json'], 0);
+    const other = await there.plan();
+    const back = await here.become({});
+    const plan = await back.plan();
+    expect(plan.changes).toEqual(other.changes.map((change) => ({ ...change, calls: expect.anything() })));
+    expect(plan.digest).not.toBe(other.digest);
+    expect(plan.targets[1]).toMatchObject({ place: 'team-a/auth/cluster' });
+    expect((await back.run(['plan'], 0)).out).toContain('prod  cluster-auth team-a/auth/cluster at http');
+    expect((await back.run(['apply', 'b.json'], 4)).err).toContain(
+      'was made for other targets than this stack has',
+    );
+    await back.run(['apply', '--approve', other.digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
 });

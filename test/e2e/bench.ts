@@ -2,6 +2,7 @@
  * A place to try promises in: the embedded service on a free port, a proxy in front of it that writes down the wire,
  * and stacks in a temporary directory. Everything is gone when the test has ended.
  */
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -223,4 +224,13 @@ function stackText(url: string, { name, renamedFrom, workspaces, clusterAuth, sp
       ...spec,
     },
   });
+}
+
+/** The ledger of the stack `payments` as version 1 wrote it: without what its targets were. */
+export async function toVersion1(stack: Checkout, approved?: object): Promise<void> {
+  const { records } = await stack.ledger();
+  const kept = approved === undefined ? records : [records, approved];
+  const checksum = createHash('sha256').update(JSON.stringify(kept)).digest('hex');
+  const text = { version: 1, stack: 'payments', serial: 7, checksum, ...(approved && { approved }), records };
+  await stack.write(join('.trueup', 'payments.ledger.json'), JSON.stringify(text));
 }

@@ -1,20 +1,7 @@
 /** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (RULES 37). */
-import { createHash } from 'node:crypto';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Checkout, openBench } from './bench.ts';
+import { openBench, toVersion1 } from './bench.ts';
 import { role, workspace } from './documents.ts';
-
-const file = join('.trueup', 'payments.ledger.json');
-
-/** The ledger as version 1 wrote it. */
-async function toVersion1(stack: Checkout, approved?: object): Promise<void> {
-  const { records } = await stack.ledger();
-  const kept = approved === undefined ? records : [records, approved];
-  const checksum = createHash('sha256').update(JSON.stringify(kept)).digest('hex');
-  const text = { version: 1, stack: 'payments', serial: 7, checksum, ...(approved && { approved }), records };
-  await stack.write(file, JSON.stringify(text));
-}
 
 async function applied() {
   const bench = await openBench();

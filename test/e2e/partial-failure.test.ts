@@ -97,6 +97,28 @@ describe('a create whose answer was lost', () => {
   });
 });
 
+describe('a create whose answer was lost, where somebody else has made what is there', () => {
+  it('with a copy of our claim is recorded as adopted: dropped later, it is released and stays', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('stays'));
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      if (method !== 'POST' || !creates.test(path)) return pass();
+      bench.wire.guardBy(undefined);
+      await bench.byHand.created({ name: 'app' }, bindings({ 'trueup-stack': 'payments' }));
+      return undefined;
+    });
+    await stack.declare(workspace('stays'), workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    const id = await bench.idOf('app');
+    expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'adopted' });
+    await stack.declare(workspace('stays'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('app')).toEqual([id]);
+    expect(await bench.tagsOf('app')).toEqual({});
+  });
+});
+
 describe('a service that is busy', () => {
   it('and answers 429 gets the same request again, creates included', async () => {
     const bench = await openBench();
