@@ -8,6 +8,7 @@ import { jsonSchema } from '../model/json-schema.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect, Guards, Stack, Target } from '../model/target.ts';
 import { checkGuards } from './check-guards.ts';
+import { checkPlaces } from './check-places.ts';
 import { compileSchema } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import type { Judgement } from './judgement.ts';
@@ -61,6 +62,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     ...broken,
     ...targets.flatMap((target) => target.problems),
     ...repeatedNames(listed),
+    ...checkPlaces(targets.map(({ target }) => target)),
     ...checkGuards(spec?.['guards']),
     ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
   ];

@@ -18,3 +18,26 @@ export function matchesPattern(name: string, pattern: string): boolean {
   }
   return true;
 }
+
+/**
+ * Whether there is a text that both match. Case does not count: names that are kept in lower case are what this is asked
+ * about, and two patterns that differ in case alone mean the same of them.
+ */
+export function patternsOverlap(one: string, other: string): boolean {
+  const [a, b] = [one.toLowerCase(), other.toLowerCase()];
+  if (!a.includes('*')) return matchesPattern(a, b);
+  if (!b.includes('*')) return matchesPattern(b, a);
+  // A star takes in whatever stands between the ends, so that only these can keep two patterns apart.
+  const [headA, headB] = [headOf(a), headOf(b)];
+  const [tailA, tailB] = [tailOf(a), tailOf(b)];
+  const headsAgree = headA.startsWith(headB) || headB.startsWith(headA);
+  return headsAgree && (tailA.endsWith(tailB) || tailB.endsWith(tailA));
+}
+
+function headOf(pattern: string): string {
+  return pattern.slice(0, pattern.indexOf('*'));
+}
+
+function tailOf(pattern: string): string {
+  return pattern.slice(pattern.lastIndexOf('*') + 1);
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { matchesPattern } from '../../src/model/name-pattern.ts';
+import { matchesPattern, patternsOverlap } from '../../src/model/name-pattern.ts';
 
 describe('a name pattern', () => {
   it.each([
@@ -40,3 +40,45 @@ describe('a name pattern', () => {
     );
   });
 });
+
+describe('two name patterns', () => {
+  it.each([
+    ['payments-*', 'payments-api', true],
+    ['payments-*', 'billing-*', false],
+    ['payments-*', '*-api', true],
+    ['payments-*', 'pay*', true],
+    ['*-api', '*-web', false],
+    ['*-api', 'api', false],
+    ['a*a', 'a', false],
+    ['a*b', 'b*a', false],
+    ['*', '', true],
+    ['', '', true],
+    ['PAYMENTS-*', 'payments-api', true],
+    ['Ci', 'cI', true],
+  ])('of which one is "%s" and the other "%s" may match one name: %s', (one, other, overlap) => {
+    expect(patternsOverlap(one, other)).toBe(overlap);
+    expect(patternsOverlap(other, one)).toBe(overlap);
+  });
+
+  it('overlap exactly when there is a text that both match', () => {
+    // Whatever two such patterns have in common is at most as long as all their letters together.
+    const texts = textsUpTo(8);
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 5 });
+    fc.assert(
+      fc.property(pattern, pattern, (one, other) => {
+        fc.pre((one + other).replaceAll('*', '').length <= 8);
+        const common = texts.some((text) => matchesPattern(text, one) && matchesPattern(text, other));
+        expect(patternsOverlap(one, other)).toBe(common);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+});
+
+/** Every text of "a" and "b" up to this length. */
+function textsUpTo(length: number): string[] {
+  if (length === 0) return [''];
+  const shorter = textsUpTo(length - 1);
+  const longest = shorter.filter((text) => text.length === length - 1);
+  return [...shorter, ...longest.flatMap((text) => [`${text}a`, `${text}b`])];
+}
