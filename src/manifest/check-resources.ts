@@ -34,7 +34,7 @@ export function checkResources(entries: readonly Entry[], { kinds, secrets }: Ch
   }
   const find = (address: DesiredResource['address']) =>
     formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
-  return entries.flatMap(({ resource, target, declaration }) => {
+  const each = entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
     if (resource === undefined || kind === undefined) return [];
     const others: Others = { target, declared: (address) => declared.get(find(address)) };
@@ -49,6 +49,7 @@ export function checkResources(entries: readonly Entry[], { kinds, secrets }: Ch
       ),
     ];
   });
+  return [...each, ...checkHeirs(entries, kinds)];
 }
 
 function diagnoseFinding(
@@ -125,6 +126,37 @@ function checkRename(
       ...(self ? {} : { related: [{ message: 'renamed here', place: heir.place }] }),
     },
   ];
+}
+
+/** What there is one of can become one: of two that name it, the plan would take whichever comes first. */
+function checkHeirs(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
+  const first = new Map<AddressText, Entry>();
+  return entries.flatMap((entry) => {
+    const { resource, shortForm } = entry;
+    const { renamedFrom } = resource?.metadata ?? {};
+    if (resource === undefined || renamedFrom === undefined || shortForm !== undefined) return [];
+    const { address } = resource;
+    const former = formatAddress({ ...address, name: foldName(kinds, address.kind, renamedFrom) });
+    const earlier = first.get(former);
+    if (earlier === undefined) first.set(former, entry);
+    // One that is declared twice is told as that.
+    if (earlier === undefined || earlier.address.name === address.name) return [];
+    return [renamedTwice(earlier, entry, renamedFrom)];
+  });
+}
+
+function renamedTwice(first: Entry, again: Entry, former: string): Diagnostic {
+  const { kind, target, name } = again.address;
+  const placeOf = ({ declaration }: Entry) => declaration.where.place(['metadata', 'renamedFrom']);
+  return {
+    code: 'renamed-twice',
+    severity: 'error',
+    class: 'invalid',
+    message: `"${first.address.name}" and "${name}" are both to be renamed from ${kind} "${former}" of target "${target}"`,
+    place: placeOf(again),
+    fix: 'keep "renamedFrom" in one of them',
+    related: [{ message: 'the other one', place: placeOf(first) }],
+  };
 }
 
 function checkReference(

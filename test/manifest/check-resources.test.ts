@@ -61,6 +61,31 @@ describe('a name', () => {
   });
 });
 
+describe('a name that a resource had before', () => {
+  it('is given up by one resource only, and both places are told', async () => {
+    const heirs = `${box('name: one, renamedFrom: old')}---\n${box('name: two, renamedFrom: old')}---\n${box('name: three, renamedFrom: other')}`;
+    expect(await say(heirs)).toEqual([
+      'manifests/a.yaml:8:37+3 renamed-twice: "one" and "two" are both to be renamed from Box "old" of target "acme" | fix: keep "renamedFrom" in one of them | the other one manifests/a.yaml:3:37',
+    ]);
+    expect(await say(heirs.replaceAll('spec: {}', 'spec: { tags: { a: b } }'))).toHaveLength(1);
+  });
+
+  it('may be the former name of one resource in each of several targets', async () => {
+    const stack = plainStack.replace(
+      '    - { name: prod',
+      '    - { name: beta, service: workspaces, url: embedded, organization: beta }\n    - { name: prod',
+    );
+    expect(await say(box('name: new, renamedFrom: old, targets: [acme, beta]'), stack)).toEqual([]);
+  });
+
+  it('is not told besides a resource that is declared twice', async () => {
+    const twice = box('name: new, renamedFrom: old');
+    expect(await say(`${twice}---\n${twice}`)).toEqual([
+      'manifests/a.yaml:8:19+3 duplicate: Box "new" is declared twice for target "acme" | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+    ]);
+  });
+});
+
 describe('a reference', () => {
   const reader = (name: string) => box('name: app', `spec:\n  readers: [app, ${name}]\n`);
 
