@@ -1,14 +1,26 @@
 /**
  * From the patterns of `spec.manifests` to files, sorted and each once: files, directories (all YAML below), globs, and
- * `!` in front of what is left out. What matches nothing is told: an empty look must never be taken for "all is gone".
+ * `!` in front of what is left out. What stands for nothing, or has nothing left, is told unless it is optional: an empty
+ * look must never be taken for "all is gone" (RULES 41).
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
+import type { Path } from '../model/json.ts';
 import { standardInput } from './find-stack.ts';
+
+/** One item of `spec.manifests`. */
+export interface ManifestPattern {
+  readonly pattern: string;
+  /** it may stand for nothing */
+  readonly optional: boolean;
+  /** where it stands in the Stack */
+  readonly path: Path;
+}
 
 /** What one pattern brought; `problem` says why it brought nothing, or not all. */
 export interface PatternFiles {
+  readonly pattern: ManifestPattern;
   /** absolute, sorted */
   readonly files: readonly string[];
   readonly problem?: PatternProblem;
@@ -23,27 +35,55 @@ export interface PatternProblem {
 /** What lies in such directories is never a manifest, unless it is named. */
 const ignoredDirectory = /^(\.|node_modules$)/;
 const isYaml = (file: string) => /\.ya?ml$/.test(file);
+const isExclusion = ({ pattern }: ManifestPattern) => pattern.startsWith('!');
 
-/** @returns for each pattern that is no exclusion and not `-` what it stands for, in the order of `patterns` */
+/** Whether a list only leaves out, and so does not say where manifests are. An empty one says that there are none. */
+export function onlyLeavesOut(patterns: readonly ManifestPattern[]): boolean {
+  return patterns.length > 0 && patterns.every(isExclusion);
+}
+
+/**
+ * @param noManifest absolute path of a file that is known to hold none, although a pattern may stand for it
+ * @returns for each pattern that is no exclusion and not `-` what it stands for, in the order of `patterns`
+ */
 export async function listFiles(
-  patterns: readonly string[],
+  patterns: readonly ManifestPattern[],
   directory: string,
-): Promise<ReadonlyMap<string, PatternFiles>> {
-  const excluded = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));
-  const isExcluded = picomatch(excluded.map(withoutDot), { dot: true });
-  const found = new Map<string, PatternFiles>();
+  noManifest?: string,
+): Promise<readonly PatternFiles[]> {
+  const excluded = patterns.filter(isExclusion).map(({ pattern }) => withoutDot(pattern.slice(1)));
+  const isExcluded = picomatch(excluded, { dot: true });
+  const isLeft = (file: string) => excluded.length === 0 || !isExcluded(slashes(relative(directory, file)));
+  const found: PatternFiles[] = [];
   for (const pattern of patterns) {
-    if (pattern.startsWith('!') || pattern === standardInput) continue;
-    const listed = await listPattern(pattern, directory);
-    const files = listed.files.filter(
-      (file) => excluded.length === 0 || !isExcluded(slashes(relative(directory, file))),
-    );
-    found.set(pattern, { ...listed, files });
+    if (isExclusion(pattern) || pattern.pattern === standardInput) continue;
+    const { files: all, problem } = await listPattern(pattern.pattern, directory);
+    const candidates = all.filter((file) => file !== noManifest);
+    const files = candidates.filter(isLeft);
+    const amiss = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
+    const isFine = amiss === undefined || (pattern.optional && amiss.code !== 'unreadable');
+    found.push({ pattern, files, ...(isFine ? {} : { problem: amiss }) });
   }
   return found;
 }
 
-async function listPattern(pattern: string, directory: string): Promise<PatternFiles> {
+/** @param candidates what it stands for before anything is left out */
+function nothingLeft({ pattern }: ManifestPattern, candidates: readonly string[]): PatternProblem {
+  const message =
+    candidates.length === 0
+      ? `"${pattern}" stands for the stack file alone, which holds no manifest`
+      : `the exclusions leave nothing of "${pattern}"`;
+  return { code: 'no-manifests', message, fix: maybeNothing(pattern) };
+}
+
+function maybeNothing(pattern: string): string {
+  return `correct the patterns, or write { pattern: ${JSON.stringify(pattern)}, optional: true } where there may be nothing`;
+}
+
+/** All that one pattern stands for. */
+type Listed = Omit<PatternFiles, 'pattern'>;
+
+async function listPattern(pattern: string, directory: string): Promise<Listed> {
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   if (glob === '') return listPath(pattern, resolve(directory, pattern));
   const root = resolve(directory, base);
@@ -52,26 +92,26 @@ async function listPattern(pattern: string, directory: string): Promise<PatternF
   return withFiles(pattern, walked, `no file matches "${pattern}"`);
 }
 
-async function listPath(pattern: string, path: string): Promise<PatternFiles> {
+async function listPath(pattern: string, path: string): Promise<Listed> {
   try {
     if (!(await stat(path)).isDirectory()) return { files: [path] };
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
     const message = missing ? `"${pattern}" does not exist` : `"${pattern}" cannot be read: ${codeOf(error)}`;
-    return { files: [], problem: { code: missing ? 'no-file' : 'unreadable', message } };
+    if (!missing) return { files: [], problem: { code: 'unreadable', message } };
+    return { files: [], problem: { code: 'no-file', message, fix: maybeNothing(pattern) } };
   }
   return withFiles(pattern, await walk(path, isYaml), `the directory "${pattern}" holds no manifest`);
 }
 
-function withFiles(pattern: string, { files, unreadable }: Walked, message: string): PatternFiles {
+function withFiles(pattern: string, { files, unreadable }: Walked, message: string): Listed {
   const sorted = [...files].sort();
   if (unreadable.length > 0) {
     const told = `a directory of "${pattern}" cannot be read: ${unreadable.join(', ')}`;
     return { files: sorted, problem: { code: 'unreadable', message: told } };
   }
   if (sorted.length > 0) return { files: sorted };
-  const fix = 'correct the pattern, or remove it when there is to be nothing';
-  return { files: [], problem: { code: 'no-manifests', message, fix } };
+  return { files: [], problem: { code: 'no-manifests', message, fix: maybeNothing(pattern) } };
 }
 
 interface Walked {

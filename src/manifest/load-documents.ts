@@ -4,11 +4,11 @@
  */
 import { dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isJsonObject } from '../model/json.ts';
+import { isJsonObject, type Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect } from '../model/target.ts';
 import { displayPath, findStack, standardInput } from './find-stack.ts';
-import { listFiles, type PatternProblem } from './list-files.ts';
+import { listFiles, onlyLeavesOut, type PatternProblem } from './list-files.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { parseDocuments } from './parse-documents.ts';
 import { readStack, type StackReading } from './read-stack.ts';
@@ -38,15 +38,18 @@ export interface Loaded {
 /** One file's part of the whole. */
 type Text = Pick<Loaded, 'documents' | 'diagnostics'>;
 
+/** What stands in the file that the Stack is in, besides it. */
+type OwnText = Text & { readonly path: string };
+
 /** So many files are open at once. */
 const readers = 32;
 
 export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const piped = input.path === standardInput ? await readInput(input) : undefined;
-  const own = piped === undefined ? undefined : takeStack(piped.documents);
-  if (piped !== undefined && own?.stack !== undefined) {
-    const stack = readStack(own.stack, { ...input, directory: resolve(input.cwd) });
-    return loadManifests(input, stack, { ...piped, documents: own.rest, path: standardInput });
+  const brought = piped === undefined ? undefined : takeStack(piped.documents);
+  if (piped !== undefined && brought?.stack !== undefined) {
+    const stack = readStack(brought.stack, { ...input, directory: resolve(input.cwd) });
+    return loadBrought(input, stack, { ...piped, documents: brought.rest, path: standardInput });
   }
   const path = await findStack(input.path, input.cwd);
   if (typeof path !== 'string')
@@ -69,35 +72,65 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   };
 }
 
+/** A stack that came through standard input, with the manifests that came with it. */
+async function loadBrought(input: LoadInput, stack: StackReading, own: OwnText): Promise<Loaded> {
+  const loaded = await loadManifests(input, stack, own);
+  const isEmpty = own.documents.length === 0 && own.diagnostics.length === 0;
+  return isEmpty && asksInput(stack)
+    ? { ...loaded, diagnostics: [...loaded.diagnostics, nothingPiped('a Stack and no manifest')] }
+    : loaded;
+}
+
 /** The manifests that the stack's patterns stand for, behind those that came with it. */
-async function loadManifests(
-  input: LoadInput,
-  stack: StackReading,
-  own: Text & { readonly path: string },
-): Promise<Loaded> {
+async function loadManifests(input: LoadInput, stack: StackReading, own: OwnText): Promise<Loaded> {
   const directory = own.path === standardInput ? resolve(input.cwd) : dirname(own.path);
-  const listed = await listFiles(stack.manifests, directory);
-  const problems = [...listed].flatMap(([pattern, { problem }]) =>
-    problem === undefined ? [] : [patternProblem(problem, stack, stack.manifests.indexOf(pattern))],
-  );
-  const paths = [...new Set([...listed.values()].flatMap(({ files }) => files))].filter(
-    (path) => path !== own.path,
-  );
+  const { paths, problems } = await listManifests(stack, own, directory);
   const texts: Text[] = [own];
   for (let start = 0; start < paths.length; start += readers) {
     const batch = paths.slice(start, start + readers);
-    texts.push(...(await Promise.all(batch.map((path) => readFileText(path, input)))));
+    texts.push(...(await Promise.all(batch.map((path) => readManifestFile(path, input)))));
   }
-  const asksInput = own.path !== standardInput && stack.manifests.includes(standardInput);
-  if (asksInput) texts.push(await readInput(input));
+  const isInputLeft = own.path !== standardInput && asksInput(stack);
+  if (isInputLeft) texts.push(await readInput(input));
   const documents = texts.flatMap((text) => text.documents);
   const hasOwn = own.documents.length > 0 || own.path === standardInput;
   return {
     stack,
     documents,
-    files: paths.length + (hasOwn ? 1 : 0) + (asksInput ? 1 : 0),
+    files: paths.length + (hasOwn ? 1 : 0) + (isInputLeft ? 1 : 0),
     diagnostics: [...stack.diagnostics, ...problems, ...texts.flatMap((text) => text.diagnostics)],
   };
+}
+
+function asksInput({ manifests }: StackReading): boolean {
+  return manifests.some(({ pattern }) => pattern === standardInput);
+}
+
+/** The files to read besides the stack's own, and what is amiss with the patterns that stand for them. */
+async function listManifests(
+  stack: StackReading,
+  own: OwnText,
+  directory: string,
+): Promise<{ readonly paths: readonly string[]; readonly problems: readonly Diagnostic[] }> {
+  const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
+  const listed = await listFiles(stack.manifests, directory, isBare ? own.path : undefined);
+  const problems = listed.flatMap(({ pattern, problem }) =>
+    problem === undefined ? [] : [patternProblem(problem, stack, pattern.path)],
+  );
+  const files = new Set(listed.flatMap((found) => found.files));
+  return {
+    paths: [...files].filter((path) => path !== own.path),
+    problems: onlyLeavesOut(stack.manifests) ? [nothingNamed(stack), ...problems] : problems,
+  };
+}
+
+/** A file in which nothing stands was cut off, or is being written: that is no word about what it held. */
+async function readManifestFile(path: string, input: LoadInput): Promise<Text> {
+  const text = await readFileText(path, input);
+  if (text.documents.length > 0 || text.diagnostics.length > 0) return text;
+  const message = `no document stands in "${displayPath(path, input.cwd)}"`;
+  const fix = 'write manifests into it, or delete it';
+  return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
 }
 
 async function readFileText(path: string, input: LoadInput): Promise<Text> {
@@ -108,17 +141,28 @@ async function readFileText(path: string, input: LoadInput): Promise<Text> {
 
 async function readInput(input: LoadInput): Promise<Text> {
   const text = await input.stdin?.();
-  if (text !== undefined) return parse(standardInput, text, input);
-  const message = 'manifests are asked for from standard input, and there is none';
-  return { documents: [], diagnostics: [incomplete('no-input', message)] };
+  if (text === undefined) {
+    const message = 'manifests are asked for from standard input, and there is none';
+    return { documents: [], diagnostics: [incomplete('no-input', message)] };
+  }
+  const parsed = parse(standardInput, text, input);
+  const isEmpty = parsed.documents.length === 0 && parsed.diagnostics.length === 0;
+  return isEmpty ? { ...parsed, diagnostics: [nothingPiped('no document')] } : parsed;
 }
 
 function parse(file: string, text: string, { secrets }: LoadInput): Text {
-  const parsed = parseDocuments(createSourceText(file, text, maskSecrets(secrets)));
-  if (text.trim() !== '') return parsed;
-  const fix = 'write manifests into it, or delete it';
-  const message = `"${file}" is empty`;
-  return { ...parsed, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
+  return parseDocuments(createSourceText(file, text, maskSecrets(secrets)));
+}
+
+/** Most likely what should have written the manifests has failed. */
+function nothingPiped(what: string): Diagnostic {
+  return {
+    code: 'no-document',
+    severity: 'error',
+    class: 'invalid',
+    message: `standard input holds ${what}`,
+    fix: 'pipe manifests into it; a stack that is to have none says "manifests: []"',
+  };
 }
 
 interface Taken {
@@ -153,15 +197,21 @@ function noStackDocument(path: string, cwd: string): Diagnostic {
   return { code: 'no-stack', severity: 'error', class: 'failure', message, fix };
 }
 
+function nothingNamed(stack: StackReading): Diagnostic {
+  const message = '"spec.manifests" only leaves out, and nothing says where the manifests are';
+  const fix = 'add where they are; a stack that is to have none says "manifests: []"';
+  return patternProblem({ code: 'no-manifests', message, fix }, stack, ['spec', 'manifests']);
+}
+
 function patternProblem(
   { code, message, fix }: PatternProblem,
-  stack: StackReading,
-  index: number,
+  { document }: StackReading,
+  path: Path,
 ): Diagnostic {
   return {
     ...incomplete(code, message),
     severity: code === 'no-manifests' ? 'warning' : 'error',
-    place: placeIn(stack.document, ['spec', 'manifests', `${index}`]),
+    place: placeIn(document, path),
     ...(fix === undefined ? {} : { fix }),
   };
 }

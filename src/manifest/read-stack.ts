@@ -12,6 +12,7 @@ import { checkPlaces } from './check-places.ts';
 import { compileSchema } from './compile-schema.ts';
 import { explainErrors } from './explain-errors.ts';
 import type { Judgement } from './judgement.ts';
+import type { ManifestPattern } from './list-files.ts';
 import { partialSpecSchema } from './manifest-schema.ts';
 import { leadsToSecret } from './mask-secrets.ts';
 import { nearestWord } from './nearest-word.ts';
@@ -31,7 +32,7 @@ export interface StackReading {
   readonly targets: readonly Target[];
   /** whether `targets` are all that the stack means to have */
   readonly allTargets: boolean;
-  readonly manifests: readonly string[];
+  readonly manifests: readonly ManifestPattern[];
   /** by kind */
   readonly defaults: Readonly<Record<string, JsonObject>>;
   readonly diagnostics: readonly Diagnostic[];
@@ -73,7 +74,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
     document,
     targets: good,
     allTargets: good.length === listed.length,
-    manifests: texts(spec?.['manifests']),
+    manifests: patternsIn(spec?.['manifests'], broken),
     defaults,
     diagnostics,
   };
@@ -84,7 +85,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
 
 function toStack(
   { metadata, spec }: StackDocument,
-  reading: Pick<StackReading, 'document' | 'targets' | 'defaults'>,
+  reading: Pick<StackReading, 'document' | 'targets' | 'defaults' | 'manifests'>,
   { directory }: StackContext,
 ): Stack {
   const { name, renamedFrom } = metadata;
@@ -93,7 +94,7 @@ function toStack(
     ...(renamedFrom === undefined ? {} : { renamedFrom }),
     file: reading.document.source.file,
     directory,
-    manifests: spec.manifests,
+    manifests: reading.manifests.map(({ pattern }) => pattern),
     targets: reading.targets,
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
@@ -189,8 +190,15 @@ function memberOf(value: Json, name: string): JsonObject | undefined {
   return isJsonObject(member) ? member : undefined;
 }
 
-function texts(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
+/** The legible ones. @param broken what the schema found wrong in the stack */
+function patternsIn(value: Json | undefined, broken: readonly Problem[]): ManifestPattern[] {
+  const items = Array.isArray(value) ? value : [];
+  return items.flatMap((item, index) => {
+    const at = ['spec', 'manifests', `${index}`];
+    const [pattern, path] = isJsonObject(item) ? [item['pattern'], [...at, 'pattern']] : [item, at];
+    if (typeof pattern !== 'string' || broken.some((problem) => isBelow(problem.path, path))) return [];
+    return [{ pattern, optional: isJsonObject(item) && item['optional'] === true, path }];
+  });
 }
 
 function isBelow(path: Path, parent: Path): boolean {

@@ -76,6 +76,28 @@ export const TargetSchema = Type.Object(
   closed,
 );
 
+/** A text, or a map with more to say of it. Each keyword judges values of its own type, so no union blurs the messages. */
+const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
+  type: ['string', 'object'],
+  minLength: 1,
+  ...closed,
+  required: ['pattern'],
+  properties: {
+    pattern: Type.String({
+      pattern: '^(?!!|-$).',
+      patternErrorMessage:
+        'a file, a directory or a pattern; "-" and what "!" leaves out are texts of the list',
+      description: 'A file, a directory, or a pattern such as "manifests/**/*.yaml"',
+    }),
+    optional: Type.Optional(
+      Type.Boolean({ description: 'Whether it may stand for nothing; if not, nothing is removed then' }),
+    ),
+  },
+  description: 'A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"',
+});
+
+export type ManifestPatternDocument = string | { readonly pattern: string; readonly optional?: boolean };
+
 /** A word, or a map with one member: each keyword judges values of its own type, so no union blurs the messages. */
 const Ledger = Type.Unsafe<LedgerDocument>({
   type: ['string', 'object'],
@@ -140,8 +162,9 @@ export const stackSchema = Type.Object(
     ),
     spec: Type.Object(
       {
-        manifests: Type.Array(text('A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"'), {
-          description: 'Where the manifests are, relative to this file; "!" in front leaves out',
+        manifests: Type.Array(ManifestPattern, {
+          description:
+            'Where the manifests are, relative to this file; "!" in front leaves out; an empty list says that there are none',
         }),
         targets: Type.Array(TargetSchema, { minItems: 1, description: 'The live places of the stack' }),
         defaults: Type.Optional(

@@ -47,7 +47,7 @@ describe.each(['hcp-terraform', 'neutral'] as const)('through %s', (dialect) => 
       'trueup-stack': 'payments:protect:release',
     });
     await stack.make(workspace('app', { tags: { env: 'prod' } }, { onRemove: 'release' }));
-    await stack.make('---\n');
+    await stack.make('');
     expect(Object.fromEntries(app.tags)).toEqual({ env: 'prod', 'hc:managed': 'yes' });
   });
 

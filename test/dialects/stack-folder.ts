@@ -55,10 +55,16 @@ export async function openStack({ targets, env = {} }: StackOptions): Promise<St
     kind: 'Stack',
     metadata: { name: 'payments' },
     // What stops for a person's word is tried elsewhere; here the wire is looked at.
-    spec: { manifests: ['manifests.yaml'], targets, guards: { allow: guardIds } },
+    spec: {
+      manifests: [{ pattern: 'manifests.yaml', optional: true }],
+      targets,
+      guards: { allow: guardIds },
+    },
   };
   await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));
-  const declare = (manifests: string) => writeFile(join(directory, 'manifests.yaml'), manifests);
+  const file = join(directory, 'manifests.yaml');
+  const declare = (manifests: string) =>
+    manifests === '' ? rm(file, { force: true }) : writeFile(file, manifests);
   const run = async (line: string, code = 0) => {
     const ran = await trueup(line.split(' '), { cwd: directory, env });
     expect(ran, `${line}\n${ran.out}${ran.err}`).toMatchObject({ code });

@@ -1,7 +1,9 @@
 /** Plan never writes, and sees all that its token may see, or says so (DESIGN section 4). */
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openBench, secrets } from './bench.ts';
+import { type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';
 import type { Fault } from './faulty-proxy.ts';
 
@@ -191,11 +193,55 @@ describe('an incomplete look', () => {
     await stack.declare(workspace('app'));
     await stack.write('manifests/broken.yaml', 'kind: [');
     await stack.run(['apply', '--yes'], 7);
-    await stack.write('manifests/broken.yaml', '');
-    const { out, err } = await stack.run(['apply', '--yes'], 1);
-    expect(out).toContain('not every manifest could be read');
-    expect(err).toContain('"manifests/broken.yaml" is empty');
+    for (const text of ['', '# app:\n#   old\n', '---\n']) {
+      await stack.write('manifests/broken.yaml', text);
+      const { out, err } = await stack.run(['apply', '--yes'], 1);
+      expect(out).toContain('not every manifest could be read');
+      expect(err).toContain('no document stands in "manifests/broken.yaml"');
+    }
     expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'exclusions leave nothing of a pattern',
+      ['manifests/**/*.yaml', '!manifests/**'],
+      'the exclusions leave',
+    ],
+    ['the patterns only leave out', ['!other/**'], 'only leaves out'],
+    ['a pattern finds the stack file alone', ['*.yaml'], 'stands for the stack file alone'],
+    [
+      'a pattern that is not optional stands for nothing',
+      [{ pattern: 'other/**', optional: false }],
+      'no file',
+    ],
+  ])('because %s removes nothing', async (_, manifests, says) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), role('web'));
+    await sayWhere(stack, manifests);
+    await stack.run(['validate'], 0);
+    for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
+      const { out, err } = await stack.run(args, 1);
+      expect(err).toContain(says);
+      expect(out).not.toMatch(/No changes|\d to (delete|release)/);
+      expect(out).toContain('not every manifest could be read');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is complete where the stack says that there may be nothing', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('web'));
+    for (const manifests of [[], [{ pattern: 'other/**', optional: true }]]) {
+      await sayWhere(stack, manifests);
+      const { coverage, summary } = await stack.plan();
+      expect(coverage.complete).toBe(true);
+      expect(summary.delete).toBe(2);
+    }
+    await sayWhere(stack, ['manifests', { pattern: 'other/**', optional: true }]);
+    await stack.run(['plan', '--exit-code'], 0);
   });
 });
 
@@ -265,3 +311,9 @@ describe('a service that cannot be reached', () => {
     expect(out).not.toContain(secrets.REVIEWER_JWT);
   });
 });
+
+/** Writes where the manifests are into the stack. */
+async function sayWhere(stack: Checkout, manifests: readonly unknown[]): Promise<void> {
+  const text = JSON.parse(await readFile(join(stack.directory, 'trueup.yaml'), 'utf8'));
+  await stack.write('trueup.yaml', JSON.stringify({ ...text, spec: { ...text.spec, manifests } }));
+}

@@ -61,7 +61,7 @@ export class StackFolder {
     await rm(this.directory, { recursive: true });
   }
 
-  #stack({ owns, exclusive = false, spare = false, defaults }: StackDraft): Json {
+  #stack({ manifests, owns, exclusive = false, spare = false, defaults }: StackDraft): Json {
     const { url, name } = this.#tenant;
     const fast = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
     const mount = (target: string, path: string): JsonObject => ({
@@ -77,7 +77,8 @@ export class StackFolder {
       kind: 'Stack',
       metadata: { name: stackName },
       spec: {
-        manifests: ['manifests.yaml'],
+        // Of a file in which nothing stands nobody knows what it held.
+        manifests: manifests.length === 0 ? [] : ['manifests.yaml'],
         targets: [
           { name: 'acme', service: 'workspaces', organization: name, token: { env: 'API_TOKEN' }, ...fast },
           mount('prod', mounts.prod(name)),
@@ -93,9 +94,8 @@ function documents({ manifests }: Pick<StackDraft, 'manifests'>): JsonObject[] {
   return manifests.map((manifest) => ({ apiVersion: 'trueup.dev/v1', ...manifest }));
 }
 
-/** An empty stack has a file all the same, with one comment in it. */
 function asYaml(values: readonly Json[]): string {
-  return values.length === 0 ? '# nothing\n' : values.map((value) => `---\n${dump(value)}`).join('');
+  return values.map((value) => `---\n${dump(value)}`).join('');
 }
 
 /** The whole draft in the words that a user would write it in. */

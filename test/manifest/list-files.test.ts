@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listFiles } from '../../src/manifest/list-files.ts';
+import { listFiles, type ManifestPattern, onlyLeavesOut } from '../../src/manifest/list-files.ts';
 import { folderWith } from './manifest-folder.ts';
 
 const files = {
@@ -14,15 +14,31 @@ const files = {
   'empty/readme.md': '',
 };
 
-async function list(patterns: readonly string[], folder?: string): Promise<Record<string, unknown>> {
+type Item = string | { readonly pattern: string; readonly optional: true };
+
+/** What each pattern brought: files, or the code of what is amiss. */
+async function list(items: readonly Item[], folder?: string): Promise<Record<string, unknown>> {
   const root = folder ?? (await folderWith(files));
-  const found = await listFiles(patterns, root);
+  const found = await listFiles(patternsOf(items), root);
   return Object.fromEntries(
-    [...found].map(([pattern, listed]) => [
-      pattern,
+    found.map((listed) => [
+      listed.pattern.pattern,
       listed.problem?.code ?? listed.files.map((file) => relative(root, file)),
     ]),
   );
+}
+
+function patternsOf(items: readonly Item[]): ManifestPattern[] {
+  return items.map((item) => ({
+    ...(typeof item === 'string' ? { pattern: item, optional: false } : item),
+    path: [],
+  }));
+}
+
+async function messages(items: readonly Item[], noManifest?: string): Promise<string[]> {
+  const root = await folderWith(files);
+  const found = await listFiles(patternsOf(items), root, noManifest && join(root, noManifest));
+  return found.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]));
 }
 
 describe('a pattern of manifests', () => {
@@ -58,6 +74,45 @@ describe('a pattern of manifests', () => {
     });
   });
 
+  it('of which the exclusions leave nothing says so', async () => {
+    const items = ['manifests', 'single.yaml', '!manifests/**', '!single.yaml'];
+    expect(await list(items)).toEqual({ manifests: 'no-manifests', 'single.yaml': 'no-manifests' });
+    expect(await messages(items)).toEqual([
+      'the exclusions leave nothing of "manifests"',
+      'the exclusions leave nothing of "single.yaml"',
+    ]);
+  });
+
+  it('stands for nothing where only a file that holds no manifest is left', async () => {
+    expect(await messages(['*.yaml'], 'single.yaml')).toEqual([
+      '"*.yaml" stands for the stack file alone, which holds no manifest',
+    ]);
+    expect(await messages(['manifests', 'single.yaml'], 'other.yaml')).toEqual([]);
+  });
+
+  it('may stand for nothing when it is optional, before and after exclusions', async () => {
+    const optional = (pattern: string) => ({ pattern, optional: true as const });
+    expect(
+      await list([
+        optional('nowhere'),
+        optional('nowhere/**'),
+        optional('empty'),
+        optional('single.yaml'),
+        optional('manifests'),
+        '!manifests/**',
+      ]),
+    ).toEqual({ nowhere: [], 'nowhere/**': [], empty: [], 'single.yaml': ['single.yaml'], manifests: [] });
+  });
+
+  it('is told when it cannot be read, also when it is optional', async () => {
+    const folder = await folderWith(files);
+    const isRoot = process.getuid?.() === 0;
+    // A file is no directory that could be entered, whoever asks.
+    const pattern = isRoot ? 'single.yaml/below' : 'locked';
+    if (!isRoot) await mkdir(join(folder, 'locked'), { mode: 0 });
+    expect(await list([{ pattern, optional: true }], folder)).toEqual({ [pattern]: 'unreadable' });
+  });
+
   it('finds hidden directories only by name', async () => {
     expect(await list(['manifests/.hidden', 'manifests/.hidden/*.yaml'])).toEqual({
       'manifests/.hidden': ['manifests/.hidden/c.yaml'],
@@ -76,4 +131,11 @@ describe('a pattern of manifests', () => {
       manifests: ['manifests/a.yaml', 'manifests/linked/b.yaml'],
     });
   });
+});
+
+it('a list that only leaves out names nothing, and an empty one says that there is nothing', () => {
+  expect(onlyLeavesOut(patternsOf(['!manifests/**', '!other']))).toBe(true);
+  expect(onlyLeavesOut(patternsOf([]))).toBe(false);
+  expect(onlyLeavesOut(patternsOf(['-']))).toBe(false);
+  expect(onlyLeavesOut(patternsOf(['!other', { pattern: 'manifests', optional: true }]))).toBe(false);
 });

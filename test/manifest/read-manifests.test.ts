@@ -100,6 +100,33 @@ describe('standard input', () => {
     expect(without.complete).toBe(false);
   });
 
+  it('in which no document stands is an error, however it was asked for', async () => {
+    const empty = [
+      'no-document: standard input holds no document | fix: pipe manifests into it; a stack that is to have none says "manifests: []"',
+    ];
+    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') };
+    const listed = { ...files, 'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]') };
+    for (const stdin of ['', ' \n', '# nothing\n', '---\n']) {
+      for (const manifests of [
+        await read(files, { path: '-', stdin }),
+        await read(listed, { stdin }),
+        await read(listed, { path: '-', stdin }),
+      ]) {
+        expect(told(manifests.diagnostics), stdin).toEqual(empty);
+        expect(manifests.diagnostics).toMatchObject([{ severity: 'error', class: 'invalid' }]);
+        expect(manifests.complete).toBe(false);
+      }
+    }
+  });
+
+  it('that brings a Stack and no manifest is an error, unless the stack asks for none', async () => {
+    const bring = (items: string) => read({}, { path: '-', stdin: plainStack.replace('[manifests]', items) });
+    expect(told((await bring('["-"]')).diagnostics)).toEqual([
+      'no-document: standard input holds a Stack and no manifest | fix: pipe manifests into it; a stack that is to have none says "manifests: []"',
+    ]);
+    expect(await bring('[]')).toMatchObject({ diagnostics: [], resources: [], complete: true });
+  });
+
   it('is read only when it is asked for', async () => {
     const folder = await folderWith({ 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') });
     const stdin = () => Promise.reject(new Error('nobody asked'));
@@ -134,9 +161,9 @@ describe('a look that is not complete says why', () => {
       'empty/notes.txt': '',
     });
     expect(told(manifests.diagnostics)).toEqual([
-      'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the pattern, or remove it when there is to be nothing',
-      'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the pattern, or remove it when there is to be nothing',
-      'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist',
+      'trueup.yaml:5:15+5 no-manifests: the directory "empty" holds no manifest | fix: correct the patterns, or write { pattern: "empty", optional: true } where there may be nothing',
+      'trueup.yaml:5:22+13 no-manifests: no file matches "more/*.yaml" | fix: correct the patterns, or write { pattern: "more/*.yaml", optional: true } where there may be nothing',
+      'trueup.yaml:5:37+8 no-file: "one.yaml" does not exist | fix: correct the patterns, or write { pattern: "one.yaml", optional: true } where there may be nothing',
     ]);
     expect(manifests.diagnostics.map((diagnostic) => [diagnostic.severity, diagnostic.class])).toEqual([
       ['warning', 'incomplete'],
@@ -146,14 +173,48 @@ describe('a look that is not complete says why', () => {
     expect(manifests.complete).toBe(false);
   });
 
-  it('when a file is empty, but not when all of it is commented out', async () => {
-    const empty = await readOne(' \n');
-    expect(told(empty.diagnostics)).toEqual([
-      'empty-file: "manifests/a.yaml" is empty | fix: write manifests into it, or delete it',
+  it('when exclusions leave nothing of a pattern, or when there is nothing but exclusions', async () => {
+    const excluded = await read({
+      'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "!manifests/**"]'),
+      'manifests/a.yaml': box('one'),
+    });
+    expect(told(excluded.diagnostics)).toEqual([
+      'trueup.yaml:5:15+9 no-manifests: the exclusions leave nothing of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } where there may be nothing',
     ]);
-    expect(empty.complete).toBe(false);
-    const commented = await readOne('# nothing here any more\n');
-    expect(commented).toMatchObject({ diagnostics: [], documents: 0, complete: true });
+    const onlyExclusions = await read({
+      'trueup.yaml': plainStack.replace('[manifests]', '["!manifests/**"]'),
+      'manifests/a.yaml': box('one'),
+    });
+    expect(told(onlyExclusions.diagnostics)).toEqual([
+      'trueup.yaml:5:14+17 no-manifests: "spec.manifests" only leaves out, and nothing says where the manifests are | fix: add where they are; a stack that is to have none says "manifests: []"',
+    ]);
+    for (const { complete, diagnostics } of [excluded, onlyExclusions]) {
+      expect(complete).toBe(false);
+      expect(diagnostics).toMatchObject([{ severity: 'warning', class: 'incomplete' }]);
+    }
+  });
+
+  it('when a pattern finds the stack file alone, unless that holds manifests too', async () => {
+    const stack = plainStack.replace('[manifests]', '["*.yaml"]');
+    const alone = await read({ 'trueup.yaml': stack, 'a.yml': box('one') });
+    expect(told(alone.diagnostics)).toEqual([
+      'trueup.yaml:5:15+8 no-manifests: "*.yaml" stands for the stack file alone, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } where there may be nothing',
+    ]);
+    expect(alone.complete).toBe(false);
+    const own = await read({ 'trueup.yaml': `${stack}---\n${box('own')}` });
+    expect(own).toMatchObject({ diagnostics: [], complete: true });
+  });
+
+  it('when no document stands in a file, whether it is empty or all of it is commented out', async () => {
+    for (const text of ['', ' \n', '# nothing here any more\n', '---\n', '---\n# a\n---\n...\n', '~\n']) {
+      const empty = await readOne(text);
+      expect(told(empty.diagnostics), text).toEqual([
+        'empty-file: no document stands in "manifests/a.yaml" | fix: write manifests into it, or delete it',
+      ]);
+      expect(empty, text).toMatchObject({ documents: 0, complete: false });
+    }
+    const beside = await readOne(`# a comment\n---\n${box('one')}---\n`);
+    expect(beside).toMatchObject({ diagnostics: [], documents: 1, complete: true });
   });
 
   it('when a file cannot be read, or is not text', async () => {
@@ -173,6 +234,34 @@ describe('a look that is not complete says why', () => {
 
   it('when a manifest is invalid', async () => {
     expect(await readOne(box('"a b"'))).toMatchObject({ resources: [], complete: false });
+  });
+});
+
+describe('a look that finds nothing is complete', () => {
+  it('when the stack says that there is nothing', async () => {
+    const manifests = await read({ 'trueup.yaml': plainStack.replace('[manifests]', '[]') });
+    expect(manifests).toMatchObject({ diagnostics: [], files: 0, documents: 0, complete: true });
+  });
+
+  it('when what stands for nothing is optional', async () => {
+    const items =
+      '[manifests, { pattern: more/**, optional: true }, { pattern: manifests/old, optional: true }, "!manifests/old/**"]';
+    const files = {
+      'trueup.yaml': plainStack.replace('[manifests]', items),
+      'manifests/a.yaml': box('one'),
+      'manifests/old/b.yaml': box('two'),
+    };
+    const manifests = await read(files);
+    expect(names(manifests)).toEqual(['one']);
+    expect(manifests).toMatchObject({ diagnostics: [], complete: true });
+    expect(manifests.stack?.manifests).toEqual([
+      'manifests',
+      'more/**',
+      'manifests/old',
+      '!manifests/old/**',
+    ]);
+    const plain = await read({ ...files, 'trueup.yaml': files['trueup.yaml'].replace('true', 'false') });
+    expect(plain.complete).toBe(false);
   });
 });
 

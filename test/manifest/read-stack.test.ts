@@ -107,6 +107,25 @@ describe('a stack with mistakes', () => {
     ]);
   });
 
+  it('says where its manifests are in texts, or in maps that say more', async () => {
+    const saying = (items: string) => say(plainStack.replace('[manifests]', `[manifests, ${items}]`));
+    expect(await saying('5, ""')).toEqual([
+      '5:26+1 wrong-type: "spec.manifests[1]" has the wrong type | found the number 5 | allowed text or a map | fix: put it in quotes: "5"',
+      '5:29+2 empty: "spec.manifests[2]" is empty | allowed at least 1 character',
+    ]);
+    expect(await saying('{ patern: a }, { pattern: manifests, optional: yes }')).toEqual([
+      '5:28+6 unknown-field: there is no field "patern" in "spec.manifests[1]" | allowed "pattern" or "optional" | fix: did you mean "pattern"?',
+      '5:73+3 wrong-type: "spec.manifests[2].optional" has the wrong type | found the text "yes" | allowed true or false | fix: write true, without quotes',
+    ]);
+    const alone =
+      'allowed a file, a directory or a pattern; "-" and what "!" leaves out are texts of the list';
+    expect(await saying('{ pattern: "!a", optional: true }, { pattern: "-" }, {}')).toEqual([
+      `5:37+4 pattern: "spec.manifests[1].pattern" is not well formed | found the text "!a" | ${alone}`,
+      `5:72+3 pattern: "spec.manifests[2].pattern" is not well formed | found the text "-" | ${alone}`,
+      '5:79+2 missing-field: "spec.manifests[3].pattern" is missing | allowed text | fix: add "pattern"',
+    ]);
+  });
+
   it('has defaults of kinds that exist', async () => {
     expect(await say(`${plainStack}  defaults:\n    box: {}\n    Stack: {}\n`)).toEqual([
       '10:5+3 unknown-kind: "spec.defaults" are by kind, and "box" is none | allowed "Box", "Labels", "Readers", "Pass" or "Gate" | fix: did you mean "Box"?',
