@@ -77,17 +77,19 @@ export function buildPlan(input: PlanInput): Planning {
   );
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
+  const selection = selectionOf(input);
   const plan: Plan = {
     version: planVersion,
     stack: input.stack.name,
     targets,
+    ...selection,
     changes,
     unchanged: drafts.size - pending.length,
     mentions: sortMentions([...sketch.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(scene, drafts),
     coverage: coverageOf(input, scene),
-    digest: digestOf({ stack: input.stack.name, targets, changes }),
+    digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
   };
   const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
   return {
@@ -204,6 +206,14 @@ function recordsOf(
     records.set(text, { draft, record: draft.record, settled: draft.change.action === 'none' });
   }
   return records;
+}
+
+/** The declared resources, tombstones among them, where they are a part of the stack: what the plan is about. */
+export function selectionOf({
+  isSelection,
+  desired,
+}: Pick<SceneInput, 'isSelection' | 'desired'>): Pick<Plan, 'selection'> {
+  return isSelection ? { selection: desired.map(({ address }) => formatAddress(address)).sort() } : {};
 }
 
 export function planTarget(target: Target): PlanTarget {

@@ -100,6 +100,18 @@ export function spentRecords(ledger: Ledger, live: ReadonlyMap<AddressText, Live
   });
 }
 
+/** Of the records at these addresses, those that are about one of the resources: what a rename leaves behind. */
+export function recordsAbout(
+  resources: readonly LiveResource[],
+  addresses: readonly AddressText[],
+  { records }: Ledger,
+): AddressText[] {
+  const keys = new Set(resources.flatMap((live) => idKeyed(live.address, live).map(([key]) => key)));
+  return addresses.filter((text) =>
+    idKeyed(parseAddress(text), records.get(text) ?? {}).some(([key]) => keys.has(key)),
+  );
+}
+
 function idKeyed<T extends { readonly id?: string }>(address: Address, value: T): [string, T][] {
   return value.id === undefined ? [] : [[idKey(address, value.id), value]];
 }

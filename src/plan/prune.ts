@@ -28,24 +28,33 @@ export type Removal =
   /** the ledger drops its record; nothing else */
   | { readonly is: 'forget'; readonly mention?: Mention };
 
-/** Every undeclared address that is live and ours by some witness, or that the ledger knows; with its verdict. */
+/**
+ * Every undeclared address that is live and ours by some witness, or that the ledger knows; with its verdict. In a
+ * selection the tombstones alone are judged: what else it does not hold may well be declared.
+ */
 export function judgeUndeclared(scene: Scene): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
-  const declared = (text: AddressText) => scene.desired.has(text) || scene.tombstones.has(text);
-  for (const [text, live] of scene.live) {
-    if (declared(text)) continue;
+  for (const [text, live] of undeclaredLive(scene)) {
     const verdict = judgeLive(scene, live);
     if (verdict !== undefined)
       verdicts.set(text, scene.isComplete ? verdict : unpruned(live.address, verdict));
   }
   for (const text of scene.spent) {
-    if (declared(text) || verdicts.has(text) || !isKnownGone(scene, text)) continue;
+    if (isDeclared(scene, text) || verdicts.has(text) || !isKnownGone(scene, text)) continue;
     verdicts.set(text, { is: 'forget' });
   }
   for (const removal of keptOutOfView(scene)) verdicts.set(formatAddress(removal.mention.address), removal);
   for (const tombstone of seenTombstones(scene))
     verdicts.set(formatAddress(tombstone.address), judgeTombstone(scene, tombstone));
   return verdicts;
+}
+
+function isDeclared({ desired, tombstones }: Scene, text: AddressText): boolean {
+  return desired.has(text) || tombstones.has(text);
+}
+
+function undeclaredLive(scene: Scene): [AddressText, LiveResource][] {
+  return scene.isSelection ? [] : [...scene.live].filter(([text]) => !isDeclared(scene, text));
 }
 
 /** What nobody could look at is left alone without a word: why is told once, with its target. */

@@ -5,7 +5,7 @@ import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
-import { byAddress, matchLive, matchRecords, spentRecords } from './identities.ts';
+import { byAddress, matchLive, matchRecords, recordsAbout, spentRecords } from './identities.ts';
 
 /** One target as it was found: what was read of each kind, and at what cost. */
 export interface LiveTarget {
@@ -34,6 +34,8 @@ export interface SceneInput {
   readonly desired: readonly DesiredResource[];
   readonly targets: readonly LiveTarget[];
   readonly ledger: Ledger;
+  /** `desired` is a part of the stack: what is not in it is as it was before, declared or not (RULES 41) */
+  readonly isSelection?: boolean;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
   /** what applies of this stack that never ended had begun to create, where its target still is the same place */
@@ -56,7 +58,10 @@ export interface Scene {
   record(address: Address): LedgerRecord | undefined;
   /** The address under which the ledger has that record, which a rename leaves behind. */
   recordedAt(address: Address): AddressText | undefined;
-  /** addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since */
+  /**
+   * Addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since. In a selection
+   * only those of what it holds.
+   */
   readonly spent: readonly AddressText[];
   /** whether an apply of this stack that was cut short had begun to create it (RULES 24) */
   hasBegunToCreate(address: Address): boolean;
@@ -75,6 +80,8 @@ export interface Scene {
   unseen(address: Address): string | undefined;
   /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
   readonly isComplete: boolean;
+  /** whether `desired` is a part of the stack: then nobody knows what else is declared, and nothing is judged for not being so */
+  readonly isSelection: boolean;
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
@@ -88,6 +95,9 @@ export function setScene(input: SceneInput): Scene {
   const live = matchLive(allLive(input), { desired, ledger, kind });
   const recorded = matchRecords(ledger, live);
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
+  const { isSelection = false } = input;
+  const spent = spentRecords(ledger, live);
+  const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
   return {
     stack,
     desired,
@@ -99,8 +109,8 @@ export function setScene(input: SceneInput): Scene {
     target,
     record: (address) => ledger.records.get(recordedAt(address) ?? ''),
     recordedAt,
-    spent: spentRecords(ledger, live),
     former: input.former ?? withoutLedger(stack),
+    spent: isSelection ? recordsAbout(selected, spent, ledger) : spent,
     isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
@@ -117,6 +127,7 @@ export function setScene(input: SceneInput): Scene {
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&
       allSets(input).every(({ incomplete }) => incomplete.length === 0),
+    isSelection,
   };
 }
 

@@ -10,16 +10,18 @@ export function unseen(
   refers: string,
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
   const blind = scene.isInView(to) ? scene.blindSpot(to) : undefined;
+  // Of what a selection leaves out nobody knows whether it is declared.
+  const [there, add] = scene.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
   if (blind === undefined) {
     return {
       class: 'invalid',
-      message: `${refers}, which is neither declared nor live`,
-      fix: 'declare it, or correct the name',
+      message: `${refers}, which is neither ${there} nor live`,
+      fix: `${add}, or correct the name`,
     };
   }
   return {
     class: 'incomplete',
-    message: `${refers}, which is not declared, and nobody can tell whether it is live: ${blind}`,
+    message: `${refers}, which is not ${there}, and nobody can tell whether it is live: ${blind}`,
     fix: `make it possible to read "${formatAddress(to)}", then plan again`,
   };
 }

@@ -94,6 +94,8 @@ export interface World {
   /** what an apply that was cut short had begun to create */
   readonly begunCreations?: readonly Address[];
   readonly former?: FormerStack;
+  /** `desired` is a part of the stack */
+  readonly isSelection?: boolean;
   readonly kinds?: PlanInput['kinds'];
 }
 
@@ -131,6 +133,7 @@ export function inputOf(world: World): SceneInput & PlanInput {
     manifestsComplete: world.manifestsComplete ?? true,
     begunCreations: new Set((world.begunCreations ?? []).map(formatAddress)),
     ...(world.former === undefined ? {} : { former: world.former }),
+    isSelection: world.isSelection ?? false,
     files: 1,
     documents: 1,
   };
