@@ -41,9 +41,13 @@ export function unacknowledged(plan: Plan, ids: readonly string[], screen: Scree
   return blockingIds(plan.guards).filter((id) => !ids.includes(id));
 }
 
-/** Tells what blocks, and how somebody who has read the plan lets it pass. */
-export function tellBlocked(plan: Plan, open: readonly GuardId[], screen: Screen): ExitCode {
-  const way = acknowledgement(plan) ?? '';
+/** Tells what blocks, and how somebody who has read the plan lets it pass. @param stack what names it on the command line */
+export function tellBlocked(
+  plan: Plan,
+  open: readonly GuardId[],
+  { screen, stack }: { readonly screen: Screen; readonly stack?: string | undefined },
+): ExitCode {
+  const way = acknowledgement(plan, stack) ?? '';
   const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
   const verb = open.length === 1 ? 'blocks' : 'block';
   printError(

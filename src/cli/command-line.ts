@@ -13,8 +13,20 @@ export interface Ends {
   screenOf(options: CommonOptions): Screen;
 }
 
-export const pathHelp =
-  "a directory with a trueup.yaml, a stack file, or - for manifests on standard input in place of the stack's own files (default: trueup.yaml here or in a parent)";
+const here = '(default: trueup.yaml here or in a parent)';
+
+export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;
+
+/** For commands that look at no manifest, or that need them all. */
+export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
+
+/** For every command that takes manifests from standard input. */
+export function completeOption(): Option {
+  return new Option(
+    '--complete',
+    'with -: the input is the whole stack; what is not in it is no longer declared',
+  );
+}
 
 /** A command below `program`, with the options that every command takes. */
 export function command(program: Command, name: string, description: string): Command {

@@ -14,6 +14,8 @@ export interface Consent {
   readonly acknowledged: readonly string[];
   /** an apply of this very approval began before: its guards have been passed */
   readonly begun: boolean;
+  /** what names the stack on the command line */
+  readonly stack?: string | undefined;
 }
 
 /** The exit code of a plan that nobody may apply as it is; undefined when it has no problems. */
@@ -28,7 +30,7 @@ export function refuseProblems(plan: Plan, screen: Screen): ExitCode | undefined
 /** Why nothing is going to be written; undefined when it may be. */
 export async function askConsent(
   plan: Plan,
-  { agreed, acknowledged, begun }: Consent,
+  { agreed, acknowledged, begun, stack }: Consent,
   { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
 ): Promise<ExitCode | undefined> {
   if (plan.changes.length === 0) return undefined;
@@ -36,7 +38,7 @@ export async function askConsent(
   const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showWhole(plan, screen);
-    return tellBlocked(plan, open, screen);
+    return tellBlocked(plan, open, { screen, stack });
   }
   if (agreed) return undefined;
   if (!canAsk) {
@@ -46,22 +48,23 @@ export async function askConsent(
     );
     return exitCodes.error;
   }
-  return open.length > 0 ? askIds(plan, open, { screen, stop }) : askYes(plan, { screen, stop });
+  return open.length > 0 ? askIds(plan, open, { screen, stop, stack }) : askYes(plan, { screen, stop });
 }
 
 interface Asking {
   readonly screen: Screen;
   readonly stop: AbortSignal;
+  readonly stack?: string | undefined;
 }
 
 /** Whoever types the guards of the plan above has read them: that is the answer to both questions. */
 async function askIds(
   plan: Plan,
   open: readonly GuardId[],
-  { screen, stop }: Asking,
+  { screen, stop, stack }: Asking,
 ): Promise<ExitCode | undefined> {
   const answer = await screen.world.ask(questionFor(plan, open), stop);
-  return isAcknowledgedBy(open, answer) ? undefined : tellBlocked(plan, open, screen);
+  return isAcknowledgedBy(open, answer) ? undefined : tellBlocked(plan, open, { screen, stack });
 }
 
 async function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<ExitCode | undefined> {
@@ -73,5 +76,5 @@ async function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<Exit
 
 /** As JSON the plan is the result of an apply that goes no further; as text it has been shown already. */
 function showWhole(plan: Plan, screen: Screen): void {
-  if (screen.format === 'json') printPlan(screen, plan, false);
+  if (screen.format === 'json') printPlan(screen, plan);
 }

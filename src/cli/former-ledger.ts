@@ -22,7 +22,7 @@ export interface FormerPlace {
   readonly world: World;
   readonly screen: Screen;
   /** for who is going to write */
-  lock?(stack: string, store: StackStore): Promise<HeldLock | ExitCode>;
+  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
 }
 
 /**
@@ -49,7 +49,8 @@ export async function openFormerLedger(
     const found = await store.read();
     const heir = found.closedFor;
     // What came along before needs no lock: there is nothing left of it that anybody could write.
-    const taken = lock === undefined || heir === stack.name ? undefined : await lock(name, store);
+    const taken =
+      lock === undefined || heir === stack.name ? undefined : await lock({ ...stack, name }, store);
     if (typeof taken === 'number') {
       await close();
       return taken;

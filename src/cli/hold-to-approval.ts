@@ -7,8 +7,7 @@ import type { MeantChange } from '../model/change.ts';
 import type { ApprovedPlan, Ledger } from '../model/ledger.ts';
 import type { Plan } from '../model/plan.ts';
 import type { PlanDifference } from '../model/plan-difference.ts';
-import type { Stack } from '../model/target.ts';
-import { type Planning, planTarget } from '../plan/build-plan.ts';
+import { type Planning, planTarget, selectionOf } from '../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
 import { atomsOf, digestVersion } from '../plan/digest.ts';
 import { judgeApproval } from '../plan/judge-approval.ts';
@@ -17,23 +16,41 @@ import { renderPlanDifferenceJson } from '../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../report/plan-difference-text.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { PlanRequest } from './make-plan.ts';
 import type { Approval } from './read-approval.ts';
 import { printError, type Screen } from './screen.ts';
 
-/** Before anything is read: a plan of another stack or target can never fit. */
-export function refuseElsewhere({ given }: Approval, stack: Stack, screen: Screen): ExitCode | undefined {
+/** Before anything is read: a plan of another stack, target or selection can never fit. */
+export function refuseElsewhere(
+  { given }: Approval,
+  { stack, resources: desired, isSelection }: Pick<PlanRequest, 'stack' | 'resources' | 'isSelection'>,
+  screen: Screen,
+): ExitCode | undefined {
   if (given === undefined) return undefined;
   const { changes, ...made } = given.plan;
-  const here = { stack: stack.name, targets: stack.targets.map(planTarget), changes };
+  const selection = selectionOf({ isSelection, desired });
+  const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
   const difference = comparePlans({ ...made, changes }, here);
   if (isSamePlan(difference)) return undefined;
   showDifference(screen, difference, {
     one: { name: given.file, digest: made.digest },
     other: { name: stack.file, digest: '' },
   });
-  const what = difference.stack === undefined ? 'other targets than this stack has' : 'another stack';
-  printError(screen, `nothing was written: the plan "${given.file}" was made for ${what}`);
+  printError(
+    screen,
+    `nothing was written: the plan "${given.file}" was made for ${elsewhere(difference, given.file)}`,
+  );
   return exitCodes.stale;
+}
+
+/** The first thing that tells the place of a plan from this one; for whoever has mixed up two, how to mean the same. */
+function elsewhere({ stack, targets, selection }: PlanDifference, file: string): string {
+  if (stack !== undefined) return 'another stack';
+  if (targets.length > 0 || selection === undefined) return 'other targets than this stack has';
+  if (selection.one === undefined)
+    return 'the whole stack, and standard input brings a selection of it, unless "--complete" says otherwise';
+  if (selection.other !== undefined) return 'another selection of this stack';
+  return `a selection of this stack: pipe that in, with "trueup apply ${file} -"`;
 }
 
 /** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */
@@ -59,7 +76,7 @@ export function holdToApproval(
     case 'elsewhere':
       printError(
         screen,
-        `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets`,
+        `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets, or for another selection of it`,
       );
       return exitCodes.stale;
     case 'differs':

@@ -1,13 +1,13 @@
 /** The commands about ledger, lock and history on the command line: `unlock` and `history`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { parseDuration } from '../model/duration.ts';
-import { type CommonOptions, command, type Ends, formatOption, pathHelp } from './command-line.ts';
+import { type CommonOptions, command, type Ends, formatOption, stackHelp } from './command-line.ts';
 import type { ShowOptions } from './commands/history.ts';
 import type { World } from './world.ts';
 
 export function addUnlock(program: Command, world: World, { end, screenOf }: Ends): void {
   command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')
-    .argument('[path]', pathHelp)
+    .argument('[path]', stackHelp)
     .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
     .action(async (path: string | undefined, options: CommonOptions & { id: string }) => {
       const { unlock } = await import('./commands/unlock.ts');
@@ -21,7 +21,7 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
     'history',
     'Lists what was applied, newest first; "history show <id>" tells one',
   )
-    .argument('[path]', pathHelp)
+    .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
     .action(async (path: string | undefined, options: CommonOptions & { limit: number }) => {
@@ -30,7 +30,7 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
     });
   command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
     .argument('<id>', 'as "trueup history" lists it')
-    .argument('[path]', pathHelp)
+    .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--revert', 'print what to write into the manifests to take it back')
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {

@@ -18,6 +18,7 @@ export interface PlanRequest {
   readonly files: number;
   readonly documents: number;
   readonly manifestsComplete: boolean;
+  readonly isSelection: boolean;
   readonly ledger: Ledger;
   readonly begunCreations?: SceneInput['begunCreations'];
   readonly former?: SceneInput['former'];
@@ -48,13 +49,14 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const sessions = connected.targets
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
-  const { manifestsComplete } = request;
+  const { manifestsComplete, isSelection } = request;
   const scene = {
     stack,
     kinds,
     desired: resources,
     ledger,
     manifestsComplete,
+    isSelection,
     ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
     ...(request.former === undefined ? {} : { former: request.former }),
   };

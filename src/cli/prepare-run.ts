@@ -32,16 +32,18 @@ export interface Prepared<C extends ReaderConnection> {
 export interface Preparation<C extends ReaderConnection> {
   connect(stack: Stack, world: World): Promise<Connected<C>>;
   /** for who is going to write; an exit code when the lock is not to be had */
-  lock?(stack: string, store: StackStore): Promise<HeldLock | ExitCode>;
+  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  /** what standard input brings is all of the stack */
+  readonly complete?: boolean | undefined;
 }
 
 /** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { world, screen }: { world: World; screen: Screen },
-  { connect, lock }: Preparation<C>,
+  { connect, lock, complete }: Preparation<C>,
 ): Promise<Prepared<C> | ExitCode> {
-  const manifests = await loadManifests(path, world);
+  const manifests = await loadManifests(path, world, complete);
   const { stack, diagnostics } = manifests;
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(screen, diagnostics);
@@ -51,7 +53,7 @@ export async function prepareRun<C extends ReaderConnection>(
   const opened: Opened<C> = { store: await openLedger(stack, world) };
   const close = () => closeAll(opened);
   try {
-    const held = await lock?.(stack.name, opened.store);
+    const held = await lock?.(stack, opened.store);
     if (typeof held === 'number') {
       await close();
       return held;
@@ -81,6 +83,7 @@ export async function prepareRun<C extends ReaderConnection>(
       manifestsComplete: manifests.complete,
       ...taken,
       begunCreations: begun,
+      isSelection: manifests.isSelection,
       connected,
     };
     return { request, connected, ledger, store: opened.store, former, close };

@@ -2,7 +2,15 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { LedgerError } from '../model/ledger.ts';
 import { WireError } from '../model/wire.ts';
-import { type CommonOptions, command, type Ends, formatOption, pathHelp } from './command-line.ts';
+import {
+  type CommonOptions,
+  command,
+  completeOption,
+  type Ends,
+  formatOption,
+  pathHelp,
+  stackHelp,
+} from './command-line.ts';
 import type { ApplyOptions } from './commands/apply.ts';
 import type { ExportOptions } from './commands/export.ts';
 import type { PlanOptions } from './commands/plan.ts';
@@ -64,7 +72,7 @@ function buildProgram(world: World, end: (code: ExitCode) => void): Command {
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
   const screenOf = (options: CommonOptions): Screen => openScreen(world, options);
-  addValidate(program, world, { end, screenOf });
+  addValidate(program, { end, screenOf });
   addPlan(program, world, { end, screenOf });
   addApply(program, world, { end, screenOf });
   addPlanFiles(program, world, { end, screenOf });
@@ -77,13 +85,14 @@ function buildProgram(world: World, end: (code: ExitCode) => void): Command {
   return program;
 }
 
-function addValidate(program: Command, world: World, { end, screenOf }: Ends): void {
+function addValidate(program: Command, { end, screenOf }: Ends): void {
   command(program, 'validate', 'Checks every manifest, offline, and reports every problem')
     .argument('[path]', pathHelp)
     .addOption(formatOption())
-    .action(async (path: string | undefined, options: CommonOptions) => {
+    .addOption(completeOption())
+    .action(async (path: string | undefined, options: CommonOptions & { complete?: boolean }) => {
       const { validate } = await import('./commands/validate.ts');
-      end(await validate(path, world, screenOf(options)));
+      end(await validate(path, options, screenOf(options)));
     });
 }
 
@@ -95,6 +104,7 @@ function addPlan(program: Command, world: World, { end, screenOf }: Ends): void 
   )
     .argument('[path]', pathHelp)
     .addOption(formatOption())
+    .addOption(completeOption())
     .option('--calls', 'show the exact requests that apply would send')
     .option('--exit-code', 'exit with 2 when there are changes')
     .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
@@ -111,8 +121,12 @@ function addApply(program: Command, world: World, { end, screenOf }: Ends): void
     'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
   )
     .argument('[path]', `${pathHelp}; or a plan file, which is applied if it still holds`)
-    .argument('[stack]', 'the stack of the plan file, where it is not the one that is here')
+    .argument(
+      '[stack]',
+      'the stack of the plan file, where it is not the one that is here; - for the selection that it was made for',
+    )
     .addOption(formatOption())
+    .addOption(completeOption())
     .option('--calls', 'show the exact requests in the plan')
     .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
@@ -205,7 +219,7 @@ function addRecover(program: Command, world: World, { end, screenOf }: Ends): vo
     'recover',
     'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
   )
-    .argument('[path]', pathHelp)
+    .argument('[path]', stackHelp)
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
     .action(async (path: string | undefined, options: CommonOptions & { yes?: boolean; moved?: string }) => {
@@ -273,4 +287,6 @@ Examples:
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
-  ./render | trueup plan -        all manifests of the stack from standard input`;
+  ./render | trueup plan -        some manifests of the stack, and nothing else of it
+  ./render | trueup plan - --complete
+                                  all of them: what is not among them is declared no more`;

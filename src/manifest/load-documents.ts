@@ -20,6 +20,7 @@ export interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
   readonly stdin?: () => Promise<string>;
+  readonly inputIsWhole?: boolean;
   readonly instead?: string;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
@@ -30,6 +31,8 @@ export interface Loaded {
   readonly stack?: StackReading;
   /** the manifests, in reading order: the stack file's own, then file by file */
   readonly documents: readonly YamlDocument[];
+  /** the documents are a part of the stack: what is not among them is as it was before (RULES 41) */
+  readonly isSelection?: boolean;
   /** files that manifests were looked for in */
   readonly files: number;
   readonly diagnostics: readonly Diagnostic[];
@@ -64,12 +67,19 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   if (stack === undefined) return { ...about, files: 0 };
   if (input.instead !== undefined) return { stack, files: 1, ...parse(standardInput, input.instead, input) };
   if (piped === undefined) return loadManifests(input, stack, about);
+  const isSelection = input.inputIsWhole !== true && hasOwnManifests(stack);
   return {
     stack,
-    documents: [...about.documents, ...piped.documents],
+    documents: isSelection ? piped.documents : [...about.documents, ...piped.documents],
+    isSelection,
     files: 1,
     diagnostics: [...about.diagnostics, ...stack.diagnostics, ...piped.diagnostics],
   };
+}
+
+/** Whether the stack has manifests besides those that are piped into it. A list that only leaves out means some, too. */
+function hasOwnManifests({ manifests }: StackReading): boolean {
+  return manifests.some(({ pattern }) => pattern !== standardInput);
 }
 
 /** A stack that came through standard input, with the manifests that came with it. */

@@ -28,6 +28,8 @@ export interface ManifestInput {
   readonly cwd: string;
   /** asked only when manifests are to come from there */
   readonly stdin?: () => Promise<string>;
+  /** what standard input brings is all of the stack, also where that has files of its own (RULES 41) */
+  readonly inputIsWhole?: boolean;
   /** the text of manifests that are to be judged in place of all that the stack names; their places are in `-` */
   readonly instead?: string;
   readonly kinds: Registry;
@@ -39,6 +41,8 @@ export interface Manifests {
   readonly stack?: Stack;
   /** of the valid manifests, in reading order, tombstones included */
   readonly resources: readonly DesiredResource[];
+  /** the resources are a part of the stack, and nothing is said about the rest: only of what `-` brings (RULES 41) */
+  readonly isSelection: boolean;
   /** files that manifests were looked for in; standard input counts as one */
   readonly files: number;
   readonly documents: number;
@@ -63,6 +67,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
   return {
     ...(stack === undefined ? {} : { stack }),
     resources: judged.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
+    isSelection: loaded.isSelection ?? false,
     files: loaded.files,
     documents: loaded.documents.length,
     diagnostics: sortDiagnostics(diagnostics),

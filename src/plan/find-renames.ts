@@ -42,7 +42,9 @@ function isGone(scene: Scene, live: LiveResource, drafts: ReadonlyMap<AddressTex
   const text = formatAddress(address);
   const draft = drafts.get(text);
   if (draft !== undefined && isTaken(draft)) return true;
-  if (scene.desired.has(text) || scene.kind(address.kind).ownership.by !== 'claim') return false;
+  // What is not in a selection may be declared all the same.
+  if (scene.isSelection || scene.desired.has(text) || scene.kind(address.kind).ownership.by !== 'claim')
+    return false;
   const { claim } = witness;
   return (
     scene.record(address) !== undefined ||

@@ -80,9 +80,16 @@ function blocks(count: number): string {
   return `${counted(count, 'guard')} ${verb} applying until ${they} acknowledged`;
 }
 
-/** How a person who has read the plan lets its guards pass; undefined when none blocks. */
-export function acknowledgement({ guards, digest }: Pick<Plan, 'guards' | 'digest'>): string | undefined {
+/**
+ * How a person who has read the plan lets its guards pass; undefined when none blocks.
+ * @param stack what names the stack on the command line; nothing for the one that is here
+ */
+export function acknowledgement(
+  { guards, digest }: Pick<Plan, 'guards' | 'digest'>,
+  stack?: string,
+): string | undefined {
   const blocking = blockingIds(guards);
   if (blocking.length === 0) return undefined;
-  return `trueup apply --approve ${digest} --ack ${blocking.join(',')}`;
+  const command = ['trueup apply', ...(stack === undefined ? [] : [stack])].join(' ');
+  return `${command} --approve ${digest} --ack ${blocking.join(',')}`;
 }

@@ -21,6 +21,8 @@ export interface PlanTextOptions {
   readonly calls?: boolean;
   /** columns of the terminal; 100 when not told */
   readonly width?: number;
+  /** what names the stack on the command line, for the commands that the report proposes */
+  readonly stack?: string;
 }
 
 /** Beyond this many changes the end of the report repeats the totals by kind, and the names of what is taken away. */
@@ -40,7 +42,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     problemLines(plan, layout),
     recapLines(plan.changes, layout),
     coverageLines(plan, layout),
-    closingLines(plan, layout),
+    closingLines(plan, layout, options.stack),
   ];
   return sections
     .filter((lines) => lines.length > 0)
@@ -114,14 +116,14 @@ function coverageLines({ coverage }: Plan, { paint, width }: PlanLayout): string
   return [paint.heading('Looked at'), ...indent(lines, 2)];
 }
 
-function closingLines(plan: Plan, { paint, width }: PlanLayout): string[] {
+function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | undefined): string[] {
   const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const warning = plan.coverage.complete
     ? []
     : ['The look was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
   const blocked = blockedLine(plan);
   const guards = guardSummary(plan);
-  const acknowledge = blocked === undefined ? acknowledgement(plan) : undefined;
+  const acknowledge = blocked === undefined ? acknowledgement(plan, stack) : undefined;
   return [
     ...warning.map(paint.warning),
     ...(blocked === undefined ? [] : [paint.error(blocked)]),

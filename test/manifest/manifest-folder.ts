@@ -33,13 +33,19 @@ export async function folderWith(files: Files): Promise<string> {
 
 export async function read(
   files: Files,
-  options: { readonly path?: string; readonly stdin?: string; readonly from?: string } = {},
+  options: {
+    readonly path?: string;
+    readonly stdin?: string;
+    readonly inputIsWhole?: boolean;
+    readonly from?: string;
+  } = {},
 ): Promise<Manifests> {
   const folder = await folderWith(files);
-  const { path, stdin, from } = options;
+  const { path, stdin, from, inputIsWhole } = options;
   return readManifests({
     ...(path === undefined ? {} : { path }),
     ...(stdin === undefined ? {} : { stdin: () => Promise.resolve(stdin) }),
+    ...(inputIsWhole === undefined ? {} : { inputIsWhole }),
     cwd: from === undefined ? folder : join(folder, from),
     kinds: toyKinds,
     dialects: toyDialects,

@@ -69,10 +69,31 @@ describe('a directory of manifests', () => {
 });
 
 describe('standard input', () => {
-  it('takes the place of the manifests that the stack names', async () => {
-    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') };
+  const files = { 'trueup.yaml': `${plainStack}---\n${box('own')}`, 'manifests/a.yaml': box('one') };
+
+  it('is a selection of a stack that has files of its own, and complete as that', async () => {
+    for (const items of ['[manifests]', '[manifests, "-"]', '["!manifests/**"]']) {
+      const stack = files['trueup.yaml'].replace('[manifests]', items);
+      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: box('two') });
+      expect(names(manifests), items).toEqual(['two']);
+      expect(manifests, items).toMatchObject({ isSelection: true, files: 1, documents: 1, complete: true });
+    }
+  });
+
+  it('is the whole of a stack that has no files of its own, and of any other when that is said', async () => {
+    for (const items of ['["-"]', '[]']) {
+      const stack = files['trueup.yaml'].replace('[manifests]', items);
+      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: box('two') });
+      expect(names(manifests), items).toEqual(['own', 'two']);
+      expect(manifests, items).toMatchObject({ isSelection: false, complete: true });
+    }
+    const manifests = await read(files, { path: '-', stdin: box('two'), inputIsWhole: true });
+    expect(names(manifests)).toEqual(['own', 'two']);
+    expect(manifests).toMatchObject({ isSelection: false, complete: true });
+  });
+
+  it('says what is wrong in it, at its own places', async () => {
     const manifests = await read(files, { path: '-', stdin: `${box('two')}---\n${box('two')}` });
-    expect(names(manifests)).toEqual(['two', 'two']);
     expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
     expect(told(manifests.diagnostics)).toEqual([
       '-:8:19+3 duplicate: Box "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
@@ -84,7 +105,13 @@ describe('standard input', () => {
     const manifests = await read({}, { path: '-', stdin });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.stack).toMatchObject({ name: 'payments', file: '-' });
-    expect(manifests).toMatchObject({ files: 1, complete: true });
+    expect(manifests).toMatchObject({ files: 1, isSelection: false, complete: true });
+    const filed = await read(
+      { 'manifests/a.yaml': box('two') },
+      { path: '-', stdin: `${box('one')}---\n${plainStack}` },
+    );
+    expect(names(filed)).toEqual(['one', 'two']);
+    expect(filed).toMatchObject({ files: 2, isSelection: false, complete: true });
   });
 
   it('may be one of the manifests that the stack names', async () => {

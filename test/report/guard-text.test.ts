@@ -105,6 +105,15 @@ describe('the risks of a plan', () => {
     expect(text({ effect: 'warns', concerns: told })).not.toContain('toy-29');
   });
 
+  test('are let pass by a command that names the stack as it was named', () => {
+    const shown = plan({ guards: [guard()] });
+    const way = (stack: string) => renderPlan(shown, { paint: plain, stack }).split('\n').at(-1);
+    expect(way('stacks/toys')).toBe(
+      `to let them pass  trueup apply stacks/toys --approve ${shown.digest} --ack deletes`,
+    );
+    expect(way('- --complete')).toContain('trueup apply - --complete --approve');
+  });
+
   test('tell no way to let a plan pass that has problems besides', () => {
     const text = renderPlan(plan({ guards: [guard()], problems: [problem()] }), { paint: plain });
     expect(text).toContain('1 guard blocks applying until it is acknowledged: deletes');

@@ -34,6 +34,7 @@ import { openProgress } from '../progress.ts';
 import { type Asked, readApproval } from '../read-approval.ts';
 import { printError, printWarnings, type Screen } from '../screen.ts';
 import { readSecret } from '../secrets.ts';
+import { pathOfStack, stackWords } from '../stack-words.ts';
 import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 import { printPlan } from './plan.ts';
@@ -45,6 +46,8 @@ export interface ApplyOptions {
   /** guards of that plan that were acknowledged, parted by commas */
   readonly ack?: string;
   readonly calls?: boolean;
+  /** what standard input brings is all of the stack */
+  readonly complete?: boolean;
   /** seconds to wait for the lock of the stack; 0 when absent */
   readonly lockTimeout?: number;
 }
@@ -90,19 +93,31 @@ async function applyUnderLock(
   place: RunPlace,
 ): Promise<ExitCode> {
   const { run, stop, screen } = place;
+  const stack = stackWords(path, options.complete);
   const prepared = await prepareRun(path, place, {
+    complete: options.complete,
     connect: (stack, world) => connectToWrite(stack, world, place.cut),
-    lock: (stack, store) =>
-      holdLock({ store, stack, run, timeout: options.lockTimeout ?? 0, path, stop }, screen),
+    lock: (locked, store) =>
+      holdLock(
+        {
+          store,
+          stack: locked.name,
+          run,
+          timeout: options.lockTimeout ?? 0,
+          path: pathOfStack(path, locked),
+          stop,
+        },
+        screen,
+      ),
   });
   if (typeof prepared === 'number') return prepared;
   try {
-    const elsewhere = approval && refuseElsewhere(approval, prepared.request.stack, screen);
+    const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
     if (elsewhere !== undefined) return elsewhere;
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped') return exitCodes.interrupted;
-    if (screen.format === 'text') printPlan(screen, planning.plan, options.calls ?? false);
-    const passed = await letPass(planning, { approval, options, ledger: prepared.ledger }, place);
+    if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
+    const passed = await letPass(planning, { approval, options, ledger: prepared.ledger, stack }, place);
     if (typeof passed === 'number') return passed;
     const ledger = await keepApproved(prepared.store, await begin(prepared), passed.approved);
     const code = await carryOut(planning, { ...prepared, ledger }, place);
@@ -122,12 +137,14 @@ interface Pass {
   readonly approval: Asked['approval'];
   readonly options: ApplyOptions;
   readonly ledger: Ledger;
+  /** what names the stack on the command line */
+  readonly stack: string | undefined;
 }
 
 /** What was approved, once problems, approval and guards have let the plan pass; the exit code when one of them has not. */
 async function letPass(
   planning: Planning,
-  { approval, options, ledger }: Pass,
+  { approval, options, ledger, stack }: Pass,
   place: RunPlace,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { screen, stop } = place;
@@ -139,6 +156,7 @@ async function letPass(
     agreed: options.yes === true || approval !== undefined,
     acknowledged: readIds(options.ack),
     begun: approved !== undefined && ledger.approved?.digest === approved.digest,
+    stack,
   };
   const refusal = await unlessStopped(askConsent(planning.plan, consent, place), stop);
   if (refusal === 'stopped') return exitCodes.interrupted;

@@ -8,6 +8,7 @@ import { makePlan } from '../make-plan.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { prepareRun } from '../prepare-run.ts';
 import type { Screen } from '../screen.ts';
+import { stackWords } from '../stack-words.ts';
 import type { World } from '../world.ts';
 
 export interface PlanOptions {
@@ -15,6 +16,8 @@ export interface PlanOptions {
   readonly exitCode?: boolean;
   /** a file for the plan as JSON, beside what is printed */
   readonly out?: string;
+  /** what standard input brings is all of the stack */
+  readonly complete?: boolean;
 }
 
 export async function plan(
@@ -22,14 +25,16 @@ export async function plan(
   options: PlanOptions,
   { world, screen }: { world: World; screen: Screen },
 ): Promise<ExitCode> {
-  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead });
+  const { calls = false, complete } = options;
+  const stack = stackWords(path, complete);
+  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead, complete });
   if (typeof prepared === 'number') return prepared;
   try {
     const { plan: made } = await makePlan(prepared.request);
-    printPlan(screen, made, options.calls ?? false);
+    printPlan(screen, made, { calls, stack });
     if (options.out !== undefined) {
       await writePlanFile(options.out, world.cwd, made);
-      const command = ['trueup apply', options.out, path].filter((word) => word !== undefined).join(' ');
+      const command = ['trueup apply', options.out, stack].filter((word) => word !== undefined).join(' ');
       world.stderr.write(
         `the plan was written to "${options.out}": "${command}" applies this and nothing else\n`,
       );
@@ -40,11 +45,15 @@ export async function plan(
   }
 }
 
-export function printPlan(screen: Screen, made: Plan, calls: boolean): void {
-  const { world, paint, width } = screen;
-  if (screen.format === 'json') world.stdout.write(`${renderPlanJson(made)}\n`);
-  else
-    world.stdout.write(`${renderPlan(made, { paint, calls, ...(width === undefined ? {} : { width }) })}\n`);
+/** @param about.stack what names the stack on the command line */
+export function printPlan(
+  { world, paint, width, format }: Screen,
+  made: Plan,
+  about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
+): void {
+  const { calls = false, stack } = about;
+  const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
+  world.stdout.write(`${format === 'json' ? renderPlanJson(made) : renderPlan(made, options)}\n`);
 }
 
 /** Problems first, then a look that missed something, then whether changes were asked to count. */

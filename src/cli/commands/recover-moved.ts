@@ -143,6 +143,7 @@ async function look({ stack, resources, ledger, moved }: Looking, world: World):
       files: 0,
       documents: 0,
       manifestsComplete: true,
+      isSelection: false,
       ledger: { ...known, records: new Map(here.filter(([text]) => isUnmarked(parseAddress(text).kind))) },
       connected,
     });

@@ -39,10 +39,17 @@ export async function recover(
   place: Place,
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const { stack, diagnostics, resources, ...read } = await loadManifests(path, world);
+  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, world);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(screen, diagnostics);
     return exitCodeOf(diagnostics);
+  }
+  if (isSelection) {
+    printError(
+      screen,
+      'nothing was written: a ledger is rebuilt from the whole stack, and standard input brings a selection of it: recover without "-"',
+    );
+    return exitCodes.error;
   }
   printWarnings(screen, diagnostics);
   const store = await openLedger(stack, world);
@@ -50,7 +57,7 @@ export async function recover(
     const state = await lookAt(store);
     if (state.is === 'whole') return tellWhole(state.ledger, store, place);
     const { files, documents, complete } = read;
-    const about = { stack, resources, files, documents, manifestsComplete: complete };
+    const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
     const input = await readInput(about, place);
     const rebuilt = rebuild(input, world.kinds);
     if (rebuilt === undefined) {

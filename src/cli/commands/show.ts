@@ -1,4 +1,5 @@
 /** `trueup show plan.json`: a saved plan as `plan` printed it, or as JSON. Reads the file and nothing else. */
+import { standardInput } from '../../manifest/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../plan-file.ts';
 import { printError, type Screen } from '../screen.ts';
@@ -15,6 +16,8 @@ export async function show(
     printError(screen, opened.message);
     return opened.code;
   }
-  printPlan(screen, opened.plan, calls);
+  const { plan } = opened;
+  // Only of a selection is it known how its manifests came in.
+  printPlan(screen, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
   return exitCodes.done;
 }

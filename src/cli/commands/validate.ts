@@ -1,17 +1,23 @@
-/** `trueup validate [path]`: every problem of every file in one run, offline. */
+/** `trueup validate [path]`: every problem of every file in one run, offline; of a selection, of that alone. */
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
 
-export async function validate(path: string | undefined, world: World, screen: Screen): Promise<ExitCode> {
-  const { diagnostics, resources, files, documents, stack } = await loadManifests(path, world);
+export async function validate(
+  path: string | undefined,
+  { complete }: { readonly complete?: boolean },
+  screen: Screen,
+): Promise<ExitCode> {
+  const { world } = screen;
+  const manifests = await loadManifests(path, world, complete);
+  const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
   if (diagnostics.length > 0 || screen.format === 'json') printDiagnostics(screen, diagnostics);
   if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);
   if (screen.format === 'text') {
     const counts = `${count(files, 'file')}, ${count(documents, 'document')}, ${count(resources.length, 'resource')}`;
-    world.stdout.write(`${screen.paint.added('valid')}: stack ${stack?.name ?? ''}, ${counts}\n`);
+    const what = isSelection ? 'a selection of stack' : 'stack';
+    world.stdout.write(`${screen.paint.added('valid')}: ${what} ${stack?.name ?? ''}, ${counts}\n`);
   }
   return exitCodeOf(diagnostics);
 }
