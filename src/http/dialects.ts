@@ -32,6 +32,7 @@ const neutralClusterAuth: Dialect = {
   tokenHeader: 'x-service-token',
   namespaceHeader: 'x-service-namespace',
   defaultMount: 'cluster',
+  mountType: 'cluster',
   capabilities: new Set(),
 };
 
@@ -44,6 +45,7 @@ const vault: Dialect = {
   // An agent in front of the service may be set to refuse requests without it.
   headers: { 'x-vault-request': 'true' },
   defaultMount: 'kubernetes',
+  mountType: 'kubernetes',
   capabilities: new Set(),
 };
 

@@ -99,5 +99,7 @@ export interface Dialect {
   /** sent with every request */
   readonly headers?: Readonly<Record<string, string>>;
   readonly defaultMount?: string;
+  /** what this service calls the type of a mount of the method */
+  readonly mountType?: string;
   readonly capabilities: ReadonlySet<Capability>;
 }

@@ -3,6 +3,7 @@
  * to a client, and records what comes over the wire. Source: facts/cluster-auth-wire.md. Closed when the test ends.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
+import type { OtherMethod } from './other-methods.ts';
 import { type Fields, Refusal, RoleRecord, roleFields } from './role-record.ts';
 
 export interface Habits {
@@ -12,6 +13,15 @@ export interface Habits {
   readonly tokenHeader: string;
   readonly namespaceHeader: string;
   readonly mount: string;
+  /** what the service calls the type of a mount of this method */
+  readonly type: string;
+  /**
+   * Who learns the type of the mount: an administrator, asked by `sys/auth`; whoever has any right below the mount, asked
+   * the other way; or nobody, as with a proxy that passes on nothing but the mount (2.9).
+   */
+  readonly tellsType: 'administrators' | 'everyone' | 'nobody';
+  /** what is mounted there in place of this method */
+  readonly other?: OtherMethod;
   /** the namespace that the mount is in; requests for another one find nothing */
   readonly namespace?: string;
   /** a proxy in front knows no verb LIST */
@@ -28,6 +38,8 @@ export const vault: Habits = {
   tokenHeader: 'x-vault-token',
   namespaceHeader: 'x-vault-namespace',
   mount: 'kubernetes',
+  type: 'kubernetes',
+  tellsType: 'everyone',
   warnsOfAudience: true,
   annotations: true,
 };
@@ -40,6 +52,8 @@ export const neutral: Habits = {
   tokenHeader: 'x-service-token',
   namespaceHeader: 'x-service-namespace',
   mount: 'cluster',
+  type: 'cluster',
+  tellsType: 'nobody',
   warnsOfAudience: false,
   annotations: false,
 };
@@ -53,6 +67,10 @@ export const login = { mount: 'ci/jwt', role: 'deployer', jwt: 'header.payload.s
 export interface SecretsService {
   readonly url: string;
   readonly requests: Loopback['requests'];
+  /** method and path below `/v1/` of everything that came in */
+  asked(): string[];
+  /** from now on, whatever matches, such as `GET auth/kubernetes/config`, is answered with this status and no more */
+  refuse(line: RegExp, status: number): void;
   /** of writes to the mount only: `POST config` */
   writes(): string[];
   /** the bodies of the writes to a path that ends so, in order */
@@ -70,7 +88,13 @@ export interface SecretsService {
 
 export async function serveSecrets(habits: Habits): Promise<SecretsService> {
   const service = new Service(habits);
-  const server = await listen((request) => service.answer(request));
+  const refusals: { line: RegExp; status: number }[] = [];
+  const server = await listen((request) => {
+    const refusal = refusals.find(({ line }) => line.test(lineOf(request)));
+    return refusal === undefined
+      ? service.answer(request)
+      : { status: refusal.status, headers: json, body: { errors: ['refused by the test'] } };
+  });
   const prefix = `/v1/auth/${habits.mount}/`;
   const writes = () =>
     server.requests.filter(
@@ -80,6 +104,10 @@ export async function serveSecrets(habits: Habits): Promise<SecretsService> {
   return {
     url: server.url,
     requests: server.requests,
+    asked: () => server.requests.map(lineOf),
+    refuse: (line, status) => {
+      refusals.push({ line, status });
+    },
     writes: () => writes().map((request) => `${request.method} ${below(request)}`),
     bodies: (path) => writes().flatMap((request) => (below(request) === path ? [request.body] : [])),
     strangers: service.strangers,
@@ -91,6 +119,10 @@ export async function serveSecrets(habits: Habits): Promise<SecretsService> {
     },
     loggedIn: service.loggedIn,
   };
+}
+
+function lineOf({ method, path }: Recorded): string {
+  return `${method} ${path.replace('/v1/', '')}`;
 }
 
 class Service {
@@ -128,6 +160,9 @@ class Service {
       this.loggedIn.delete(token);
       return { status: 204, headers: json };
     }
+    if (path === `sys/auth/${mount}`) return this.#tellType(this.#habits.tellsType === 'administrators');
+    if (path === `sys/internal/ui/mounts/auth/${mount}`)
+      return this.#tellType(this.#habits.tellsType !== 'nobody', { path: `${mount}/` });
     if (!path.startsWith(`auth/${mount}/`))
       throw new Refusal(404, `no handler for route "${path}". route entry not found.`);
     const reads = method === 'GET' || method === 'LIST';
@@ -137,7 +172,22 @@ class Service {
     return this.#below(path.slice(`auth/${mount}/`.length), lists ? 'LIST' : method, request);
   }
 
+  /** @param isTold else whoever asks has no right to know */
+  #tellType(isTold: boolean, more: object = {}): Reply {
+    if (!isTold) throw new Refusal(403, '1 error occurred:\n\t* permission denied\n\n');
+    const { type, other } = this.#habits;
+    const entry = {
+      type: other?.type ?? type,
+      description: '',
+      accessor: 'auth_1',
+      local: false,
+      options: {},
+    };
+    return envelope({ data: { ...entry, ...more } });
+  }
+
   #below(path: string, verb: string, { method, body = {} }: Recorded): Reply {
+    if (this.#habits.other !== undefined) return belowAnother(this.#habits.other, path, verb);
     if (method === 'LIST' && this.#habits.refusesList) throw new Refusal(405);
     const name = /^role\/(\w(?:[\w.-]*\w)?)$/.exec(path)?.[1]?.toLowerCase();
     const operations: Readonly<Record<string, () => Reply>> =
@@ -225,6 +275,20 @@ class Service {
       return { status: 204, headers: json };
     return envelope({ warnings: [`Role ${name} does not have an audience configured. Set one.`] });
   }
+}
+
+/** Whatever another method is sent, it takes for its own: that is what makes it dangerous. */
+function belowAnother({ roles, config }: OtherMethod, path: string, verb: string): Reply {
+  const found = path === 'config' ? config : roles.get(path.replace(/^role\//, ''));
+  if (path === 'config' && config === undefined)
+    throw new Refusal(404, '1 error occurred:\n\t* unsupported path\n\n');
+  if (verb === 'LIST') {
+    if (roles.size === 0) throw new Refusal(404);
+    return envelope({ data: { keys: [...roles.keys()].sort() } });
+  }
+  if (verb !== 'GET') return { status: 204, headers: json };
+  if (found === undefined) throw new Refusal(404);
+  return envelope({ data: found });
 }
 
 const json = { 'content-type': 'application/json', 'cache-control': 'no-store' };

@@ -1,8 +1,10 @@
 /** A role as a mount answers it, in the shape of a manifest's spec. Pure. */
 import type { Address } from '../../model/address.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
+import type { Session } from '../../model/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
 import { answeredFields, wireFieldNames } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 
@@ -19,6 +21,30 @@ const deprecated: Readonly<Record<string, string>> = {
 /** Fields that an answer leaves out when they are unset: their absence tells their value (facts 2.7). */
 const silentWhenUnset: Spec = { audience: '', aliasNameSource: '' };
 
+/** Every member that a role of this method may be answered with and that is looked at here. */
+const memberTypes: Readonly<Record<string, MemberType>> = {
+  bound_service_account_names: 'list',
+  bound_service_account_namespaces: 'list',
+  bound_service_account_namespace_selector: 'text',
+  audience: 'text',
+  alias_name_source: 'text',
+  token_ttl: 'duration',
+  token_max_ttl: 'duration',
+  token_explicit_max_ttl: 'duration',
+  token_period: 'duration',
+  token_policies: 'list',
+  token_bound_cidrs: 'list',
+  token_no_default_policy: 'switch',
+  token_num_uses: 'number',
+  token_type: 'text',
+  ttl: 'duration',
+  max_ttl: 'duration',
+  period: 'duration',
+  policies: 'list',
+  num_uses: 'number',
+  bound_cidrs: 'list',
+};
+
 export const liveFieldNames: readonly string[] = wireFieldNames(fields);
 
 /**
@@ -32,4 +58,18 @@ export function liveRole(address: Address, data: JsonObject): LiveResource {
     if (spec[name] === undefined && value !== undefined) spec[name] = value;
   }
   return { address, spec, witness: {}, facts: { content: canonicalSpec(fields, spec) } };
+}
+
+export type ReadRole =
+  | { readonly is: 'role'; readonly live: LiveResource }
+  /** `odd`: a write would repeat what nobody understands; `another`: it is of another method, which answers the same paths */
+  | { readonly is: 'odd' | 'another'; readonly why: string };
+
+/** No role of this method lacks its names (facts 2.5, 2.7). */
+export function readRole(session: Session, address: Address, data: JsonObject): ReadRole {
+  const names = data['bound_service_account_names'] ?? null;
+  const odd =
+    names === null ? 'it has no bound_service_account_names' : oddMember(session, data, memberTypes);
+  if (odd === undefined) return { is: 'role', live: liveRole(address, data) };
+  return { is: names === null ? 'another' : 'odd', why: `role "${address.name}" was not understood: ${odd}` };
 }

@@ -1,6 +1,7 @@
 /**
  * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or inside what the
- * target owns (RULES 11). Roles of nobody's concern are counted and not read.
+ * target owns (RULES 11). Roles of nobody's concern are counted and not read. A mount of another method is not looked at
+ * as if it were ours (RULES 38).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
@@ -8,9 +9,20 @@ import { matchesPattern } from '../../model/name-pattern.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Target } from '../../model/target.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
-import { type MountAnswer, mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
+import {
+  isUnsupportedPath,
+  type MountAnswer,
+  mountAnswer,
+  unreadError,
+} from '../../targets/cluster-auth/mount-answer.ts';
+import {
+  anotherMethod,
+  askMountType,
+  type MountType,
+  whyConfigProvesNothing,
+} from '../../targets/cluster-auth/prove-mount.ts';
 import { listRoles } from './list-roles.ts';
-import { liveFieldNames, liveRole } from './live-role.ts';
+import { liveFieldNames, readRole } from './live-role.ts';
 
 const KIND = 'ClusterAuthRole';
 
@@ -19,13 +31,14 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const known = knownNames(wanted);
   const others = undeclaredOnes(session.target, wanted);
   if (known.size === 0 && others === undefined) return noResources;
+  const type = await askMountType(session);
+  if (type.is === 'unread') return { ...noResources, unread: type.why };
   const list = await listRoles(session);
   if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
-  const looks = await Promise.all(
-    list.keys
-      .filter((name) => known.has(name) || others?.(name) === true)
-      .map(async (name) => lookAt(session, addressOf(session.target, name))),
-  );
+  const names = list.keys.filter((name) => known.has(name) || others?.(name) === true);
+  const looks = await lookAtAll(session, names, type);
+  const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
+  if (another !== undefined) return { ...noResources, unread: another };
   const resources = looks.flatMap(({ live }) => live ?? []);
   const unseen = looks.flatMap(({ address, incomplete }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
@@ -43,8 +56,11 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
 /** @throws WireError when the service answers neither the role nor that there is none: writing blindly is no option then */
 export async function readOne(session: Session, address: Address): Promise<LiveResource | undefined> {
   const answer = await askFor(session, address.name);
+  if (answer.is === 'none') return undefined;
   if (answer.is === 'unread') throw unreadError(answer);
-  return answer.is === 'none' ? undefined : liveRole(address, answer.data);
+  const role = readRole(session, address, answer.data);
+  if (role.is !== 'role') throw unreadError({ why: role.why, answer: answer.answer });
+  return role.live;
 }
 
 /** Declared and recorded, as the service spells names (facts 2.5). */
@@ -75,14 +91,45 @@ interface Look {
   readonly address: Address;
   readonly live?: LiveResource;
   readonly incomplete?: string;
+  /** what was answered is no role of this method */
+  readonly isAnother?: boolean;
+}
+
+/** Where nobody tells the type of the mount, the first role does: of another method no second one is asked for. */
+async function lookAtAll(session: Session, names: readonly string[], type: MountType): Promise<Look[]> {
+  const all = (some: readonly string[]) =>
+    Promise.all(some.map((name) => lookAt(session, addressOf(session.target, name))));
+  if (type.is === 'this') return all(names);
+  const first = await all(names.slice(0, 1));
+  return first.some(({ isAnother }) => isAnother) ? first : [...first, ...(await all(names.slice(1)))];
+}
+
+/**
+ * Why the mount is not of this method, as far as what it answers tells; undefined where one role proves it, or where it
+ * does not matter, for nothing was ever to be there.
+ */
+async function whyAnother(
+  session: Session,
+  looks: readonly Look[],
+  matters: boolean,
+): Promise<string | undefined> {
+  const another = looks.find(({ isAnother }) => isAnother)?.incomplete;
+  if (another !== undefined) return anotherMethod(session, another);
+  const isProved = looks.some(({ live }) => live !== undefined);
+  return isProved || !matters ? undefined : whyConfigProvesNothing(session);
 }
 
 /** A role that is gone since the list was made is simply not there. */
 async function lookAt(session: Session, address: Address): Promise<Look> {
   const answer = await askFor(session, address.name);
-  if (answer.is === 'data') return { address, live: liveRole(address, answer.data) };
   if (answer.is === 'none') return { address };
-  return { address, incomplete: `role "${address.name}" was not read: ${answer.why}` };
+  if (answer.is === 'unread') {
+    const incomplete = `role "${address.name}" was not read: ${answer.why}`;
+    return { address, incomplete, isAnother: isUnsupportedPath(answer) };
+  }
+  const role = readRole(session, address, answer.data);
+  if (role.is === 'role') return { address, live: role.live };
+  return { address, incomplete: role.why, isAnother: role.is === 'another' };
 }
 
 async function askFor(session: Session, name: string): Promise<MountAnswer> {

@@ -5,10 +5,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
-import { mountName } from './mount.ts';
+import { mountWords } from './mount.ts';
 
 export type MountAnswer =
-  | { readonly is: 'data'; readonly data: JsonObject }
+  | { readonly is: 'data'; readonly data: JsonObject; readonly answer: Answer }
   /** nothing there: a config never written, an unknown role, a list of nothing */
   | { readonly is: 'none' }
   | Unread;
@@ -24,23 +24,32 @@ export interface Unread {
 /** Source: facts on cluster auth, 2.1 (envelope and statuses); RULES 8. */
 export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
-  if (answer.status === 200 && isJsonObject(data)) return { is: 'data', data };
+  if (answer.status === 200 && isJsonObject(data)) return { is: 'data', data, answer };
   if (answer.status === 404 && hasNoErrors(answer.body)) return { is: 'none' };
   return { is: 'unread', why: whyUnread(session, answer), answer };
 }
 
 /** For a look that has to end in knowing: nothing is written where nobody can tell what is there. */
-export function unreadError({ why, answer: { method, url } }: Unread): WireError {
+export function unreadError({ why, answer: { method, url } }: Pick<Unread, 'why' | 'answer'>): WireError {
   return new WireError(why, { method, url, sent: false });
 }
 
-function hasNoErrors(body: Json): boolean {
-  const errors = isJsonObject(body) ? body['errors'] : undefined;
-  return Array.isArray(errors) && errors.length === 0;
+/** The path is none of the mount's own: another method is mounted there (facts 2.1). */
+export function isUnsupportedPath({ answer: { status, body } }: Unread): boolean {
+  return status === 404 && errorsOf(body).some((error) => String(error).includes('unsupported path'));
 }
 
-function whyUnread({ target, dialect }: Session, answer: Answer): string {
-  const mount = `the mount "${mountName(target, dialect)}" of target "${target.name}"`;
+function hasNoErrors(body: Json): boolean {
+  return isJsonObject(body) && Array.isArray(body['errors']) && errorsOf(body).length === 0;
+}
+
+function errorsOf(body: Json): readonly Json[] {
+  const errors = isJsonObject(body) ? body['errors'] : undefined;
+  return Array.isArray(errors) ? errors : [];
+}
+
+function whyUnread(session: Session, answer: Answer): string {
+  const mount = mountWords(session);
   const told = describeAnswer(answer);
   if (answer.status === 403) return `${mount} cannot be read with this token: ${told}`;
   if (answer.status === 404) return `${mount} does not exist or serves no cluster authentication: ${told}`;

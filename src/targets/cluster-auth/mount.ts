@@ -10,6 +10,11 @@ export function mountName(target: Target, dialect: Dialect): string {
   return target.mount ?? dialect.defaultMount ?? SPECIFIED_MOUNT;
 }
 
+/** The mount as messages name it. */
+export function mountWords({ target, dialect }: Pick<Session, 'target' | 'dialect'>): string {
+  return `the mount "${mountName(target, dialect)}" of target "${target.name}"`;
+}
+
 /** Segments below the API root, not encoded: `['auth', 'cluster', 'role', 'payments-api']`. */
 export function mountSegments(target: Target, dialect: Dialect, ...below: readonly string[]): string[] {
   return ['auth', ...mountName(target, dialect).split('/'), ...below];

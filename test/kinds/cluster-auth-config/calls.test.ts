@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
-import { liveConfig } from '../../../src/kinds/cluster-auth-config/read.ts';
+import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
 import type { LedgerRecord } from '../../../src/model/ledger.ts';
 import type { Spec } from '../../../src/model/resource.ts';

@@ -1,0 +1,54 @@
+/**
+ * Mounts of other methods that answer the same paths as cluster auth does: only the members of the answers tell them apart
+ * (facts/cluster-auth-wire.md, section 0). Written from what such mounts are known to answer.
+ */
+
+export interface OtherMethod {
+  readonly type: string;
+  readonly roles: Map<string, object>;
+  /** absent: the method has no such path */
+  readonly config?: object;
+}
+
+/** Roles with secrets of their own; no config. */
+export function appRole(...names: readonly string[]): OtherMethod {
+  const role = {
+    bind_secret_id: true,
+    local_secret_ids: false,
+    secret_id_bound_cidrs: null,
+    secret_id_num_uses: 0,
+    secret_id_ttl: 0,
+    token_bound_cidrs: [],
+    token_explicit_max_ttl: 0,
+    token_max_ttl: 3600,
+    token_no_default_policy: false,
+    token_num_uses: 0,
+    token_period: 0,
+    token_policies: ['deploy'],
+    token_ttl: 0,
+    token_type: 'default',
+  };
+  return { type: 'approle', roles: new Map(names.map((name) => [name, role])) };
+}
+
+/** A config of issuers and keys, and roles that are bound to claims. */
+export function jwt(...names: readonly string[]): OtherMethod {
+  const role = {
+    allowed_redirect_uris: null,
+    bound_audiences: ['ci'],
+    bound_claims: { project: 'payments' },
+    bound_subject: '',
+    role_type: 'jwt',
+    token_policies: ['deploy'],
+    token_ttl: 0,
+    user_claim: 'sub',
+  };
+  const config = {
+    bound_issuer: 'https://ci.internal',
+    default_role: '',
+    jwks_url: 'https://ci.internal/jwks',
+    jwt_validation_pubkeys: [],
+    oidc_discovery_url: '',
+  };
+  return { type: 'jwt', roles: new Map(names.map((name) => [name, role])), config };
+}
