@@ -4,11 +4,12 @@
  */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
+import type { Json } from '../model/json.ts';
 import type { Kind, Registry } from '../model/kind.ts';
 import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { summarizeSecret } from '../model/secret-summary.ts';
 
 /** What an entry says about its run besides the plan. */
 export type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty'>;
@@ -79,7 +80,7 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
   };
 }
 
-/** A canonical secret is set, unset or a version; this keeps it so whatever a kind hands over. */
+/** A canonical secret is a summary already; this keeps it so whatever a kind hands over. */
 function withoutSecret(change: FieldChange): FieldChange {
   if (change.shape !== 'secret') return change;
   const { before, after, ...rest } = change;
@@ -91,8 +92,5 @@ function withoutSecret(change: FieldChange): FieldChange {
 }
 
 function summary(value: Json): Json {
-  if (value === null) return null;
-  if (!isJsonObject(value)) return { set: value !== false };
-  const { set, version } = value;
-  return { set: set !== false, ...(typeof version === 'number' ? { version } : {}) };
+  return value === null ? null : { ...summarizeSecret(value) };
 }

@@ -240,8 +240,6 @@ export interface CallContext {
   readonly stack: string;
   /** canonical; what was declared, after `prepare`; for a withdrawn part what shall be left */
   readonly desired: Spec;
-  /** the same as written, for what a canonical form leaves out: where a secret comes from */
-  readonly declared: Spec;
   readonly live?: LiveResource;
   readonly record?: LedgerRecord;
   /** the claim that the resource shall bear afterwards, or the whole that it is a part of */

@@ -112,7 +112,7 @@ export interface HistoryChange {
   readonly detail?: string;
   /** calls that were carried out before the change stopped */
   readonly done?: readonly string[];
-  /** with their values before; a secret is set, unset or a version */
+  /** with their values before; of a secret what may be known of it */
   readonly fields: readonly FieldChange[];
   /** of what was deleted or released, and of its parts: the fields that we had last applied there, without secrets */
   readonly was?: Readonly<Record<AddressText, Readonly<Record<string, Json>>>>;

@@ -5,7 +5,7 @@ import type { Json } from './json.ts';
 /** Which API a target speaks. */
 export type Service = 'workspaces' | 'cluster-auth';
 
-/** Where a secret comes from. Read at the moment of use; the value enters no plan, ledger, log or report. */
+/** Where a secret comes from. Read at the moment of use; the value enters no plan, ledger, log or report, the name of the source does. */
 export type SecretSource = { readonly env: string } | { readonly file: string };
 
 export type TokenSource =

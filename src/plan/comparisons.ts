@@ -7,6 +7,7 @@ import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../model/duration.ts';
 import type { Comparison, Shape } from '../model/field.ts';
 import { canonicalText, isJsonObject, type Json } from '../model/json.ts';
+import { summarizeSecret } from '../model/secret-summary.ts';
 
 function comparison(shape: Shape, canonical: (value: Json) => Json): Comparison {
   return { shape, canonical: (value) => (value === null ? null : canonical(value)) };
@@ -161,9 +162,8 @@ export const pemSet: Comparison = {
 /** A structure that changes as a whole. */
 export const whole: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** A secret: what is compared and shown is `{ set, version }`, never the value or where it comes from. */
-export const secretVersion: Comparison = comparison('secret', (value) =>
-  isJsonObject(value)
-    ? { set: value['set'] ?? true, version: value['version'] ?? 1 }
-    : { set: value !== false, version: 1 },
-);
+/** A secret: what is compared and shown is `{ set, version }` and the name of its source, never the value. */
+export const secretVersion: Comparison = comparison('secret', (value) => ({
+  version: 1,
+  ...summarizeSecret(value),
+}));

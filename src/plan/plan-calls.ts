@@ -17,7 +17,6 @@ export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<Addres
     dialect,
     stack: scene.stack.name,
     desired: prepared,
-    declared: scene.desired.get(formatAddress(change.address))?.spec ?? {},
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
     ...(claim === undefined ? {} : { claim }),

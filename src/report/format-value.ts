@@ -1,10 +1,11 @@
 /**
  * A value as people read it, before any layout: terminal, markdown and HTML lay out the same words. All text that
- * leaves here is printable; nothing of a secret leaves here but whether it is set, and its version.
+ * leaves here is printable; nothing of a secret leaves here but whether it is set, its version, and where it comes from.
  */
 import { formatDuration } from '../model/duration.ts';
 import type { Shape } from '../model/field.ts';
 import { isJsonObject, type Json } from '../model/json.ts';
+import { summarizeSecret } from '../model/secret-summary.ts';
 import { printable } from './printable.ts';
 
 /** A value ready to be laid out: one word, items that may wrap, or lines that may not. */
@@ -41,24 +42,17 @@ export function formatInline(value: Json | undefined, shape: Shape): string {
   return typeof value === 'string' ? formatString(value) : structure(value);
 }
 
-/** What may be known of a secret. Whatever else the value holds is dropped here. */
+/** `set (version 2, from env REVIEWER_JWT)`. Whatever else the value holds is dropped. */
 export function formatSecret(value: Json | undefined): string {
-  const known = secretSummary(value);
+  const known = summarizeSecret(value);
   if (!known?.set) return 'unset';
-  return known.version === undefined ? 'set' : `set (version ${known.version})`;
-}
-
-export interface SecretSummary {
-  readonly set: boolean;
-  readonly version?: number;
-}
-
-/** The value of a secret as reports and files may hold it; undefined and null stay what they are. */
-export function secretSummary(value: Json | undefined): SecretSummary | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isJsonObject(value)) return { set: true };
-  const { set, version } = value;
-  return { set: set !== false, ...(typeof version === 'number' ? { version } : {}) };
+  const { version, env, file } = known;
+  const told = [
+    ...(version === undefined ? [] : [`version ${version}`]),
+    ...(env === undefined ? [] : [`from env ${printable(env)}`]),
+    ...(file === undefined ? [] : [`from file ${printable(file)}`]),
+  ];
+  return told.length === 0 ? 'set' : `set (${told.join(', ')})`;
 }
 
 /** Text as printable lines. */

@@ -1,4 +1,4 @@
-/** How two plans differ, as JSON: members in a fixed order, secrets set, unset or a version. */
+/** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
 import { formatAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import { jsonPointer } from '../model/json-patch.ts';

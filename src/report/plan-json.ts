@@ -1,6 +1,6 @@
 /**
  * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
- * inside values sorted. Secrets are set, unset or a version, whatever the fields hold.
+ * inside values sorted. Of a secret it holds whether it is set, its version and its source, whatever the fields hold.
  */
 import type { Call } from '../model/call.ts';
 import type { Change, Mention } from '../model/change.ts';
@@ -9,12 +9,12 @@ import { blockingIds, isBlocking } from '../model/guard.ts';
 import type { Json } from '../model/json.ts';
 import { jsonPointer, toJsonPatch } from '../model/json-patch.ts';
 import type { Coverage, Plan } from '../model/plan.ts';
+import { summarizeSecret } from '../model/secret-summary.ts';
 import { addressMembers } from './address-members.ts';
 import { bodyJson } from './call-body-json.ts';
 import { renderJson, sortedKeys } from './canonical-json.ts';
 import { diagnosticJson, placeMember } from './diagnostics-json.ts';
 import { pathTemplate } from './format-call.ts';
-import { secretSummary } from './format-value.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import type { PlanJson } from './plan-schema.ts';
 import { countActions } from './summary.ts';
@@ -78,7 +78,7 @@ function changeJson(change: Change): ChangeJson {
 export function safeField(change: FieldChange): FieldChange {
   const safe = (value: Json) => {
     if (change.shape !== 'secret' || value === null) return sortedKeys(value);
-    return { ...secretSummary(value) };
+    return { ...summarizeSecret(value) };
   };
   const { before, after, ...rest } = change;
   return {

@@ -7,6 +7,7 @@ import { type Address, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
+import { formatSecret } from './format-value.ts';
 import { printable, printableJson } from './printable.ts';
 
 /** Newest changes first, as one takes things back. */
@@ -123,13 +124,18 @@ function isOfTrueup({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'remove');
 }
 
-function cannotRestore({ path, shape, unknown }: FieldChange): string {
+function cannotRestore({ path, shape, before, unknown }: FieldChange): string {
   const name = path.join('.');
   if (shape === 'secret')
-    return `${name} cannot be taken back: it is a secret, and its former value is not kept`;
+    return `${name} cannot be taken back: it is a secret, and its former value is not kept${formerSource(before)}`;
   if (unknown !== undefined)
     return `${name} cannot be taken back: its value before was not known (${unknown})`;
   return `remove ${name}: it did not exist before`;
+}
+
+/** What the source holds today may be another value, so it is told and not written. */
+function formerSource(before: Json | undefined): string {
+  return before === undefined ? '' : `; it was ${formatSecret(before)}`;
 }
 
 /** Sets a member below objects that are made on the way. */

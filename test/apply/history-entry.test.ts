@@ -29,13 +29,13 @@ describe('the entry of an apply', () => {
     });
   });
 
-  test('never holds more of a secret than that it is set, and its version', () => {
-    const raw = { env: 'planted', value: 'planted', set: true, version: 3 };
+  test('never holds more of a secret than that it is set, its version and its source', () => {
+    const raw = { env: 'KEY', value: 'planted', set: true, version: 3 };
     const secret = { path: ['key'], before: 'planted', after: raw, shape: 'secret' as const };
     const entry = begin([change({ fields: [secret] })]);
     expect(JSON.stringify(entry)).not.toContain('planted');
     expect(entry.changes[0]?.fields).toMatchObject([
-      { before: { set: true }, after: { set: true, version: 3 } },
+      { before: { set: true }, after: { set: true, version: 3, env: 'KEY' } },
     ]);
   });
 

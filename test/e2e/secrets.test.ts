@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../src/ledger/local-file.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';
 
@@ -62,7 +63,7 @@ describe('planted secrets', () => {
     const sent = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
     expect(sent.map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true, true, true, true]);
     expect(told).toContain('token_reviewer_jwt');
-    expect(told).toContain('set (version 1)');
+    expect(told).toContain('set (version 1, from env REVIEWER_JWT)');
     expectNoSecret(told);
     expectNoSecret(await kept(stack));
   });
@@ -99,5 +100,81 @@ describe('planted secrets', () => {
       const { out, err } = await stack.run(args, 7);
       expectNoSecret(out + err);
     }
+  });
+});
+
+describe('the source of a reviewer JWT', () => {
+  const jwt = (source: object) => clusterAuthConfig({ tokenReviewerJwt: source });
+
+  it('is part of what is approved: another one is another plan, and is not sent', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    const moved = { clusterHost: 'https://moved.internal:6443' };
+    await stack.declare(clusterAuthConfig({ ...moved, tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
+    const { digest } = await stack.plan();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.declare(clusterAuthConfig({ ...moved, tokenReviewerJwt: { env: 'API_TOKEN' } }));
+    const { out, err } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out + err).toContain('from env API_TOKEN');
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is a change of its own: shown, sent, and kept in the history by its name', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
+    await stack.declare(jwt({ file: 'reviewer.jwt' }));
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const sources = /set \(version 1, from env REVIEWER_JWT\)[^]*set \(version 1, from file reviewer\.jwt\)/;
+    for (const args of [['plan'], ['show', 'plan.json']])
+      expect((await stack.run(args, 0)).out).toMatch(sources);
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields).toMatchObject([
+      { before: { set: true, version: 1, env: 'REVIEWER_JWT' }, after: { file: 'reviewer.jwt' } },
+    ]);
+    const { out } = await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(fileJwt))).toEqual([true]);
+    await stack.run(['plan', '--exit-code'], 0);
+    const [entry = ''] = (await stack.run(['history', '--limit', '1'], 0)).out.split('\n').slice(1);
+    const id = entry.split(' ')[0] ?? '';
+    const shown = await stack.run(['history', 'show', id], 0);
+    const revert = await stack.run(['history', 'show', id, '--revert'], 0);
+    expect(shown.out).toMatch(sources);
+    expect(revert.out).toContain('it was set (version 1, from env REVIEWER_JWT)');
+    for (const text of [out, shown.out, revert.out, await kept(stack)]) expectNoSecret(text);
+  });
+
+  it('is no difference where the ledger is from before sources were kept, and is kept from then on', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT', version: 3 }));
+    const address = 'ClusterAuthConfig/prod/config';
+    const recorded = async () => (await stack.ledger()).records[address]?.fields['tokenReviewerJwt'];
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+    const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
+    const ledger = await store.read();
+    const record = ledger.records.get(address);
+    const fields = { ...record?.fields, tokenReviewerJwt: { set: true, version: 3 } };
+    const former = { origin: 'created' as const, ...record, fields };
+    await store.write({ ...ledger, records: new Map([...ledger.records, [address, former]]) });
+    expect(await recorded()).toEqual({ set: true, version: 3 });
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+  });
+
+  it('is no difference after the ledger was lost and recovered', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.loseLedger();
+    await stack.run(['recover', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(jwt({ env: 'API_TOKEN' }));
+    await stack.run(['plan', '--exit-code'], 2);
   });
 });

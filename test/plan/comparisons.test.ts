@@ -108,8 +108,12 @@ describe('values that mean the same are equal', () => {
     ['no keys and one that is empty', pemSet, [''], null],
     ['a moment in two time zones', minute, '2024-05-06T07:08:09+02:00', '2024-05-06T05:08:59.999Z'],
     ['labels in another order', stringMap, { a: '1', b: '' }, { b: null, a: 1 }],
-    ['a secret from two places', secretVersion, { env: 'A', version: 2 }, { file: 'b', version: 2 }],
-    ['a secret without a version and its first', secretVersion, { env: 'A' }, { set: true, version: 1 }],
+    [
+      'a secret without a version and its first',
+      secretVersion,
+      { env: 'A' },
+      { set: true, version: 1, env: 'A' },
+    ],
   ])('%s', (_, comparison, one, other) => {
     expect(areEqual(comparison, one, other)).toBe(true);
   });
@@ -144,6 +148,9 @@ describe('values that mean something else differ', () => {
     ['a number and the address that it could be', cidrSet, ['10'], ['0.0.0.10']],
     ['moments in two minutes', minute, '2024-05-06T07:08:59Z', '2024-05-06T07:09:00Z'],
     ['a secret and no secret', secretVersion, { env: 'A' }, null],
+    ['a secret from two variables', secretVersion, { env: 'A', version: 2 }, { env: 'B', version: 2 }],
+    ['a secret from a variable and from a file', secretVersion, { env: 'A' }, { file: 'A' }],
+    ['a secret with a source and one without', secretVersion, { env: 'A' }, { set: true, version: 1 }],
     ['two versions of a secret', secretVersion, { env: 'A' }, { env: 'A', version: 2 }],
     ['a label that is empty and none', stringMap, { a: '' }, {}],
     ['seconds and a negative number', duration, '-5', 5],
@@ -163,11 +170,11 @@ test.each(['::ffff:10.0.0.0/90', '10.0.0.0/99', '/run/agent.sock', 'fe80::1%eth0
   },
 );
 
-test('no secret is part of its own canonical form, however it is written', () => {
+test('no secret is part of its own canonical form, however it is written: only the name of its source is', () => {
   fc.assert(
-    fc.property(anything, fc.constantFrom('bare', 'env', 'file', 'value'), (extra, how) => {
+    fc.property(anything, fc.constantFrom('bare', 'value', 'set', 'version'), (extra, how) => {
       const secret = 'hvs.planted';
-      const written = how === 'bare' ? secret : { [how]: secret, extra };
+      const written = how === 'bare' ? secret : { [how]: secret, extra, env: 'NAME' };
       expect(JSON.stringify(secretVersion.canonical(written))).not.toContain(secret);
     }),
   );

@@ -232,17 +232,20 @@ describe('a value that the service does not tell', () => {
     expect(changesOf({ desired: { owner: 'ann' }, live: {} })).toHaveLength(1);
   });
 
-  test('of a secret changes with its version, and with nothing else', () => {
-    const recorded = { code: { set: true, version: 1 } };
-    expect(changesOf({ desired: { code: { env: 'MOVED', version: 1 } }, recorded })).toEqual([]);
-    expect(changesOf({ desired: { code: { env: 'CODE', version: 2 } }, recorded })).toEqual([
-      {
-        path: ['code'],
-        unknown: 'not answered by the service',
-        after: { set: true, version: 2 },
-        shape: 'secret',
-      },
-    ]);
+  test('of a secret changes with its version and with its source, and with nothing else', () => {
+    const recorded = { code: { set: true, version: 1, env: 'CODE' } };
+    expect(changesOf({ desired: { code: { env: 'CODE', version: 1 } }, recorded })).toEqual([]);
+    for (const [written, after] of [
+      [
+        { env: 'CODE', version: 2 },
+        { set: true, version: 2, env: 'CODE' },
+      ],
+      [{ env: 'MOVED' }, { set: true, version: 1, env: 'MOVED' }],
+      [{ file: 'CODE' }, { set: true, version: 1, file: 'CODE' }],
+    ] as const)
+      expect(changesOf({ desired: { code: written }, recorded })).toEqual([
+        { path: ['code'], unknown: 'not answered by the service', after, shape: 'secret' },
+      ]);
   });
 
   test('is a change whatever it is, and says why nobody knows', () => {

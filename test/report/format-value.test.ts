@@ -58,9 +58,19 @@ describe('a value in words', () => {
     expect(formatValue('a\nb', 'text')).toEqual({ as: 'lines', lines: ['a', 'b'] });
   });
 
-  test('says of a secret only whether it is set, and its version', () => {
+  test('says of a secret only whether it is set, its version and its source', () => {
     const values = [null, undefined, { set: false }, { set: true }, { set: true, version: 3 }, 'leak'];
     expect(values.map(formatSecret)).toEqual(['unset', 'unset', 'unset', 'set', 'set (version 3)', 'set']);
+    const sourced = [
+      { set: true, version: 2, env: 'REVIEWER_JWT', value: 'leak' },
+      { set: true, file: '/run/jwt\u001b[2J' },
+      { set: false, env: 'REVIEWER_JWT' },
+    ];
+    expect(sourced.map(formatSecret)).toEqual([
+      'set (version 2, from env REVIEWER_JWT)',
+      'set (from file /run/jwt\\u001b[2J)',
+      'unset',
+    ]);
   });
 
   test('differs for different strings', () => {

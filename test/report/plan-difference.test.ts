@@ -122,15 +122,17 @@ describe('How two plans differ, as JSON', () => {
     });
   });
 
-  it('holds of a secret whether it is set, and its version', () => {
+  it('holds of a secret whether it is set, its version and its source', () => {
     const secret = (version: number): FieldChange => ({
       path: ['jwt'],
-      after: { set: true, version, value: 'planted' },
+      after: { set: true, version, env: `JWT_${version}`, value: 'planted' },
       shape: 'secret',
     });
     const difference = differenceOf([secret(1)], [secret(2)]);
     const text = renderPlanDifferenceJson(difference, digests) + textOf(difference);
     expect(text).not.toContain('planted');
     expect(text).toContain('"version": 2');
+    expect(text).toContain('"env": "JWT_2"');
+    expect(text).toContain('from env JWT_1');
   });
 });

@@ -335,18 +335,20 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a secret shows whether it is set, and its version', () => {
+  test('that is a secret shows whether it is set, its version and its source', () => {
     expect(
       fieldsText(
         { path: ['jwt'], before: null, after: { set: true, version: 1 }, shape: 'secret' },
         {
           path: ['key'],
-          before: { set: true, version: 1 },
-          after: { set: true, version: 2 },
+          before: { set: true, version: 1, env: 'KEY' },
+          after: { set: true, version: 1, file: '/run/key' },
           shape: 'secret',
         },
       ),
-    ).toBe('jwt  unset -> set (version 1)\nkey  set (version 1) -> set (version 2)');
+    ).toBe(
+      'jwt  unset -> set (version 1)\nkey  set (version 1, from env KEY) -> set (version 1, from file /run/key)',
+    );
   });
 
   test('with hostile text shows it escaped and in quotes', () => {

@@ -66,10 +66,11 @@ describe('A plan that is written as JSON and read back', () => {
     expect(found).toEqual({ ...told, place: bare, related: [{ message: 'the other one', place: bare }] });
   });
 
-  it('knows of a secret only whether it is set, and its version', () => {
-    const secret = { path: ['jwt'], after: { set: true, version: 2, env: 'JWT' }, shape: 'secret' } as const;
+  it('knows of a secret only whether it is set, its version and its source', () => {
+    const after = { set: true, version: 2, env: 'JWT', value: 'planted' };
+    const secret = { path: ['jwt'], after, shape: 'secret' } as const;
     const [found] = reread(plan({ changes: [change({ fields: [secret] })] })).changes;
-    expect(found?.fields).toEqual([{ ...secret, after: { set: true, version: 2 } }]);
+    expect(found?.fields).toEqual([{ ...secret, after: { set: true, version: 2, env: 'JWT' } }]);
   });
 });
 

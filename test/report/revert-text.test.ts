@@ -66,14 +66,16 @@ describe('taking back', () => {
     const text = revert(
       change({
         fields: [
-          field(['key'], { shape: 'secret', before: { set: true, version: 1 } }),
+          field(['key'], { shape: 'secret', before: { set: true, version: 1, env: 'KEY' } }),
           { ...added, path: ['list'], unknown: 'not answered by the service' },
           added,
         ],
       }),
     );
     expect(documents(text)).toEqual([]);
-    expect(text).toContain('# key cannot be taken back: it is a secret');
+    expect(text).toContain(
+      '# key cannot be taken back: it is a secret, and its former value is not kept; it was set (version 1, from env KEY)',
+    );
     expect(text).toContain('# list cannot be taken back: its value before was not known (not answered');
     expect(text).toContain('# remove added: it did not exist before');
   });

@@ -43,13 +43,13 @@ function wouldWipe({ desired, live }: CallContext): boolean {
   );
 }
 
-function bodyOf({ desired, declared }: CallContext): CallObject {
+function bodyOf({ desired }: CallContext): CallObject {
   const values = Object.fromEntries(
     Object.keys(fields).map((name) => [name, fieldValue(fields, desired, name)]),
   );
   return {
     ...wireBody({ ...values, clusterCaCert: withLineEnd(values['clusterCaCert']) }),
-    token_reviewer_jwt: secretReference(desired['tokenReviewerJwt'], declared['tokenReviewerJwt']),
+    token_reviewer_jwt: secretReference(desired['tokenReviewerJwt']),
   };
 }
 
@@ -58,13 +58,16 @@ function withLineEnd(cert: Json | undefined): Json {
   return typeof cert === 'string' && cert !== '' ? `${cert}\n` : '';
 }
 
-/** @throws when a JWT is to be set whose source did not come along: sending none would wipe what is stored */
-function secretReference(wanted: Json | undefined, written: Json | undefined): string | SecretReference {
+/**
+ * The source that the plan shows, and no other, is the one that is read.
+ * @throws when a JWT is to be set whose source did not come along: sending none would wipe what is stored
+ */
+function secretReference(wanted: Json | undefined): string | SecretReference {
   if (wanted === undefined || wanted === null) return '';
-  const { env, file } = isJsonObject(written) ? written : {};
+  const { env, file } = isJsonObject(wanted) ? wanted : {};
   if (typeof env === 'string') return new SecretReference({ env });
   if (typeof file === 'string') return new SecretReference({ file });
-  throw new Error('the source of the reviewer JWT is missing from the declared spec');
+  throw new Error('the source of the reviewer JWT is missing from what is declared');
 }
 
 function repeatedMembers({ live }: CallContext): JsonObject {

@@ -3,7 +3,7 @@
  * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (RULES 16).
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Json } from '../../model/json.ts';
+import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
 import type { Meeting, Prepared } from '../../model/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import { canonicalDefault } from '../../plan/canonical-spec.ts';
@@ -29,13 +29,22 @@ interface Compared {
 
 function comparedAs(live: LiveResource, desired: Spec, recorded: Spec): Compared {
   const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
-  if (live.facts['reviewerJwtSet'] !== true) return { live: spec };
-  const last = recorded[JWT];
-  if (last !== undefined && last !== null) return { live: { ...spec, [JWT]: last } };
-  return {
-    live: spec,
-    unknown: { [JWT]: 'one is stored that this stack did not write, and the service never tells which' },
-  };
+  const isSet = live.facts['reviewerJwtSet'];
+  const last = withSource(recorded[JWT] ?? null, desired[JWT]);
+  if (isSet === true && last === null) {
+    const unknown = 'one is stored that this stack did not write, and the service never tells which';
+    return { live: spec, unknown: { [JWT]: unknown } };
+  }
+  // Where the service does not tell whether there is one, what was written last is all that there is to go by.
+  const isTrue = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
+  return { live: isTrue ? { ...spec, [JWT]: last } : spec };
+}
+
+/** A record from before sources were kept says nothing of where the JWT came from: what is declared is taken for it. */
+function withSource(last: Json, declared: Json | undefined): Json {
+  if (!isJsonObject(declared)) return last;
+  const { env: _, file: __, ...sourceless } = declared;
+  return sameJson(last, sourceless) ? declared : last;
 }
 
 /**

@@ -139,6 +139,21 @@ describe('The reviewer JWT', () => {
     ]);
   });
 
+  it('is written when its source is another one than the one last applied, of which a former record says nothing', () => {
+    const last = (more: object) => ({ tokenReviewerJwt: { set: true, version: 2, ...more } });
+    expect(plan(source, stored, last({ env: 'REVIEWER_JWT' })).paths).toEqual([]);
+    expect(plan(source, stored, last({})).paths).toEqual([]);
+    for (const other of [{ env: 'OTHER' }, { file: 'REVIEWER_JWT' }]) {
+      const { change, planned } = plan(source, stored, last(other));
+      expect(change.fields).toMatchObject([
+        { before: { ...other, version: 2 }, after: { env: 'REVIEWER_JWT', version: 2 } },
+      ]);
+      expect(planned.calls[0]?.body).toMatchObject({
+        token_reviewer_jwt: { $secret: { env: 'REVIEWER_JWT' } },
+      });
+    }
+  });
+
   it('is written when one is stored that this stack never wrote', () => {
     const { change } = plan(source, stored);
     expect(change.fields).toMatchObject([
@@ -161,6 +176,8 @@ describe('The reviewer JWT', () => {
       meet(kind, config(declared), was, { record: record(recorded) }).change.fields.length;
     expect(differing(source, version(2))).toBe(0);
     expect(differing(source, version(1))).toBe(1);
+    const moved = { tokenReviewerJwt: { set: true, version: 2, env: 'OTHER' } };
+    expect(differing(source, moved)).toBe(1);
     expect(differing({ tokenReviewerJwt: null }, { tokenReviewerJwt: null })).toBe(0);
     expect(differing({ tokenReviewerJwt: null }, version(1))).toBe(1);
   });
@@ -180,9 +197,9 @@ describe('The reviewer JWT', () => {
     expect(planned.calls).toEqual([]);
   });
 
-  it('is in no plan, only its source', () => {
+  it('is in no plan, only its source, which is what is approved and what is read', () => {
     const { change, planned } = plan(source, stored);
-    expect(JSON.stringify(change)).not.toContain('REVIEWER_JWT');
+    expect(change.fields).toMatchObject([{ after: { set: true, version: 2, env: 'REVIEWER_JWT' } }]);
     expect(JSON.stringify(planned)).toContain('{"$secret":{"env":"REVIEWER_JWT"}}');
   });
 });

@@ -75,7 +75,6 @@ export function meet(
       dialect,
       stack: 'payments',
       desired,
-      declared: resource.spec,
       ...sides,
       idOf: () => undefined,
       peer: () => ({ action: 'none', fields: [] }),
