@@ -7,18 +7,25 @@ import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import type { Finding, Kind, Others, Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import type { Target } from '../model/target.ts';
+import type { Stack, Target } from '../model/target.ts';
+import { checkSources } from './check-sources.ts';
 import { leadsToSecret, maskFrom } from './mask-secrets.ts';
 import { fromDefaultsNote, orList, quoted } from './problem.ts';
 import type { Entry } from './resolve.ts';
 
 export interface CheckContext {
   readonly kinds: Registry;
+  /** names of the fields that hold, or lead to, a secret */
   readonly secrets: ReadonlySet<string>;
+  /** only when it is valid */
+  readonly stack?: Stack | undefined;
 }
 
 /** @param entries of all manifests; only those with a resource are checked */
-export function checkResources(entries: readonly Entry[], { kinds, secrets }: CheckContext): Diagnostic[] {
+export function checkResources(
+  entries: readonly Entry[],
+  { kinds, secrets, stack }: CheckContext,
+): Diagnostic[] {
   const declared = new Map<AddressText, DesiredResource>();
   const renamed = new Map<AddressText, DesiredResource>();
   for (const { resource, shortForm } of entries) {
@@ -39,9 +46,10 @@ export function checkResources(entries: readonly Entry[], { kinds, secrets }: Ch
     if (resource === undefined || kind === undefined) return [];
     const others: Others = { target, declared: (address) => declared.get(find(address)) };
     return [
-      ...(kind.check?.(resource, others) ?? []).map((finding) =>
-        diagnoseFinding(finding, resource, { declaration, secrets }),
-      ),
+      ...[
+        ...(kind.check?.(resource, others) ?? []),
+        ...(stack === undefined ? [] : checkSources(kind, resource.spec, stack)),
+      ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
       ...checkOwns(kind, resource, target),
       ...checkRename(resource, declared, renamed),
       ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>

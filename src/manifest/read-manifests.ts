@@ -56,14 +56,14 @@ export interface Manifests {
 export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const secrets = secretFields(input.kinds);
   const loaded = await loadDocuments({ ...input, secrets });
+  const stack = loaded.stack?.stack;
   const judged = judgeDocuments(loaded, { ...input, secrets });
   const diagnostics = withoutRepetition([
     ...loaded.diagnostics,
     ...judged.diagnostics,
     ...checkDuplicates(judged.entries),
-    ...checkResources(judged.entries, { kinds: input.kinds, secrets }),
+    ...checkResources(judged.entries, { kinds: input.kinds, secrets, stack }),
   ]);
-  const stack = loaded.stack?.stack;
   return {
     ...(stack === undefined ? {} : { stack }),
     resources: judged.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),

@@ -98,6 +98,7 @@ function toStack(
     targets: reading.targets,
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
+    ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
     ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
   };

@@ -98,6 +98,37 @@ const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
 
 export type ManifestPatternDocument = string | { readonly pattern: string; readonly optional?: boolean };
 
+const Secrets = Type.Object(
+  {
+    env: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$',
+          patternErrorMessage: 'the name of an environment variable, or a pattern such as REVIEWER_*',
+        }),
+        {
+          description:
+            'Environment variables by name, or by a pattern in which only "*" is special; left out: none',
+        },
+      ),
+    ),
+    files: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[^!]',
+          patternErrorMessage: 'a path or a glob such as /var/run/secrets/**, without "!" in front',
+        }),
+        { description: 'Files by path or glob, absolute or relative to this file; left out: none' },
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'Where secrets that manifests name may come from; left out: anywhere. Tokens of targets are not meant',
+  },
+);
+
 /** A word, or a map with one member: each keyword judges values of its own type, so no union blurs the messages. */
 const Ledger = Type.Unsafe<LedgerDocument>({
   type: ['string', 'object'],
@@ -174,6 +205,7 @@ export const stackSchema = Type.Object(
             description: 'By kind: merged under the spec of each manifest of that kind',
           }),
         ),
+        secrets: Type.Optional(Secrets),
         ledger: Type.Optional(Ledger),
         embedded: Type.Optional(
           Type.Object(

@@ -52,10 +52,20 @@ export interface Stack {
   /** per kind, merged under each manifest of that kind (RULES 3) */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
+  /** where manifests may say that a secret comes from; anywhere when absent */
+  readonly secrets?: SecretPlaces;
   /** `local` when absent */
   readonly ledger?: LedgerPlace;
   /** what the embedded service starts with; targets with the url `embedded` only */
   readonly embedded?: { readonly seed: string };
+}
+
+/** The sources of secrets that manifests may name (RULES 42); an empty list admits none of its sort. */
+export interface SecretPlaces {
+  /** names, or patterns in which only `*` is special */
+  readonly env: readonly string[];
+  /** globs, absolute or below the stack's folder */
+  readonly files: readonly string[];
 }
 
 /** Where a stack's ledger is kept. */

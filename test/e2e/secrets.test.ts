@@ -128,7 +128,8 @@ describe('the source of a reviewer JWT', () => {
     await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
     await stack.declare(jwt({ file: 'reviewer.jwt' }));
     await stack.run(['plan', '--out', 'plan.json'], 0);
-    const sources = /set \(version 1, from env REVIEWER_JWT\)[^]*set \(version 1, from file reviewer\.jwt\)/;
+    const sources =
+      /set \(version 1, from env REVIEWER_JWT\)[\s\S]*set \(version 1, from file reviewer\.jwt\)/;
     for (const args of [['plan'], ['show', 'plan.json']])
       expect((await stack.run(args, 0)).out).toMatch(sources);
     const { changes } = await stack.plan();
@@ -176,5 +177,25 @@ describe('the source of a reviewer JWT', () => {
     await stack.run(['plan', '--exit-code'], 0);
     await stack.declare(jwt({ env: 'API_TOKEN' }));
     await stack.run(['plan', '--exit-code'], 2);
+  });
+});
+
+describe('the sources that a stack admits', () => {
+  it('are the only ones that its manifests may name, whatever its targets read their tokens from', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { secrets: { env: ['REVIEWER_*'], files: ['jwts/*'] } } });
+    const declared = (source: object) => stack.declare(clusterAuthConfig({ tokenReviewerJwt: source }));
+    for (const source of [{ env: 'API_TOKEN' }, { file: 'jwts/../../etc/passwd' }]) {
+      await declared(source);
+      for (const args of [['validate'], ['plan'], ['apply', '--yes']]) {
+        const { err } = await stack.run(args, 7);
+        expect(err).toContain('error[source-not-admitted]');
+        expect(err).toContain('allowed');
+      }
+    }
+    expect(bench.wire.seen).toEqual([]);
+    await declared({ env: 'REVIEWER_JWT' });
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true]);
   });
 });

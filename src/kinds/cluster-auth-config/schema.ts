@@ -7,7 +7,8 @@ const reviewerJwt = Type.Object(
   {
     env: Type.Optional(
       Type.String({
-        minLength: 1,
+        pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+        patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
         description: 'The environment variable that holds the JWT when it is sent.',
       }),
     ),
