@@ -67,6 +67,7 @@ describe('the source of a secret', () => {
     ['../outside.key', '**/*.key', false],
     ['../shared/gate.key', '../shared/*.key', true],
     ['../shared/../gate.key', '../shared/*.key', false],
+    ['../gate.key', '@(..|x)/*.key', false],
     ['secrets/.env', 'secrets/*', false],
     ['secrets/..key', 'secrets/..key', true],
     ['secrets/gate.key', 'secrets/x/../*.key', true],
