@@ -118,11 +118,13 @@ async function tokenOf(
     const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
     return async () => own;
   }
+  const place = { env: world.env, directory: stack.directory };
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
-    return { login: { mount, role, jwt: () => readSecret(jwt, world, stack.directory) } };
+    const what = `the JWT that target "${target.name}" logs in with`;
+    return { login: { mount, role, jwt: () => readSecret(jwt, place, what) } };
   }
-  const value = await readSecret(token, world, stack.directory);
+  const value = await readSecret(token, place, `the token of target "${target.name}"`);
   return async () => value;
 }
 

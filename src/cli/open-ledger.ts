@@ -19,7 +19,10 @@ export async function openLedger(
     case 'git':
       return gitLedger({ directory, env: world.env }, { remote: ledger.remote, stack: name });
     case 'postgres':
-      return postgresLedger(await readSecret(ledger.url, world, directory), name);
+      return postgresLedger(
+        await readSecret(ledger.url, { env: world.env, directory }, "the address of the ledger's database"),
+        name,
+      );
   }
 }
 

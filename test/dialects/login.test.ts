@@ -22,7 +22,9 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('a login through %s', (d
     const [first, ...rest] = service.requests.map(({ method, path }) => `${method} ${path}`);
     expect(first).toBe(`POST /v1/auth/${login.mount}/login`);
     expect(rest.at(-1)).toBe('POST /v1/auth/token/revoke-self');
-    expect(rest.slice(0, -1).every((line) => /^(GET|LIST) /.test(line))).toBe(true);
+    // The question for the type of the mount is refused: that this is not about the token is found out once.
+    const [proof, ...more] = rest.slice(0, -1).filter((line) => !/^(GET|LIST) /.test(line));
+    expect([proof, more]).toEqual(['POST /v1/auth/token/renew-self', []]);
     expect(service.requests[0]?.body).toEqual({ role: login.role, jwt: login.jwt });
     expect(service.loggedIn.size).toBe(0);
 

@@ -1,8 +1,11 @@
 /** Secrets stay out (DESIGN section 4): of every output, ledger, plan and error, also when the service repeats them. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
+import type { PlanJson } from '../../src/report/plan-schema.ts';
+import { trueup } from '../captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';
 
@@ -84,13 +87,18 @@ describe('planted secrets', () => {
     expectNoSecret(await kept(stack));
   });
 
-  it('that are missing are named by their source, and nothing is half done', async () => {
+  it('that are missing are named by their source, and nothing at all is written', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...documents({ env: 'NO_SUCH_JWT' }));
-    const { out } = await stack.run(['apply', '--yes'], 6);
-    expect(out).toContain('"NO_SUCH_JWT" is not set');
-    expect(bench.wire.writes().filter(({ path }) => path.endsWith('/config'))).toEqual([]);
+    const { err } = await stack.run(['apply', '--yes'], 1);
+    expect(err).toContain(
+      'the environment variable "NO_SUCH_JWT" is not set, and ClusterAuthConfig/prod/config needs it',
+    );
+    expect(err).toContain('fix: set it to what is to be sent as "token_reviewer_jwt"');
+    expect(err).not.toContain('the token');
+    expect(bench.wire.writes()).toEqual([]);
+    await expect(stack.ledger()).rejects.toThrow('ENOENT');
   });
 
   it('that somebody wrote into a manifest are refused, and not repeated', async () => {
@@ -197,5 +205,94 @@ describe('the sources that a stack admits', () => {
     await declared({ env: 'REVIEWER_JWT' });
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes().map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true]);
+  });
+});
+
+describe('a secret that is not there', () => {
+  const jwt = (source: object, metadata: object = {}) => {
+    const config = clusterAuthConfig({ tokenReviewerJwt: source });
+    return { ...config, metadata: { ...config.metadata, ...metadata } };
+  };
+  const notesOf = async (stack: Checkout) => (await stack.plan()).changes.flatMap(({ notes }) => notes);
+
+  it('is a note of the plan, which means the same without', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(jwt({ env: 'LATER_JWT' }));
+    const env = { ...secrets, LATER_JWT: 'planted' };
+    const run = async (more: object) => {
+      const { out } = await trueup(['plan', '--format', 'json'], {
+        cwd: stack.directory,
+        env: { ...env, ...more },
+      });
+      return JSON.parse(out) as PlanJson;
+    };
+    const [there, empty, gone] = [await run({}), await run({ LATER_JWT: '' }), await stack.plan()];
+    const notes = [there, empty, gone].map(({ changes }) => changes.flatMap((change) => change.notes));
+    expect(notes).toEqual([
+      [],
+      ['the environment variable "LATER_JWT" is empty here: apply will need it'],
+      ['the environment variable "LATER_JWT" is not set here: apply will need it'],
+    ]);
+    expect(new Set([there, empty, gone].map(({ digest }) => digest)).size).toBe(1);
+    expect((await stack.run(['plan'], 0)).out).toContain(
+      'note: the environment variable "LATER_JWT" is not set here',
+    );
+  });
+
+  it('in a file is looked for and not read', async () => {
+    const stack = await (await openBench()).checkout();
+    await mkdir(join(stack.directory, 'folder'));
+    await writeFile(join(stack.directory, 'empty.jwt'), '');
+    // Who reads it waits for ever.
+    execFileSync('mkfifo', [join(stack.directory, 'pipe.jwt')]);
+    const cases = {
+      'no.jwt': 'is not there',
+      folder: 'is a directory',
+      'empty.jwt': 'is empty',
+      'pipe.jwt': undefined,
+    };
+    for (const [file, why] of Object.entries(cases)) {
+      await stack.declare(jwt({ file }));
+      const wanted = why === undefined ? [] : [`the file "${file}" ${why} here: apply will need it`];
+      expect(await notesOf(stack)).toEqual(wanted);
+    }
+  });
+
+  it('is no note where nothing is to be sent', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    const { REVIEWER_JWT: _, ...env } = secrets;
+    const { out, code } = await trueup(['plan', '--exit-code'], { cwd: stack.directory, env });
+    expect([code, out.includes('REVIEWER_JWT')]).toEqual([0, false]);
+  });
+
+  it('keeps apply from its first request, and each is told once, however many changes need it', async () => {
+    const bench = await openBench({ mounts: ['cluster', 'second', 'third'] });
+    const target = (name: string, mount: string) => ({
+      ...{ name, mount, service: 'cluster-auth', url: bench.wire.url, dialect: 'neutral' },
+      token: { env: 'SERVICE_TOKEN' },
+    });
+    const targets = [target('prod', 'cluster'), target('test', 'second'), target('dev', 'third')];
+    const stack = await bench.checkout({ spec: { targets } });
+    await stack.declare(
+      jwt({ env: 'NO_SUCH_JWT' }, { targets: ['prod', 'test'] }),
+      jwt({ file: 'no.jwt' }, { target: 'dev' }),
+      ...['a', 'b', 'c'].map((name) => role(name, {}, { target: 'prod' })),
+    );
+    const { digest } = await stack.plan();
+    for (const args of [
+      ['apply', '--yes'],
+      ['apply', '--approve', digest],
+    ]) {
+      const { err } = await stack.run(args, 1);
+      expect(err.match(/error\[secret-missing\]/g)).toHaveLength(2);
+      expect(err).toContain('ClusterAuthConfig/prod/config, ClusterAuthConfig/test/config need it');
+      expect(err).toContain('the file "no.jwt" is not there, and ClusterAuthConfig/dev/config needs it');
+    }
+    const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 1);
+    expect(JSON.parse(out)).toMatchObject({
+      diagnostics: [{ code: 'secret-missing' }, { code: 'secret-missing' }],
+    });
+    expect(bench.wire.writes()).toEqual([]);
   });
 });

@@ -28,13 +28,14 @@ import { identifyRun } from '../identify-run.ts';
 import { forgetApproved, keepApproved } from '../keep-approved.ts';
 import { keepHistory } from '../keep-history.ts';
 import { makePlan, makePlanToApply } from '../make-plan.ts';
+import { refuseMissingSecrets } from '../missing-secrets.ts';
 import { isRefusal } from '../plan-file.ts';
 import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
 import { type Asked, readApproval } from '../read-approval.ts';
 import { printError, printWarnings, type Screen } from '../screen.ts';
-import { readSecret } from '../secrets.ts';
 import { pathOfStack, stackWords } from '../stack-words.ts';
+import { readSecret, type SecretPlace } from '../secrets.ts';
 import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 import { printPlan } from './plan.ts';
@@ -117,7 +118,9 @@ async function applyUnderLock(
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped') return exitCodes.interrupted;
     if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
-    const passed = await letPass(planning, { approval, options, ledger: prepared.ledger, stack }, place);
+    const { directory } = prepared.request.stack;
+    const pass = { approval, options, ledger: prepared.ledger, stack, directory };
+    const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;
     const ledger = await keepApproved(prepared.store, await begin(prepared), passed.approved);
     const code = await carryOut(planning, { ...prepared, ledger }, place);
@@ -133,7 +136,7 @@ async function begin({ former, store, ledger, request: { stack } }: Prepared): P
   return former === undefined ? ledger : bringAlong(former, { stack, store, ledger });
 }
 
-interface Pass {
+interface Pass extends Pick<SecretPlace, 'directory'> {
   readonly approval: Asked['approval'];
   readonly options: ApplyOptions;
   readonly ledger: Ledger;
@@ -141,10 +144,10 @@ interface Pass {
   readonly stack: string | undefined;
 }
 
-/** What was approved, once problems, approval and guards have let the plan pass; the exit code when one of them has not. */
+/** What was approved, once problems, approval, secrets and guards have let the plan pass; the exit code when one has not. */
 async function letPass(
   planning: Planning,
-  { approval, options, ledger, stack }: Pass,
+  { approval, options, ledger, stack, directory }: Pass,
   place: RunPlace,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { screen, stop } = place;
@@ -152,6 +155,9 @@ async function letPass(
   if (problems !== undefined) return problems;
   const approved = approval && holdToApproval(planning, approval, { ledger, screen });
   if (typeof approved === 'number') return approved;
+  const secrets = { env: place.world.env, directory };
+  const missing = await refuseMissingSecrets(planning.plan, secrets, screen);
+  if (missing !== undefined) return missing;
   const consent = {
     agreed: options.yes === true || approval !== undefined,
     acknowledged: readIds(options.ack),
@@ -206,7 +212,8 @@ async function applyWithProgress(
       store: prepared.store,
       stop,
       cut,
-      readSecret: (source) => readSecret(source, world, prepared.request.stack.directory),
+      readSecret: (source) =>
+        readSecret(source, { env: world.env, directory: prepared.request.stack.directory }),
       pause: async (milliseconds) => {
         await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
       },

@@ -5,6 +5,7 @@ import { renderPlan } from '../../report/plan-text.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { makePlan } from '../make-plan.ts';
+import { noteMissingSecrets } from '../missing-secrets.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { prepareRun } from '../prepare-run.ts';
 import type { Screen } from '../screen.ts';
@@ -30,7 +31,9 @@ export async function plan(
   const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead, complete });
   if (typeof prepared === 'number') return prepared;
   try {
-    const { plan: made } = await makePlan(prepared.request);
+    const { request } = prepared;
+    const place = { env: world.env, directory: request.stack.directory };
+    const made = await noteMissingSecrets((await makePlan(request)).plan, place);
     printPlan(screen, made, { calls, stack });
     if (options.out !== undefined) {
       await writePlanFile(options.out, world.cwd, made);

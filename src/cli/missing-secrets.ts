@@ -1,0 +1,79 @@
+/**
+ * Secrets that the calls of a plan need and that are not there. A plan says so, for it may be applied elsewhere; an apply
+ * does not begin: one that stops in the middle for want of a variable leaves a platform half changed.
+ */
+import { formatAddress } from '../model/address.ts';
+import { referencesIn, SecretReference } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
+import type { Plan } from '../model/plan.ts';
+import type { SecretSource } from '../model/target.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { printDiagnostics, printError, type Screen } from './screen.ts';
+import { type SecretPlace, whyAbsent } from './secrets.ts';
+
+/** The plan with a note on each change whose calls need a secret that is not here. Notes are no part of what it means. */
+export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promise<Plan> {
+  const changes = await Promise.all(
+    plan.changes.map(async (change) => {
+      const missing = await missingOf(change, place);
+      const notes = missing.map(({ why }) => `${why} here: apply will need it`);
+      return notes.length === 0 ? change : { ...change, notes: [...change.notes, ...new Set(notes)] };
+    }),
+  );
+  return { ...plan, changes };
+}
+
+/** Before anything is written; undefined when all secrets that the plan's calls need are there. */
+export async function refuseMissingSecrets(
+  plan: Plan,
+  place: SecretPlace,
+  screen: Screen,
+): Promise<ExitCode | undefined> {
+  const missing = (await Promise.all(plan.changes.map((change) => missingOf(change, place)))).flat();
+  const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
+  if (bySource.size === 0) return undefined;
+  printDiagnostics(screen, [...bySource.values()].flatMap(diagnose));
+  printError(screen, 'nothing was written: the plan sends secrets that cannot be read here');
+  return exitCodes.error;
+}
+
+interface Missing {
+  readonly change: Change;
+  readonly source: SecretSource;
+  /** the member of the request that it is to be sent as */
+  readonly member: string;
+  readonly why: string;
+}
+
+async function missingOf(change: Change, place: SecretPlace): Promise<Missing[]> {
+  const needed = change.calls.flatMap(({ body = {} }) =>
+    Object.entries(body).flatMap(([member, value]) =>
+      referencesIn(value).flatMap((found) =>
+        found instanceof SecretReference ? [{ change, source: found.$secret, member }] : [],
+      ),
+    ),
+  );
+  const looks = await Promise.all(
+    needed.map(async (need) => ({ need, why: await whyAbsent(need.source, place) })),
+  );
+  return looks.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
+}
+
+/** One for a source, however many changes need it. */
+function diagnose(missing: readonly Missing[]): Diagnostic[] {
+  const [first] = missing;
+  if (first === undefined) return [];
+  const { why, member, source, change } = first;
+  const needing = [...new Set(missing.map((one) => formatAddress(one.change.address)))];
+  return [
+    {
+      code: 'secret-missing',
+      severity: 'error',
+      class: 'failure',
+      message: `${why}, and ${needing.join(', ')} ${needing.length === 1 ? 'needs' : 'need'} it`,
+      ...(change.place === undefined ? {} : { place: change.place }),
+      fix: `${'env' in source ? 'set it to' : 'write into it'} what is to be sent as "${member}"`,
+    },
+  ];
+}
