@@ -46,11 +46,12 @@ const vault: Dialect = {
   headers: { 'x-vault-request': 'true' },
   defaultMount: 'kubernetes',
   mountType: 'kubernetes',
+  withoutCa: 'system',
   capabilities: new Set(),
 };
 
-/** A fork that kept the wire names of its ancestor, brand included. */
-const openbao: Dialect = { ...vault, name: 'openbao' };
+/** A fork that kept the wire names of its ancestor, brand included (differences: facts on cluster auth, 2.2). */
+const openbao: Dialect = { ...vault, name: 'openbao', withoutCa: 'refused' };
 
 /** Every dialect, keyed `service/name`: both services have one called `neutral`. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map(

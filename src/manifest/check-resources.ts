@@ -7,7 +7,7 @@ import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import type { Finding, Kind, Others, Registry } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { DesiredResource } from '../model/resource.ts';
-import type { Stack, Target } from '../model/target.ts';
+import type { Dialect, Stack, Target } from '../model/target.ts';
 import { checkSources } from './check-sources.ts';
 import { leadsToSecret, maskFrom } from './mask-secrets.ts';
 import { fromDefaultsNote, orList, quoted } from './problem.ts';
@@ -15,6 +15,7 @@ import type { Entry } from './resolve.ts';
 
 export interface CheckContext {
   readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
   /** names of the fields that hold, or lead to, a secret */
   readonly secrets: ReadonlySet<string>;
   /** only when it is valid */
@@ -22,10 +23,8 @@ export interface CheckContext {
 }
 
 /** @param entries of all manifests; only those with a resource are checked */
-export function checkResources(
-  entries: readonly Entry[],
-  { kinds, secrets, stack }: CheckContext,
-): Diagnostic[] {
+export function checkResources(entries: readonly Entry[], context: CheckContext): Diagnostic[] {
+  const { kinds, secrets, stack } = context;
   const declared = new Map<AddressText, DesiredResource>();
   const renamed = new Map<AddressText, DesiredResource>();
   for (const { resource, shortForm } of entries) {
@@ -44,7 +43,11 @@ export function checkResources(
   const each = entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
     if (resource === undefined || kind === undefined) return [];
-    const others: Others = { target, declared: (address) => declared.get(find(address)) };
+    const others: Others = {
+      target,
+      dialect: dialectOf(target, context),
+      declared: (address) => declared.get(find(address)),
+    };
     return [
       ...[
         ...(kind.check?.(resource, others) ?? []),
@@ -195,6 +198,13 @@ function checkReference(
       related: [{ message: 'renamed here', place: heir.place }],
     },
   ];
+}
+
+/** @throws when there is none, which reading the stack has refused: a bug */
+function dialectOf({ service, dialect }: Target, { dialects }: CheckContext): Dialect {
+  const found = dialects.get(`${service}/${dialect}`);
+  if (found === undefined) throw new Error(`no dialect ${dialect} for ${service}`);
+  return found;
 }
 
 function foldName(kinds: Registry, kind: string, name: string): string {

@@ -62,7 +62,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     ...loaded.diagnostics,
     ...judged.diagnostics,
     ...checkDuplicates(judged.entries),
-    ...checkResources(judged.entries, { kinds: input.kinds, secrets, stack }),
+    ...checkResources(judged.entries, { ...input, secrets, stack }),
   ]);
   return {
     ...(stack === undefined ? {} : { stack }),

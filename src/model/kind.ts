@@ -137,6 +137,8 @@ export interface Others {
   /** another declared resource */
   declared(address: Address): DesiredResource | undefined;
   readonly target: Target;
+  /** of the target: what its service is known to refuse or to take */
+  readonly dialect: Dialect;
 }
 
 export interface Reference {

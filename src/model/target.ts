@@ -111,5 +111,10 @@ export interface Dialect {
   readonly defaultMount?: string;
   /** what this service calls the type of a mount of the method */
   readonly mountType?: string;
+  /**
+   * What becomes of a config without a CA certificate that may not fall back on the pod's: the service refuses it, or trusts
+   * its own system's authorities. Absent: as the spec has it, where keys will do as well.
+   */
+  readonly withoutCa?: 'refused' | 'system';
   readonly capabilities: ReadonlySet<Capability>;
 }

@@ -274,3 +274,29 @@ it('8: what a write did not bring about is named afterwards, field by field', as
   expect(out).toContain('tokenTtl');
   expect(out.slice(out.indexOf('applied'))).not.toContain('tokenNumUses');
 });
+
+describe('9: a config without any CA', () => {
+  const none = manifest('ClusterAuthConfig', 'config', {
+    clusterHost: 'https://k8s:6443',
+    disableLocalCaJwt: true,
+    pemKeys: [publicKey],
+  });
+
+  it('is an error in openbao before anything is sent, for the service is certain to refuse it', async () => {
+    const { service, stack } = await openMount('openbao');
+    await stack.declare(none);
+    for (const line of ['validate', 'plan', 'apply --yes']) {
+      const { err } = await stack.run(line, 7);
+      expect(err).toContain('"clusterCaCert" must be given when "disableLocalCaJwt" is true');
+    }
+    expect(service.requests).toEqual([]);
+  });
+
+  it('is written in vault, which trusts the authorities of its system then, and warned of', async () => {
+    const { service, stack } = await openMount('vault');
+    await stack.make(none);
+    expect(service.config()).toMatchObject({ kubernetes_ca_cert: '', disable_local_ca_jwt: true });
+    const { err } = await stack.run('validate');
+    expect(err).toContain('the service trusts the authorities of its own system');
+  });
+});

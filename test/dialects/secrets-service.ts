@@ -26,6 +26,8 @@ export interface Habits {
   readonly namespace?: string;
   /** a proxy in front knows no verb LIST */
   readonly refusesList?: boolean;
+  /** without a CA certificate a config that may not use that of the pod is refused (2.2) */
+  readonly wantsCa: boolean;
   /** a role without an audience is answered 200 with a warning (2.5) */
   readonly warnsOfAudience: boolean;
   /** the config has a setting that no manifest knows (2.2) */
@@ -40,11 +42,12 @@ export const vault: Habits = {
   mount: 'kubernetes',
   type: 'kubernetes',
   tellsType: 'everyone',
+  wantsCa: false,
   warnsOfAudience: true,
   annotations: true,
 };
 
-export const openbao: Habits = { ...vault, warnsOfAudience: false, annotations: false };
+export const openbao: Habits = { ...vault, wantsCa: true, warnsOfAudience: false, annotations: false };
 
 export const neutral: Habits = {
   host: 'cluster_host',
@@ -54,6 +57,7 @@ export const neutral: Habits = {
   mount: 'cluster',
   type: 'cluster',
   tellsType: 'nobody',
+  wantsCa: false,
   warnsOfAudience: false,
   annotations: false,
 };
@@ -246,6 +250,8 @@ class Service {
     const keys = Array.isArray(next['pem_keys']) ? next['pem_keys'] : [next['pem_keys']];
     next['pem_keys'] = keys.map((key) => String(key).trim());
     if (next[host] === '') throw new Refusal(400, 'no host provided');
+    if (this.#habits.wantsCa && next[ca] === '' && next['disable_local_ca_jwt'] === true)
+      throw new Refusal(400, `${ca} must be given when disable_local_ca_jwt is true`);
     const path = '/var/run/secrets/kubernetes.io/serviceaccount/ca.crt';
     if (next[ca] === '' && next['disable_local_ca_jwt'] !== true)
       throw new Refusal(400, `open ${path}: no such file or directory`);

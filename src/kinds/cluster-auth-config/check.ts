@@ -1,13 +1,14 @@
 /** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
 import { isJsonObject } from '../../model/json.ts';
-import type { Finding } from '../../model/kind.ts';
+import type { Finding, Others } from '../../model/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
+import type { Dialect } from '../../model/target.ts';
 import { pemBlocks } from './pem-blocks.ts';
 
-type Rule = (spec: Spec) => readonly Finding[];
+type Rule = (spec: Spec, dialect: Dialect) => readonly Finding[];
 
-export function check({ spec, metadata }: DesiredResource): readonly Finding[] {
-  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec)) : [];
+export function check({ spec, metadata }: DesiredResource, { dialect }: Others): readonly Finding[] {
+  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
 }
 
 const rules: readonly Rule[] = [hostHasScheme, jwtHasOneSource, caCertIsPem, keysArePem, trustHasAnAnchor];
@@ -89,22 +90,35 @@ function privateKey(path: Finding['path']): Finding {
   });
 }
 
-/** Outside a pod there is no local CA to fall back on (specs/cluster-auth.md, "Config", rules; facts 1 and 2.2). */
-function trustHasAnAnchor({
-  clusterCaCert: cert,
-  pemKeys: keys,
-  disableLocalCaJwt: noLocal,
-}: Spec): Finding[] {
+/**
+ * Outside a pod there is no local CA to fall back on (specs/cluster-auth.md, "Config", rules; facts 1 and 2.2); what a
+ * service makes of a config without any is a row of its dialect.
+ */
+function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): Finding[] {
+  const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';
-  if (noLocal === true) {
-    if (hasKeys) return [];
-    const message = 'one of "clusterCaCert" and "pemKeys" must be set when "disableLocalCaJwt" is true';
-    return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];
-  }
+  if (noLocal === true) return withoutLocalCa(hasKeys, withoutCa);
   const message = hasKeys
     ? '"clusterCaCert" is not set: outside a cluster\'s pod the service reads a local CA file that is not there, and refuses the write'
     : 'outside a cluster\'s pod either "clusterCaCert" or "pemKeys" must be set';
-  const fix = hasKeys ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
+  const isWayOut = hasKeys && withoutCa !== 'refused';
+  const fix = isWayOut ? 'set "clusterCaCert", or "disableLocalCaJwt: true"' : 'set "clusterCaCert"';
   return [finding('warning', 'no-ca-cert', [], { message, fix })];
+}
+
+function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): Finding[] {
+  if (withoutCa === 'refused') {
+    const message = '"clusterCaCert" must be given when "disableLocalCaJwt" is true';
+    return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];
+  }
+  if (withoutCa === 'system') {
+    const message =
+      '"clusterCaCert" is not set and "disableLocalCaJwt" is true: the service trusts the authorities of its own system, and every login fails where none of them signed the certificate of the cluster';
+    const fix = 'set "clusterCaCert", unless a public authority signed it';
+    return [finding('warning', 'no-ca-cert', [], { message, fix })];
+  }
+  if (hasKeys) return [];
+  const message = 'one of "clusterCaCert" and "pemKeys" must be set when "disableLocalCaJwt" is true';
+  return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];
 }

@@ -3,15 +3,17 @@ import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-confi
 import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../targets/cluster-auth/declare.ts';
 import { caCert, otherPublicKey, publicKey, rsaKey } from './pem-samples.ts';
+import { knownDialect } from '../known-dialect.ts';
 
 const others = {
   declared: () => undefined,
   target: { name: 'prod', service: 'cluster-auth' as const, url: 'embedded', dialect: 'neutral' },
+  dialect: knownDialect('cluster-auth'),
 };
 const good: Spec = { clusterHost: 'https://k:6443', clusterCaCert: caCert };
 
-function findings(spec: Spec) {
-  const all = kind.check?.(declare(kind, 'config', { ...good, ...spec }), others) ?? [];
+function findings(spec: Spec, dialect = others.dialect) {
+  const all = kind.check?.(declare(kind, 'config', { ...good, ...spec }), { ...others, dialect }) ?? [];
   return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' ').trim());
 }
 
@@ -80,4 +82,29 @@ describe('Validating a config', () => {
       false,
     ]);
   });
+});
+
+describe('A config without a CA certificate that may not use the one of its pod', () => {
+  const none: Spec = { clusterCaCert: null, disableLocalCaJwt: true };
+  it.each([
+    ['neutral', none, ['error no-trust-anchor']],
+    ['neutral', { ...none, pemKeys: [publicKey] }, []],
+    ['vault', none, ['warning no-ca-cert']],
+    ['vault', { ...none, pemKeys: [publicKey] }, ['warning no-ca-cert']],
+    ['openbao', none, ['error no-trust-anchor']],
+    ['openbao', { ...none, pemKeys: [publicKey] }, ['error no-trust-anchor']],
+    ['openbao', { ...none, clusterCaCert: '  ' }, ['error no-trust-anchor']],
+  ])('is judged as %s judges it (case %#)', (dialect, spec, expected) => {
+    expect(findings(spec, knownDialect('cluster-auth', dialect))).toEqual(expected);
+  });
+
+  it.each(['neutral', 'vault', 'openbao'])(
+    'is a warning of %s while the service may take that one',
+    (dialect) => {
+      for (const pemKeys of [null, [publicKey]])
+        expect(findings({ clusterCaCert: null, pemKeys }, knownDialect('cluster-auth', dialect))).toEqual([
+          'warning no-ca-cert',
+        ]);
+    },
+  );
 });

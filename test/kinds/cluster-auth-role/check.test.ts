@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../targets/cluster-auth/declare.ts';
+import { knownDialect } from '../known-dialect.ts';
 
 const good: Spec = {
   boundServiceAccountNames: ['api'],
@@ -11,6 +12,7 @@ const good: Spec = {
 const others = {
   declared: () => undefined,
   target: { name: 'prod', service: 'cluster-auth' as const, url: 'embedded', dialect: 'neutral' },
+  dialect: knownDialect('cluster-auth'),
 };
 
 function findings(spec: Spec) {

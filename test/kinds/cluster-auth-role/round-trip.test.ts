@@ -62,10 +62,9 @@ const roleSpec: fc.Arbitrary<Spec> = fc
   )
   // Quarter minutes of 0 to 1000 seconds may exceed a maximum that is written otherwise.
   .filter((spec) =>
-    (
-      kind.check?.(declare(kind, 'r', spec), { declared: () => undefined, target: mount.session.target }) ??
-      []
-    ).every(({ severity }) => severity !== 'error'),
+    (kind.check?.(declare(kind, 'r', spec), { declared: () => undefined, ...mount.session }) ?? []).every(
+      ({ severity }) => severity !== 'error',
+    ),
   );
 
 /** What is left to do once a role was applied; undefined when the plan foresaw that the service refuses it. */

@@ -3,11 +3,13 @@ import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-co
 import { risk } from '../../../src/kinds/remote-state-consumers/risk.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../targets/workspaces/plan-organization.ts';
+import { knownDialect } from '../known-dialect.ts';
 
 function findings(consumers: readonly string[], workspace: Spec = {}): string[] {
   const others = {
     declared: () => declare('Workspace', 'app', workspace),
     target: { name: 'acme', service: 'workspaces', url: 'embedded', dialect: 'neutral' },
+    dialect: knownDialect('workspaces'),
   } as const;
   const found = kind.check?.(declare(kind.name, 'app', { consumers }), others) ?? [];
   return found.map(({ code, path }) => `${code} at ${path.join('.')}`);

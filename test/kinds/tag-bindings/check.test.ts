@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../targets/workspaces/plan-organization.ts';
+import { knownDialect } from '../known-dialect.ts';
 
 function findings(spec: Spec): string[] {
   const others = {
     declared: () => undefined,
     target: { name: 'acme', service: 'workspaces', url: 'embedded', dialect: 'neutral' },
+    dialect: knownDialect('workspaces'),
   } as const;
   const found = kind.check?.(declare('TagBindings', 'app', spec), others) ?? [];
   return found.map(({ code, path, severity }) => `${severity} ${code} at ${path.join(' ')}`);

@@ -2,10 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import { declare } from '../../targets/workspaces/plan-organization.ts';
+import { knownDialect } from '../known-dialect.ts';
 
 const others = {
   declared: () => undefined,
   target: { name: 'acme', service: 'workspaces', url: 'embedded', dialect: 'neutral' },
+  dialect: knownDialect('workspaces'),
 } as const;
 
 /** `code at path`, warnings marked. */
