@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { caCert, otherPublicKey, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from './open-mount.ts';
 import { RoleRecord } from './role-record.ts';
-import { manifest } from './stack-folder.ts';
+import { manifest, type StackFolder } from './stack-folder.ts';
 
 const plain = {
   boundServiceAccountNames: ['api'],
@@ -298,5 +298,66 @@ describe('9: a config without any CA', () => {
     expect(service.config()).toMatchObject({ kubernetes_ca_cert: '', disable_local_ca_jwt: true });
     const { err } = await stack.run('validate');
     expect(err).toContain('the service trusts the authorities of its own system');
+  });
+});
+
+describe('10: a selector that admits every namespace', () => {
+  const selecting = (boundServiceAccountNamespaceSelector: string | null, more: object = {}) =>
+    roleOf({ boundServiceAccountNamespaceSelector, ...more });
+  const guardsOf = async (stack: StackFolder) => (await stack.plan()).guards.map(({ id }) => id);
+
+  it.each(['{}', '{"matchLabels":{}}', 'null', '  '])(
+    'is a wildcard however it is written: %j',
+    async (text) => {
+      const { stack } = await openMount('openbao');
+      await stack.declare(selecting(text));
+      const { err } = await stack.run('validate');
+      expect(err).toContain('so every namespace matches it, listed or not');
+      expect(await guardsOf(stack)).toContain('wildcard');
+      await stack.make(selecting('{"matchLabels":{"team":"payments"}}'));
+      await stack.declare(selecting(text, { boundServiceAccountNamespaces: [] }));
+      expect(await guardsOf(stack)).toEqual(['wildcard']);
+      const { out } = await stack.run('plan');
+      expect(out.replace(/\s+/g, ' ')).toContain('widens: "api" in every namespace can log in');
+      expect(out).not.toContain('no more');
+    },
+  );
+
+  it('is a wildcard when a live role is adopted with it', async () => {
+    const { service, stack } = await openMount('openbao');
+    const live = new RoleRecord();
+    live.write({
+      bound_service_account_names: ['api'],
+      bound_service_account_namespaces: ['payments'],
+      audience: 'payments',
+    });
+    service.roles.set('payments-api', live);
+    await stack.declare(selecting('null', {}));
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+    expect(await guardsOf(stack)).toContain('wildcard');
+  });
+
+  it('is no selector at all as the empty text or as null', async () => {
+    for (const text of ['', null]) {
+      const { stack } = await openMount('openbao');
+      await stack.make(selecting(text));
+      expect(await guardsOf(stack)).toEqual([]);
+    }
+  });
+
+  it('by a misspelt member is refused with the right one', async () => {
+    const { stack } = await openMount('openbao');
+    await stack.declare(selecting('{"matchLabel":{"team":"payments"}}'));
+    const { err } = await stack.run('validate', 7);
+    expect(err).toContain('"matchLabel" is no member of a LabelSelector, so the service ignores it');
+    expect(err).toContain('fix: did you mean "matchLabels"?');
+  });
+
+  it('is none by a label that is a number', async () => {
+    const { service, stack } = await openMount('openbao');
+    await stack.make(selecting('{"matchLabels":{"tier":1}}'));
+    expect(service.bodies('role/payments-api')).toMatchObject([
+      { bound_service_account_namespace_selector: '{"matchLabels":{"tier":1}}' },
+    ]);
   });
 });

@@ -40,6 +40,7 @@ export interface PlanJson {
     }[];
   };
   readonly problems: readonly { readonly code: string; readonly message: string }[];
+  readonly guards: readonly { readonly id: string }[];
 }
 
 export interface StackOptions {

@@ -3,7 +3,8 @@ import { formatDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import type { Spec } from '../../model/resource.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
-import { fields } from './fields.ts';
+import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
+import { selectsEverything } from './namespace-selector.ts';
 
 export function texts(value: Json): string[] {
   return Array.isArray(value) ? value.map(String) : [];
@@ -19,23 +20,34 @@ export function who(
   spec: Spec,
   told: { names?: readonly string[]; namespaces?: readonly string[] } = {},
 ): string {
-  const names = told.names ?? texts(fieldValue(fields, spec, 'boundServiceAccountNames'));
-  const namespaces = told.namespaces ?? texts(fieldValue(fields, spec, 'boundServiceAccountNamespaces'));
-  const selected = told.namespaces === undefined && hasSelector(spec) ? [matched] : [];
-  const places = [...named(namespaces, 'every namespace'), ...selected];
-  return `${named(names, 'every service account').join(', ')} in ${places.join(' and ')}`;
+  const names = told.names ?? texts(fieldValue(fields, spec, NAMES));
+  const places =
+    told.namespaces === undefined ? placesOf(spec) : named(told.namespaces, allNamespaces).join(' and ');
+  return `${named(names, 'every service account').join(', ')} in ${places}`;
 }
 
 /** The same accounts in the namespaces that the role's selector matches. */
 export function whoBySelector(spec: Spec): string {
-  const names = texts(fieldValue(fields, spec, 'boundServiceAccountNames'));
+  const names = texts(fieldValue(fields, spec, NAMES));
   return `${named(names, 'every service account').join(', ')} in ${matched}`;
 }
 
-const matched = 'the namespaces that its selector matches';
+/** By its list or by its selector: then the other one says nothing any more. */
+export function admitsEveryNamespace(spec: Spec): boolean {
+  return texts(fieldValue(fields, spec, NAMESPACES)).some(admitsAll) || selectsEverything(selectorOf(spec));
+}
 
-function hasSelector(spec: Spec): boolean {
-  return fieldValue(fields, spec, 'boundServiceAccountNamespaceSelector') !== '';
+const matched = 'the namespaces that its selector matches';
+const allNamespaces = 'every namespace';
+
+function placesOf(spec: Spec): string {
+  if (admitsEveryNamespace(spec)) return allNamespaces;
+  const listed = named(texts(fieldValue(fields, spec, NAMESPACES)), allNamespaces);
+  return [...listed, ...(selectorOf(spec) === '' ? [] : [matched])].join(' and ');
+}
+
+function selectorOf(spec: Spec): string {
+  return String(fieldValue(fields, spec, SELECTOR));
 }
 
 function named(patterns: readonly string[], all: string): string[] {

@@ -7,11 +7,9 @@ import type { Json } from '../../model/json.ts';
 import type { Finding } from '../../model/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';
 import { isAddressBlock } from './address-block.ts';
+import { NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectorProblem, selectsEverything } from './namespace-selector.ts';
 
-const NAMES = 'boundServiceAccountNames';
-const NAMESPACES = 'boundServiceAccountNamespaces';
-const SELECTOR = 'boundServiceAccountNamespaceSelector';
 const DURATIONS = ['tokenTtl', 'tokenMaxTtl', 'tokenExplicitMaxTtl', 'tokenPeriod'] as const;
 
 type Rule = (spec: Spec) => readonly Finding[];
@@ -111,15 +109,19 @@ function selectorIsOne(spec: Spec): Finding[] {
   if (problem !== undefined) {
     const allowed =
       'a LabelSelector as JSON or YAML with matchLabels only, such as {"matchLabels":{"team":"payments"}}';
+    const { says, fix } = problem;
     return [
-      error('invalid-selector', SELECTOR, `invalid "${SELECTOR}" configured: ${problem}`, {
+      error('invalid-selector', SELECTOR, `invalid "${SELECTOR}" configured: ${says}`, {
         found: selector,
         allowed,
+        ...(fix === undefined ? {} : { fix }),
       }),
     ];
   }
   if (!selectsEverything(selector)) return [];
-  return [warning('open-selector', SELECTOR, `"${SELECTOR}" has no labels, so every namespace matches it`)];
+  const message = `"${SELECTOR}" has no labels, so every namespace matches it, listed or not`;
+  const fix = 'name labels, or write null for no selector';
+  return [warning('open-selector', SELECTOR, message, { fix })];
 }
 
 function audienceIsSaid(spec: Spec): Finding[] {

@@ -5,12 +5,17 @@
 import type { Field, FieldTable } from '../../model/field.ts';
 import { cidrSet, duration, scalar, set, wordOr } from '../../plan/comparisons.ts';
 
+/** Who is admitted: these names, from the namespaces of the list and those that the selector matches. */
+export const NAMES = 'boundServiceAccountNames';
+export const NAMESPACES = 'boundServiceAccountNamespaces';
+export const SELECTOR = 'boundServiceAccountNamespaceSelector';
+
 const lifetime: Field = { compare: duration, default: 0 };
 
 export const fields: FieldTable = {
-  boundServiceAccountNames: { compare: set },
-  boundServiceAccountNamespaces: { compare: set },
-  boundServiceAccountNamespaceSelector: { compare: wordOr(''), default: '' },
+  [NAMES]: { compare: set },
+  [NAMESPACES]: { compare: set },
+  [SELECTOR]: { compare: wordOr(''), default: '' },
   audience: { compare: wordOr(''), default: '' },
   aliasNameSource: { compare: wordOr('serviceaccount_uid'), default: 'serviceaccount_uid' },
   tokenTtl: lifetime,

@@ -11,6 +11,7 @@ import type { Risk } from '../../model/risk.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import {
   admitsAll,
+  admitsEveryNamespace,
   audience,
   lifetime,
   policies,
@@ -20,7 +21,8 @@ import {
   whoBySelector,
 } from './access-words.ts';
 import { holdsBlock } from './address-block.ts';
-import { fields } from './fields.ts';
+import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
+import { selectsEverything } from './namespace-selector.ts';
 
 /** What a change between two whole specs opens and closes; a field that is missing on a side has its default there. */
 export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
@@ -44,9 +46,12 @@ interface Sides {
 type Judge = (sides: Sides) => Risk[];
 
 const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
-  { name: 'boundServiceAccountNames', judge: (sides) => judgeGlobs(sides, 'names') },
-  { name: 'boundServiceAccountNamespaces', judge: (sides) => judgeGlobs(sides, 'namespaces') },
-  { name: 'boundServiceAccountNamespaceSelector', judge: judgeSelector },
+  { name: NAMES, judge: (sides) => judgeGlobs(sides, 'names') },
+  {
+    name: NAMESPACES,
+    judge: (sides) => judgeEveryNamespace(sides) ?? judgeGlobs(sides, 'namespaces'),
+  },
+  { name: SELECTOR, judge: (sides) => judgeEveryNamespace(sides) ?? judgeSelector(sides) },
   { name: 'audience', judge: judgeAudience },
   { name: 'tokenPolicies', judge: judgePolicies },
   { name: 'tokenNoDefaultPolicy', judge: judgeDefaultPolicy },
@@ -83,13 +88,17 @@ function fresh(after: Spec): Risk {
 
 /** What a new role opens that a stack wants to be asked about whatever it thinks of new roles. */
 function openness(after: Spec): Risk[] {
-  const wildcards = ['boundServiceAccountNames', 'boundServiceAccountNamespaces'].filter((name) =>
+  const wildcards = [NAMES, NAMESPACES].filter((name) =>
     texts(fieldValue(fields, after, name)).some(admitsAll),
   );
+  const selector = isOpen(SELECTOR, fieldValue(fields, after, SELECTOR));
   const endless =
     fieldValue(fields, after, 'tokenPeriod') !== 0 && fieldValue(fields, after, 'tokenExplicitMaxTtl') === 0;
   return [
     ...wildcards.map((name) => widens(name, `${name} admits all there are, by "*"`, 'wildcard')),
+    ...(selector
+      ? [widens(SELECTOR, `${SELECTOR} admits every namespace: it has no labels`, 'wildcard')]
+      : []),
     ...(endless
       ? [widens('tokenPeriod', `tokens of ${who(after)} can be renewed for ever`, 'unlimited-lifetime')]
       : []),
@@ -113,6 +122,26 @@ function judgeGlobs({ name, was, is, before, after }: Sides, part: 'names' | 'na
       ? [narrows(name, `${who(before, { [part]: lost })} can log in no more, and loses ${policies(before)}`)]
       : []),
   ];
+}
+
+/**
+ * The list and the selector admit besides each other, so where one of them admits every namespace, it is all that there is
+ * to say of both. Undefined where that is the case neither before nor afterwards.
+ */
+function judgeEveryNamespace({ name, was, is, before, after }: Sides): Risk[] | undefined {
+  const [every, now] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
+  if (!every && !now) return undefined;
+  if (every === now) return [];
+  if (now)
+    return isOpen(name, is)
+      ? [widens(name, `${who(after)} can log in and gets ${policies(after)}`, 'wildcard')]
+      : [];
+  return isOpen(name, was) ? [narrows(name, `only ${who(after)} can log in, no more ${who(before)}`)] : [];
+}
+
+/** Whether a list, or a selector, admits every namespace. */
+function isOpen(name: string, value: Json): boolean {
+  return name === SELECTOR ? selectsEverything(String(value)) : texts(value).some(admitsAll);
 }
 
 /** The selector admits besides the list, and which namespaces two different selectors match nobody knows offline. */
@@ -213,12 +242,12 @@ function judgeType({ name, was, is, after }: Sides): Risk[] {
  * Names that nobody tells make nothing alike.
  */
 export function likeness(spec: Spec): readonly string[] | undefined {
-  const [names, namespaces] = ['boundServiceAccountNames', 'boundServiceAccountNamespaces'].map((name) =>
+  const [names, namespaces] = [NAMES, NAMESPACES].map((name) =>
     texts(fieldValue(fields, spec, name))
       .toSorted()
       .join(','),
   );
   if (!names) return undefined;
-  const rest = ['boundServiceAccountNamespaceSelector', 'tokenPolicies', 'audience'];
+  const rest = [SELECTOR, 'tokenPolicies', 'audience'];
   return [`${names} in ${namespaces}`, ...rest.map((name) => JSON.stringify(fieldValue(fields, spec, name)))];
 }

@@ -42,7 +42,7 @@ export const roleSpec = Type.Object(
       nullable(
         Type.String({
           description:
-            'Admits, besides the listed namespaces, those whose labels match: a LabelSelector as JSON or YAML text, matchLabels only. "" or null: no selector.',
+            'Admits, besides the listed namespaces, those whose labels match: a LabelSelector as JSON or YAML text, matchLabels only. Without labels every namespace matches. "" or null: no selector.',
           examples: ['{"matchLabels":{"team":"payments"}}'],
         }),
       ),

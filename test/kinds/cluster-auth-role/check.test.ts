@@ -71,11 +71,23 @@ const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
     { boundServiceAccountNamespaceSelector: 'matchExpressions: [{key: a, operator: Exists}]' },
     ['error invalid-selector boundServiceAccountNamespaceSelector'],
   ],
-  [
-    'a selector whose label is a number',
-    { boundServiceAccountNamespaceSelector: 'matchLabels: {tier: 1}' },
+  ...(
+    [
+      ['with a misspelt member', '{"matchLabel":{"team":"payments"}}'],
+      ['with a member in capitals', '{"MATCHLABELS":{"team":"payments"}}'],
+      ['with an unknown member beside its labels', '{"matchLabels":{"team":"payments"},"teams":[]}'],
+      ['whose label is a list', 'matchLabels: {tier: [1]}'],
+      ['whose labels are a list', 'matchLabels: [team]'],
+      ['of two documents', 'matchLabels: {team: payments}\n---\nmatchLabels: {}\n'],
+      ['of a comment and a document', '# ours\n---\nmatchLabels: {team: payments}\n'],
+      ['that is a list', '[]'],
+      ['that is cut short', '{"matchLabels":'],
+    ] as const
+  ).map(([title, boundServiceAccountNamespaceSelector]): [string, Spec, string[]] => [
+    `a selector ${title}`,
+    { boundServiceAccountNamespaceSelector },
     ['error invalid-selector boundServiceAccountNamespaceSelector'],
-  ],
+  ]),
   ['policies under both names', { policies: ['a'], tokenPolicies: ['b'] }, ['error policies-twice policies']],
 ];
 
@@ -87,11 +99,13 @@ const warned: readonly [title: string, spec: Spec, findings: string[]][] = [
     { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] },
     ['warning open-role boundServiceAccountNames'],
   ],
-  [
-    'a selector without labels',
-    { boundServiceAccountNamespaceSelector: '{}' },
-    ['warning open-selector boundServiceAccountNamespaceSelector'],
-  ],
+  ...['{}', '{"matchLabels":{}}', '{"matchLabels":null}', 'null', '~', '  ', '# nothing', '---\n'].map(
+    (boundServiceAccountNamespaceSelector): [string, Spec, string[]] => [
+      `a selector without labels: ${JSON.stringify(boundServiceAccountNamespaceSelector)}`,
+      { boundServiceAccountNamespaceSelector },
+      ['warning open-selector boundServiceAccountNamespaceSelector'],
+    ],
+  ),
 ];
 
 const accepted: readonly [title: string, spec: Spec][] = [
@@ -100,6 +114,9 @@ const accepted: readonly [title: string, spec: Spec][] = [
     'a selector in JSON instead of namespaces',
     { boundServiceAccountNamespaces: [], boundServiceAccountNamespaceSelector: selector },
   ],
+  ['a selector whose label is a number', { boundServiceAccountNamespaceSelector: 'matchLabels: {tier: 1}' }],
+  ['no selector by the empty text', { boundServiceAccountNamespaceSelector: '' }],
+  ['no selector by null', { boundServiceAccountNamespaceSelector: null }],
   ['a selector in YAML', { boundServiceAccountNamespaceSelector: 'matchLabels:\n  team: payments\n' }],
   ['a TTL equal to its maximum', { tokenTtl: '60m', tokenMaxTtl: '1h' }],
   ['a TTL without a maximum', { tokenTtl: '60m', tokenMaxTtl: 0 }],

@@ -133,6 +133,88 @@ describe('The risk of changing a role', () => {
   });
 });
 
+/** Texts of selectors that admit every namespace, as the real service was seen to do. */
+const openSelectors = [
+  '{}',
+  '{"matchLabels":{}}',
+  'null',
+  '  ',
+  '# c',
+  '{"matchLabel":{"a":"b"}}',
+  '# c\n---\nx: 1\n',
+];
+
+describe('A selector that admits every namespace', () => {
+  const by = (boundServiceAccountNamespaceSelector: string | null, more: Spec = {}): Spec => ({
+    boundServiceAccountNamespaceSelector,
+    ...more,
+  });
+  const labels = '{"matchLabels":{"team":"a"}}';
+  const told = (before: Spec, after: Spec) =>
+    risk({ ...base, ...before }, { ...base, ...after }).map(({ says }) => says);
+
+  it.each(openSelectors)('is a wildcard, for a new role and for one that is changed: %j', (open) => {
+    expect(guards(undefined, by(open))).toEqual(['new-role', 'wildcard']);
+    for (const before of [by(''), by(labels), by(null)]) {
+      expect(guards(before, by(open))).toEqual(['wildcard']);
+      expect(effects(before, by(open))).toEqual(['widens boundServiceAccountNamespaceSelector']);
+      expect(told(before, by(open))).toEqual([
+        '"api" in every namespace can log in and gets the policy "default"',
+      ]);
+    }
+  });
+
+  it.each(['', null, labels, 'matchLabels: {tier: 1}', '{"MATCHLABELS":{"a":"b"}}'])('is not %j', (text) => {
+    expect(guards(undefined, by(text))).toEqual(['new-role']);
+    expect(guards({}, by(text))).toEqual([]);
+  });
+
+  it.each(openSelectors)('narrows when it goes, or becomes one that says something: %j', (open) => {
+    expect(told(by(open), by(null))).toEqual([
+      'only "api" in "payments" can log in, no more "api" in every namespace',
+    ]);
+    expect(told(by(open), by(labels))).toEqual([
+      'only "api" in "payments" and the namespaces that its selector matches can log in, no more "api" in every namespace',
+    ]);
+    for (const after of [by(null), by(labels), by('', { boundServiceAccountNamespaces: ['billing'] })])
+      expect(isNarrowing(risk({ ...base, ...by(open) }, { ...base, ...after }))).toBe(true);
+  });
+
+  it('leaves nobody out whom a list or another selector named before', () => {
+    const listed = (boundServiceAccountNamespaces: string[]): Spec => ({ boundServiceAccountNamespaces });
+    for (const [before, after] of [
+      [listed(['payments']), by('{}', listed([]))],
+      [listed(['payments', 'billing']), by('{}', listed(['payments']))],
+      [by(labels, listed([])), listed(['*'])],
+      [by(labels), by('null', listed([]))],
+    ] as const) {
+      expect(told(before, after)).toEqual([
+        '"api" in every namespace can log in and gets the policy "default"',
+      ]);
+      expect(guards(before, after)).toEqual(['wildcard']);
+    }
+  });
+
+  it('changes nothing where every namespace was admitted already', () => {
+    const all: Spec = { boundServiceAccountNamespaces: ['*'] };
+    expect(told(all, by('{}', { boundServiceAccountNamespaces: [] }))).toEqual([]);
+    expect(told(by('{}'), all)).toEqual([]);
+    expect(told(by('{}'), by('null'))).toEqual([]);
+    expect(told(by('{}'), by('{}', { boundServiceAccountNamespaces: ['payments', 'billing'] }))).toEqual([]);
+    expect(told(all, { ...all, ...by(labels) })).toEqual([]);
+  });
+
+  it('is every namespace in all that is said of the role', () => {
+    const more = by('{}', { tokenTtl: '1h' });
+    expect(told(more, by('{}', { tokenTtl: '2h' }))).toEqual([
+      'tokenTtl of tokens of "api" in every namespace grows from 1h to 2h',
+    ]);
+    expect(risk({ ...base, ...by('{}') }, undefined).map(({ says }) => says)).toEqual([
+      '"api" in every namespace can log in no more, and loses the policy "default"',
+    ]);
+  });
+});
+
 describe('The likeness of roles', () => {
   it('is that of their accounts and namespaces, whatever the order', () => {
     const other = {
