@@ -89,7 +89,9 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
     await stack.declare(app('old'));
     const { err } = await stack.run(['plan'], 1);
-    expect(err).toContain('the environment variable "TRUEUP_LEDGER_URL" is not set');
+    expect(err).toContain(
+      'the environment variable "TRUEUP_LEDGER_URL" is not set: it has to hold the address of the ledger\'s database',
+    );
   });
 });
 

@@ -188,6 +188,25 @@ describe('the source of a reviewer JWT', () => {
   });
 });
 
+describe('a token that is not there', () => {
+  it.each([
+    [
+      { env: 'NO_TOKEN' },
+      'the environment variable "NO_TOKEN" is not set: it has to hold the token of target "prod"',
+    ],
+    [{ file: 'no.token' }, 'it has to hold the token of target "prod"'],
+    [
+      { login: { mount: 'ci', role: 'ci', jwt: { env: 'NO_JWT' } } },
+      'the environment variable "NO_JWT" is not set: it has to hold the JWT that target "prod" logs in with',
+    ],
+  ])('is told with what it is: %j', async (token, says) => {
+    const stack = await (await openBench()).checkout({ clusterAuth: { token } });
+    await stack.declare(role('web'));
+    const { out, err } = await stack.run(['plan'], 1);
+    expect((out + err).replace(/\s+/g, ' ')).toContain(says);
+  });
+});
+
 describe('the sources that a stack admits', () => {
   it('are the only ones that its manifests may name, whatever its targets read their tokens from', async () => {
     const bench = await openBench();

@@ -95,6 +95,18 @@ describe('Reading the config of a mount', () => {
     await expect(kind.readOne(mount.session, config.address)).rejects.toThrow('the mount "nowhere"');
   });
 
+  it('refuses to go on, just before a write, with what is no config of this method', async () => {
+    for (const [data, says] of [
+      [{ jwks_url: 'https://x' }, 'it has no host of a cluster'],
+      [{ ...four, pem_keys: [{ $secret: { env: 'X' } }] }, 'its "pem_keys" is no list of texts'],
+    ] as const) {
+      const { session, close } = await answering({ status: 200, body: { data } });
+      await expect(kind.readOne(session, config.address)).rejects.toThrow(says);
+      await close();
+    }
+    mount = undefined;
+  });
+
   it.each([
     [
       'is forbidden',
