@@ -88,6 +88,8 @@ describe.each(['vault', 'openbao'] as const)('2: what is missing has a meaning, 
     const { boundServiceAccountNamespaces: _, ...open } = plain;
     const selected = { ...open, boundServiceAccountNamespaceSelector: selector };
     await stack.declare(manifest('ClusterAuthRole', 'payments-api', selected));
+    await stack.run('apply --yes');
+    expect(service.bodies('role/payments-api')).toEqual([]);
     await stack.run('plan --exit-code');
     await stack.declare(roleOf({ ...selected, boundServiceAccountNamespaces: [] }));
     await stack.run('plan --exit-code');

@@ -144,11 +144,16 @@ describe('429', () => {
   });
 
   it('holds up every other request to the target, writes included', async () => {
-    const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
+    const held = Promise.withResolvers<void>();
+    const wait = () => {
+      held.resolve();
+      return new Promise<void>(() => undefined);
+    };
+    const clock = { now: () => systemClock.now(), wait };
     const server = await listen(inTurn({ status: 429, headers: { 'retry-after': '60' } }, { body: {} }));
     const { reader, openWriter } = open({ url: server.url, clock });
     void reader.get('/workspaces/ws-1').catch(() => undefined);
-    await expect.poll(() => server.requests.length).toBe(1);
+    await held.promise;
     void reader.get('/workspaces/ws-2').catch(() => undefined);
     void openWriter()
       .send(update)
