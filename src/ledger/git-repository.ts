@@ -141,7 +141,7 @@ export class GitRepository {
   }
 
   async #list(commit: string): Promise<ReadonlyMap<string, string>> {
-    const { out } = await this.#git(['ls-tree', '-r', '-z', commit]);
+    const { out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit]);
     const lines = out.toString().split('\0').filter(Boolean);
     return new Map(
       lines.map((line) => {

@@ -21,6 +21,12 @@ function hook(directory: string, name: string, script: string): void {
   chmodSync(join(directory, name), 0o755);
 }
 
+function deepIn(clone: string): string {
+  const directory = join(clone, 'stacks', 'payments');
+  mkdirSync(directory, { recursive: true });
+  return directory;
+}
+
 /** All that a user would notice in a repository, and all of its files but their times. */
 function stateOf(clone: string) {
   const files = readdirSync(join(clone, '.git'), { recursive: true, withFileTypes: true })
@@ -83,10 +89,19 @@ describe("the user's repository", () => {
     const clone = remote.clone();
     const tree = `${clone}-tree`;
     git(clone, 'worktree', 'add', '--quiet', tree, '-b', 'side');
-    const deep = join(tree, 'stacks', 'payments');
-    mkdirSync(deep, { recursive: true });
-    await open(deep).write(ledger(0, 'a'));
+    await open(deepIn(tree)).write(ledger(0, 'a'));
     expect((await open(clone).read()).serial).toBe(1);
+  });
+
+  test('may have the stack in a directory of its own, for who writes and for who reads', async () => {
+    const remote = makeRemote();
+    const [writing, reading] = [deepIn(remote.clone()), deepIn(remote.clone())];
+    await useAll(open(writing));
+    await open(writing).lock(lock('theirs'));
+    const store = open(reading);
+    expect((await store.read()).serial).toBe(1);
+    expect(await store.readLock()).toEqual(lock('theirs'));
+    expect(await store.listEntries(5)).toHaveLength(1);
   });
 
   test('may be in the middle of a hook of its own', async () => {
