@@ -33,8 +33,8 @@ export interface PatternProblem {
 }
 
 /** What lies in such directories is never a manifest, unless it is named. */
-const ignoredDirectory = /^(\.|node_modules$)/;
-const isYaml = (file: string) => /\.ya?ml$/.test(file);
+export const ignoredDirectory = /^(\.|node_modules$)/;
+export const isYaml = (file: string) => /\.ya?ml$/.test(file);
 const isExclusion = ({ pattern }: ManifestPattern) => pattern.startsWith('!');
 
 /** Whether a list only leaves out, and so does not say where manifests are. An empty one says that there are none. */
@@ -161,10 +161,10 @@ function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }
 
-function withoutDot(pattern: string): string {
+export function withoutDot(pattern: string): string {
   return pattern.replace(/^(\.\/)+/, '');
 }
 
-function slashes(path: string): string {
+export function slashes(path: string): string {
   return path.split(sep).join('/');
 }
