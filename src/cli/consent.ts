@@ -1,5 +1,5 @@
 /** Whether a plan may be written: problems forbid it, guards block it until they are acknowledged, and somebody has to agree. */
-import type { GuardId } from '../model/guard.ts';
+import { blockingIds, type GuardId } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
 import { counted } from '../report/layout.ts';
 import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './acknowledge.ts';
@@ -12,7 +12,7 @@ export interface Consent {
   readonly agreed: boolean;
   /** guards that were acknowledged for this very plan */
   readonly acknowledged: readonly string[];
-  /** an apply of this very approval began before: its guards have been passed */
+  /** an apply of this very approval began before: its guards have been passed, but for what somebody applied since */
   readonly begun: boolean;
   /** what names the stack on the command line */
   readonly stack?: string | undefined;
@@ -34,7 +34,7 @@ export async function askConsent(
   { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
 ): Promise<ExitCode | undefined> {
   if (plan.changes.length === 0) return undefined;
-  const open = begun ? [] : unacknowledged(plan, acknowledged, screen);
+  const open = begun ? sinceThen(plan, acknowledged) : unacknowledged(plan, acknowledged, screen);
   const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showWhole(plan, screen);
@@ -49,6 +49,12 @@ export async function askConsent(
     return exitCodes.error;
   }
   return open.length > 0 ? askIds(plan, open, { screen, stop, stack }) : askYes(plan, { screen, stop });
+}
+
+/** What nobody can have acknowledged when that apply began: that somebody would apply a later commit meanwhile. */
+function sinceThen({ guards }: Plan, acknowledged: readonly string[]): GuardId[] {
+  const isNew = (id: GuardId) => id === 'older-commit' || id === 'commit-unknown';
+  return blockingIds(guards).filter((id) => isNew(id) && !acknowledged.includes(id));
 }
 
 interface Asking {

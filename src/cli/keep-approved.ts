@@ -2,16 +2,20 @@
  * The approved plan in the ledger: there from before the first call until an apply has ended well, so that the same job,
  * run again after a crash, is judged against what was approved and not against what is left of it (RULES 28).
  */
+import type { LedgerHead } from '../apply/keep-ledger.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
 
-/** Written before the first call; what stands there already is not written again. */
+/**
+ * Written before the first call; what stands there already is not written again.
+ * @param head goes along, so that whoever finds the approval knows which commit it was given for
+ */
 export async function keepApproved(
   store: LedgerStore,
   ledger: Ledger,
-  approved: ApprovedPlan | undefined,
+  { approved, head }: { readonly approved: ApprovedPlan | undefined; readonly head: LedgerHead },
 ): Promise<Ledger> {
   if (approved === undefined || ledger.approved?.digest === approved.digest) return ledger;
-  return store.write({ ...ledger, approved });
+  return store.write({ ...ledger, ...head, approved });
 }
 
 /** Once an apply has ended well, there is nothing left that anybody could have approved. */

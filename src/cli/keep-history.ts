@@ -4,11 +4,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
-import { repositoryCommit } from '../ledger/repository-commit.ts';
+import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts';
 import type { HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
-import type { Stack } from '../model/target.ts';
 import { printError, type Screen } from './screen.ts';
 
 export interface HistoryKeeper {
@@ -20,7 +19,8 @@ export interface HistoryKeeper {
 export async function keepHistory(
   plan: Plan,
   about: {
-    readonly stack: Stack;
+    /** the commit of the manifests */
+    readonly from: RepositoryCommit | NoCommit;
     readonly run: RunIdentity;
     readonly store: HistoryStore;
     readonly ledger: Ledger;
@@ -28,10 +28,9 @@ export async function keepHistory(
   screen: Screen,
 ): Promise<HistoryKeeper> {
   if (plan.changes.length === 0) return { end: async () => {} };
-  const { stack, run, store, ledger } = about;
+  const { from, run, store, ledger } = about;
   const now = new Date().toISOString();
-  const commit = await repositoryCommit({ directory: stack.directory, env: screen.world.env });
-  const head = { id: entryId(now), run, began: now, ...commit };
+  const head = { id: entryId(now), run, began: now, ...(from.commit === undefined ? {} : from) };
   const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
   await store.keepEntries([entry]);
   return {

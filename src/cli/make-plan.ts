@@ -1,4 +1,5 @@
 /** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
+import type { CommitOrder } from '../model/commit-order.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Ledger } from '../model/ledger.ts';
@@ -23,6 +24,8 @@ export interface PlanRequest {
   readonly begunCreations?: SceneInput['begunCreations'];
   readonly former?: SceneInput['former'];
   readonly connected: Connected;
+  /** found out while the targets are read */
+  readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
 }
 
 export async function makePlan(request: PlanRequest): Promise<Planning> {
@@ -68,6 +71,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   });
   return {
     ...scene,
+    commitOrder: await request.commitOrder,
     files: request.files,
     documents: request.documents,
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({

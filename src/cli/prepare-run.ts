@@ -1,8 +1,14 @@
 /**
  * What `plan` and `apply` do before they differ: manifests, lock, ledger, connections. Stops with an exit code when it
- * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between.
+ * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between; the commit of
+ * the manifests is asked before, for what is checked out may change while a lock is waited for.
  */
 import type { ReaderConnection } from '../http/open-target.ts';
+import { orderCommits } from '../ledger/commit-order.ts';
+import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
+import { standardInput } from '../manifest/find-stack.ts';
+import { matchStackFiles } from '../manifest/match-files.ts';
+import type { CommitOrder } from '../model/commit-order.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Ledger, StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/target.ts';
@@ -22,9 +28,13 @@ export interface Prepared<C extends ReaderConnection> {
   readonly request: PlanRequest;
   readonly connected: Connected<C>;
   readonly ledger: Ledger;
+  /** the commit of the manifests */
+  readonly from: RepositoryCommit | NoCommit;
   readonly store: StackStore;
   /** for a stack that goes on under another name: its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
+  /** when one was taken */
+  readonly held: HeldLock | undefined;
   /** Ends the connections, gives the lock back, closes the store. */
   close(): Promise<void>;
 }
@@ -50,9 +60,10 @@ export async function prepareRun<C extends ReaderConnection>(
     return exitCodeOf(diagnostics);
   }
   printWarnings(screen, diagnostics);
-  const opened: Opened<C> = { store: await openLedger(stack, world) };
+  const opened: Opened<C> = { store: await openLedger(stack, world), closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
+    const from = await repositoryCommit({ directory: stack.directory, env: world.env });
     const held = await lock?.(stack, opened.store);
     if (typeof held === 'number') {
       await close();
@@ -72,6 +83,12 @@ export async function prepareRun<C extends ReaderConnection>(
     const { ledger } = taken;
     const asking = { stack, kinds: world.kinds, resources: manifests.resources, ledger };
     const begun = await begunCreations(opened.store, asking);
+    opened.commitOrder = orderOf(ledger, from, {
+      stack,
+      piped: path === standardInput,
+      env: world.env,
+      signal: opened.closing.signal,
+    });
     const connected = await connect(stack, world);
     opened.connected = connected;
     const request = {
@@ -85,28 +102,47 @@ export async function prepareRun<C extends ReaderConnection>(
       begunCreations: begun,
       isSelection: manifests.isSelection,
       connected,
+      commitOrder: opened.commitOrder,
     };
-    return { request, connected, ledger, store: opened.store, former, close };
+    return { request, connected, ledger, from, store: opened.store, held, former, close };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
+interface Asking {
+  readonly stack: Stack;
+  readonly piped: boolean;
+  readonly env: World['env'];
+  readonly signal: AbortSignal;
+}
+
+/** Never rejects. Without a commit that was applied there is nothing to ask. */
+async function orderOf(
+  { commit }: Ledger,
+  ours: RepositoryCommit | NoCommit,
+  { stack, piped, env, signal }: Asking,
+): Promise<CommitOrder | undefined> {
+  if (commit === undefined) return undefined;
+  const at = { directory: stack.directory, env, signal };
+  return orderCommits({ at, applied: commit.id, ours, files: matchStackFiles(stack, piped) });
+}
+
 interface Opened<C extends ReaderConnection> {
   readonly store: StackStore;
+  readonly closing: AbortController;
+  commitOrder?: Promise<CommitOrder | undefined>;
   held?: HeldLock | undefined;
   former?: FormerLedger | undefined;
   connected?: Connected<C>;
 }
 
-async function closeAll<C extends ReaderConnection>({
-  store,
-  held,
-  former,
-  connected,
-}: Opened<C>): Promise<void> {
+async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<void> {
+  const { store, closing, commitOrder, held, former, connected } = opened;
   try {
+    closing.abort();
+    await commitOrder;
     await connected?.close();
     await former?.close();
     await held?.release();

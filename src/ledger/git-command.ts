@@ -2,7 +2,7 @@
  * Runs the `git` of this machine. It never asks a question, runs no hook, takes no lock that it can do without, and
  * what it says is repeated without the user names and passwords of addresses.
  */
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { LedgerError } from '../model/ledger.ts';
 
 export interface GitPlace {
@@ -11,6 +11,8 @@ export interface GitPlace {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** variables of git's own, which the environment cannot set */
   readonly settings?: Readonly<Record<string, string>>;
+  /** once aborted, what runs is ended */
+  readonly signal?: AbortSignal;
 }
 
 export interface GitAnswer {
@@ -31,14 +33,18 @@ const inherited = [
   'GIT_PREFIX',
 ];
 
+/** Whoever watches git has its words on stderr, where only the words about a failure belong. */
+const watching = /^GIT_(TRACE|CURL_VERBOSE)/;
+
 const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
 
-/** @throws LedgerError when there is no git on this machine */
+/** @throws LedgerError when there is no git on this machine, or when it was told to end */
 export async function runGit(args: readonly string[], place: GitPlace, input = ''): Promise<GitAnswer> {
   const child = spawn('git', [...quiet, ...args], {
     cwd: place.directory,
     env: environment(place),
     stdio: 'pipe',
+    ...(place.signal === undefined ? {} : { signal: place.signal }),
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -47,16 +53,33 @@ export async function runGit(args: readonly string[], place: GitPlace, input = '
   // A git that fails early closes its end; its exit code tells more than the broken pipe.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
+  const code = await exitCode(child, place.signal);
+  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
+}
+
+/** @throws LedgerError when it could not begin, or was told to end */
+async function exitCode(
+  child: ChildProcessWithoutNullStreams,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  // What git has started itself, such as a connection, may outlive it, and would hold these open.
+  const letGo = () => [child.stdout, child.stderr].forEach((stream) => void stream.destroy());
+  signal?.addEventListener('abort', letGo);
   const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (error) => reject(notRun(error)));
+    child.on('error', (error) => {
+      // Whoever is told to end still has to do it.
+      if (error.name !== 'AbortError') reject(notRun(error));
+    });
     child.on('close', (ended) => resolve(ended ?? 1));
   });
-  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
+  signal?.removeEventListener('abort', letGo);
+  if (signal?.aborted) throw new LedgerError('git was told to end before it was done');
+  return code;
 }
 
 function environment({ env, settings }: GitPlace): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || inherited.includes(name) ? [] : [[name, value] as const],
+    value === undefined || inherited.includes(name) || watching.test(name) ? [] : [[name, value] as const],
   );
   const tame = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
   return { ...Object.fromEntries(kept), ...tame, ...settings };
@@ -73,5 +96,10 @@ function wordsOf(text: string): string {
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^remote:\s*/, '').trim())
     .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
-  return lines.join('; ').replace(/\/\/[^\s/@]+@/g, '//***@');
+  return withoutCredentials(lines.join('; '));
+}
+
+/** The text, with `***` in place of the user names and passwords of its addresses. */
+export function withoutCredentials(text: string): string {
+  return text.replace(/\/\/[^\s/@]+@/g, '//***@');
 }

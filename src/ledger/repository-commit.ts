@@ -7,14 +7,21 @@ export interface RepositoryCommit {
   readonly dirty: boolean;
 }
 
-/** Undefined where there is no git, no repository or no commit: the history is as good without it. */
-export async function repositoryCommit(place: GitPlace): Promise<RepositoryCommit | undefined> {
+/** There is no git, no repository or no commit: what is planned and applied is as good without. */
+export interface NoCommit {
+  readonly commit?: undefined;
+  /** a clause */
+  readonly why: string;
+}
+
+export async function repositoryCommit(place: GitPlace): Promise<RepositoryCommit | NoCommit> {
   try {
     const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], place);
-    if (head.code !== 0) return undefined;
+    if (head.code !== 0)
+      return { why: head.words.replace(/^fatal: /, '') || 'the repository has no commit yet' };
     const status = await runGit(['status', '--porcelain', '--', '.', ':(exclude,glob)**/.trueup/**'], place);
     return { commit: head.out.toString().trim(), dirty: status.out.length > 0 };
-  } catch {
-    return undefined;
+  } catch (error) {
+    return { why: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -1,11 +1,12 @@
 /**
  * What a plan is stopped for until somebody has read it (RULES 33): pure, from the drafted changes, the scene and what
- * the stack says of guards. Guards count per kind and target; the plan stays complete whatever they say.
+ * the stack says of guards. Most count per kind and target; the plan stays complete whatever they say.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import { type Concern, type Guard, guardDefaults, guardIds } from '../model/guard.ts';
 import type { Risk } from '../model/risk.ts';
 import type { Guards } from '../model/target.ts';
+import { commitGuards } from './commit-guards.ts';
 import { countGuards, type Finding } from './count-guards.ts';
 import type { Draft } from './draft.ts';
 import { findRenames, type LikelyRename } from './find-renames.ts';
@@ -19,6 +20,7 @@ export function findGuards(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>
   const { guards } = scene.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const found = [
+    ...commitGuards(scene.commitOrder, pending.length),
     ...countGuards(tallyChanges(scene, drafts), guards),
     ...identityFindings(scene, pending),
     ...renameFindings(scene, drafts),

@@ -1,5 +1,6 @@
 /** Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups. */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import type { CommitOrder } from '../model/commit-order.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
@@ -42,6 +43,8 @@ export interface SceneInput {
   readonly begunCreations?: ReadonlySet<AddressText>;
   /** for a stack that goes on under another name */
   readonly former?: FormerStack;
+  /** undefined when no commit was applied before that anything could be said of */
+  readonly commitOrder?: CommitOrder | undefined;
 }
 
 export interface Scene {
@@ -51,6 +54,7 @@ export interface Scene {
   readonly tombstones: ReadonlyMap<AddressText, DesiredResource>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly ledger: Ledger;
+  readonly commitOrder: CommitOrder | undefined;
   kind(name: string): Kind;
   kinds(): readonly Kind[];
   target(name: string): LiveTarget;
@@ -104,6 +108,7 @@ export function setScene(input: SceneInput): Scene {
     tombstones: byAddress(input.desired.filter(isTombstone)),
     live,
     ledger,
+    commitOrder: input.commitOrder,
     kind,
     kinds: () => [...input.kinds.values()],
     target,

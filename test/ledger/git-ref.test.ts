@@ -1,12 +1,12 @@
 // What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitLedger } from '../../src/ledger/git-ref.ts';
 import { repositoryCommit } from '../../src/ledger/repository-commit.ts';
 import type { StackStore } from '../../src/model/ledger.ts';
-import { git, makeRemote } from './git-remote.ts';
+import { git, makeRemote, stateOf } from './git-remote.ts';
 import { entry, ledger, lock } from './kept-things.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
@@ -25,19 +25,6 @@ function deepIn(clone: string): string {
   const directory = join(clone, 'stacks', 'payments');
   mkdirSync(directory, { recursive: true });
   return directory;
-}
-
-/** All that a user would notice in a repository, and all of its files but their times. */
-function stateOf(clone: string) {
-  const files = readdirSync(join(clone, '.git'), { recursive: true, withFileTypes: true })
-    .filter((file) => file.isFile())
-    .map((file) => join(file.parentPath, file.name))
-    .map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`);
-  return {
-    files: files.sort(),
-    status: git(clone, '--no-optional-locks', 'status', '--porcelain'),
-    refs: git(clone, 'for-each-ref'),
-  };
 }
 
 async function useAll(store: StackStore): Promise<void> {
@@ -241,7 +228,8 @@ describe('the commit of the manifests', () => {
   test('is unknown outside of any repository, and without git', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-    expect(await repositoryCommit({ directory, env: process.env })).toBeUndefined();
-    expect(await repositoryCommit({ directory, env: { PATH: '/nowhere' } })).toBeUndefined();
+    const why = async (env: Record<string, string | undefined>) => repositoryCommit({ directory, env });
+    expect(await why(process.env)).toEqual({ why: expect.stringMatching(/^not a git repository/) });
+    expect(await why({ PATH: '/nowhere' })).toEqual({ why: expect.stringMatching(/not installed/) });
   });
 });

@@ -1,6 +1,6 @@
 /** A real bare repository, and clones of it that stand for the machines of a CI. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -50,5 +50,18 @@ export function makeRemote(): GitRemote {
       git(root, 'clone', '--quiet', '--branch', 'main', ...options, `file://${directory}`, clone);
       return clone;
     },
+  };
+}
+
+/** All that a user would notice in a repository, and all of its files but their times. */
+export function stateOf(clone: string) {
+  const files = readdirSync(join(clone, '.git'), { recursive: true, withFileTypes: true })
+    .filter((file) => file.isFile())
+    .map((file) => join(file.parentPath, file.name))
+    .map((file) => `${file} ${statSync(file).size} ${statSync(file).mtimeMs}`);
+  return {
+    files: files.sort(),
+    status: git(clone, '--no-optional-locks', 'status', '--porcelain'),
+    refs: git(clone, 'for-each-ref'),
   };
 }

@@ -97,6 +97,7 @@ export interface World {
   /** `desired` is a part of the stack */
   readonly isSelection?: boolean;
   readonly kinds?: PlanInput['kinds'];
+  readonly commitOrder?: PlanInput['commitOrder'];
 }
 
 export function ledgerOf(records: Readonly<Record<string, LedgerRecord>>, known = true): Ledger {
@@ -134,6 +135,7 @@ export function inputOf(world: World): SceneInput & PlanInput {
     begunCreations: new Set((world.begunCreations ?? []).map(formatAddress)),
     ...(world.former === undefined ? {} : { former: world.former }),
     isSelection: world.isSelection ?? false,
+    commitOrder: world.commitOrder,
     files: 1,
     documents: 1,
   };

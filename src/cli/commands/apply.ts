@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
+import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
 import { formatAddress } from '../../model/address.ts';
@@ -12,7 +13,6 @@ import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
-import { identitiesAfter } from '../../plan/moved-targets.ts';
 import { renderOutcomesJson } from '../../report/outcomes-json.ts';
 import { renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
@@ -27,6 +27,7 @@ import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
 import { forgetApproved, keepApproved } from '../keep-approved.ts';
 import { keepHistory } from '../keep-history.ts';
+import { ledgerHead } from '../ledger-head.ts';
 import { makePlan, makePlanToApply } from '../make-plan.ts';
 import { refuseMissingSecrets } from '../missing-secrets.ts';
 import { isRefusal } from '../plan-file.ts';
@@ -54,6 +55,11 @@ export interface ApplyOptions {
 }
 
 type Prepared = PreparedRun<TargetConnection>;
+
+/** A run that may write. */
+interface Begun extends Prepared {
+  readonly head: LedgerHead;
+}
 
 interface Place {
   readonly world: World;
@@ -122,8 +128,10 @@ async function applyUnderLock(
     const pass = { approval, options, ledger: prepared.ledger, stack, directory };
     const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;
-    const ledger = await keepApproved(prepared.store, await begin(prepared), passed.approved);
-    const code = await carryOut(planning, { ...prepared, ledger }, place);
+    const head = await headOf(planning.plan, prepared);
+    const { approved } = passed;
+    const ledger = await keepApproved(prepared.store, await begin(prepared), { approved, head });
+    const code = await carryOut(planning, { ...prepared, ledger, head }, place);
     if (code === exitCodes.done && ledger.approved !== undefined) await forgetApproved(prepared.store);
     return code;
   } finally {
@@ -169,10 +177,14 @@ async function letPass(
   return refusal ?? { approved };
 }
 
-async function carryOut(planning: Planning, prepared: Prepared, place: RunPlace): Promise<ExitCode> {
+async function headOf(plan: Plan, { ledger, from, request }: Prepared): Promise<LedgerHead> {
+  return ledgerHead({ ledger, stack: request.stack, plan, from, order: await request.commitOrder });
+}
+
+async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): Promise<ExitCode> {
   const { stop, run, screen } = place;
-  const { store, ledger, request } = prepared;
-  const history = await keepHistory(planning.plan, { stack: request.stack, run, store, ledger }, screen);
+  const { store, ledger, from } = prepared;
+  const history = await keepHistory(planning.plan, { from, run, store, ledger }, screen);
   const ended: Outcome[] = [];
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
@@ -198,7 +210,7 @@ async function carryOut(planning: Planning, prepared: Prepared, place: RunPlace)
 /** @param place.ended is given each outcome as it comes */
 async function applyWithProgress(
   planning: Planning,
-  prepared: Prepared,
+  prepared: Begun,
   { world, screen, stop, cut, ended }: RunPlace & { readonly ended: Outcome[] },
 ): Promise<Applied> {
   const progress = openProgress(screen);
@@ -208,7 +220,7 @@ async function applyWithProgress(
       kinds: world.kinds,
       targets: applyTargets(prepared),
       ledger: prepared.ledger,
-      head: { targets: identitiesAfter(prepared.ledger, prepared.request.stack.targets) },
+      head: prepared.head,
       store: prepared.store,
       stop,
       cut,
@@ -244,7 +256,12 @@ async function prove(
 ): Promise<Plan | 'stopped' | undefined> {
   if (plan.changes.length === 0) return plan.coverage.complete ? undefined : plan;
   const { former, ...request } = prepared.request;
-  const written = { ledger: applied.ledger, ...(former && { former: { ...former, records: noRecords } }) };
+  const written = {
+    ledger: applied.ledger,
+    ...(former && { former: { ...former, records: noRecords } }),
+    // Which commit was applied is settled by now.
+    commitOrder: undefined,
+  };
   const again = await unlessStopped(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
   await saveFound(again, prepared.request.kinds, { ledger: applied.ledger, store: prepared.store });

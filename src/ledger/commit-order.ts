@@ -1,0 +1,137 @@
+/**
+ * Whether a plan from this commit would take a later one back (RULES 43). The clone is asked first; only what it cannot
+ * tell, for it is shallow or older than the other commit, is asked of its remote, and the clone is left as it is.
+ */
+import { posix } from 'node:path';
+import { type CommitOrder, type StackPaths, shortCommit } from '../model/commit-order.ts';
+import { LedgerError } from '../model/ledger.ts';
+import { type BorrowedRepository, borrowRepository, fetchInto, type Wanted } from './borrowed-repository.ts';
+import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standingOf } from './commit-graph.ts';
+import { type GitPlace, runGit, withoutCredentials } from './git-command.ts';
+import type { NoCommit, RepositoryCommit } from './repository-commit.ts';
+
+export interface CommitQuestion {
+  /** where the manifests are */
+  readonly at: GitPlace;
+  /** what was applied last, as the ledger has it */
+  readonly applied: string;
+  readonly ours: RepositoryCommit | NoCommit;
+  /** relative to that directory */
+  readonly files: StackPaths;
+  /** milliseconds until a remote that does not tell is given up */
+  readonly patience?: number;
+}
+
+/** Never rejects: what goes wrong is why nobody can tell. */
+export async function orderCommits(question: CommitQuestion): Promise<CommitOrder> {
+  const { at, applied, ours, files, patience = 60_000 } = question;
+  const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
+  if (ours.commit === undefined) return unknown(ours.why);
+  if (ours.commit === applied) return { is: 'onward' };
+  // It becomes an argument of git.
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(applied)) return unknown('it is no commit of git');
+  const enough = AbortSignal.timeout(patience);
+  const signal = at.signal === undefined ? enough : AbortSignal.any([at.signal, enough]);
+  const pair = { applied, ours: ours.commit };
+  try {
+    return await compare({ ...at, signal }, pair, files);
+  } catch (error) {
+    if (enough.aborted) return unknown(`git did not tell within ${patience / 1000} seconds`);
+    return unknown(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function compare(at: GitPlace, pair: CommitPair, files: StackPaths): Promise<CommitOrder> {
+  const known = await standingOf(at, pair);
+  if (known === 'onward') return { is: 'onward' };
+  const borrowed = await borrowRepository(at);
+  try {
+    const standing = known === 'open' ? await askRemote(borrowed, pair) : known;
+    if (standing === 'onward') return { is: 'onward' };
+    const [prefix = ''] = await linesOf(at, ['rev-parse', '--show-prefix']);
+    const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
+    const changed = await changedFiles(borrowed, pair);
+    // Behind a symbolic link a file of the stack has another name: then whatever changed may be one.
+    const differs =
+      changed.some((path) => files.isFile(fromStack(path))) ||
+      (changed.length > 0 &&
+        (await symbolicLinks(borrowed.at, pair)).some((path) => files.isOnTheWay(fromStack(path))));
+    return { is: 'behind', ...pair, differs };
+  } finally {
+    await borrowed.close();
+  }
+}
+
+/** Commits behind each, a step at a time: most questions are answered by a few, and a whole history may be long. */
+const depths = [64, 4096, 0x7fffffff];
+
+/** For a service that gives nothing by its id, also not the trees of a commit later on. */
+const everyBranch: Pick<Wanted, 'refs' | 'content'> = {
+  refs: ['+refs/heads/*:refs/trueup/*'],
+  content: 'trees',
+};
+
+async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promise<Exclude<Standing, 'open'>> {
+  const { at } = borrowed;
+  const missing = (await hasCommit(at, pair.applied)) ? [] : [pair.applied];
+  const tips = [pair.ours, pair.applied].filter((id) => !missing.includes(id));
+  let wanted: Pick<Wanted, 'refs' | 'content'> = {
+    refs: [...missing, ...(await cutBehind(at, tips))],
+    content: 'commits',
+  };
+  for (const depth of depths) {
+    if ((await fetch(borrowed, { ...wanted, depth })) === 'refused') {
+      wanted = everyBranch;
+      await fetch(borrowed, { ...wanted, depth });
+    }
+    const standing = await standingOf(at, pair);
+    if (standing !== 'open') return standing;
+  }
+  throw lacking(borrowed, pair.applied);
+}
+
+/** @returns `refused` when the remote gives nothing by its id. @throws LedgerError when it gives nothing at all */
+async function fetch(borrowed: BorrowedRepository, wanted: Wanted): Promise<'fetched' | 'refused'> {
+  const { code, words } = await fetchInto(borrowed, wanted);
+  if (code === 0) return 'fetched';
+  const unknown = /not our ref/.test(words) && wanted.refs.find((ref) => words.includes(ref));
+  if (unknown) throw lacking(borrowed, unknown);
+  if (/unadvertised object/.test(words) && wanted.refs !== everyBranch.refs) return 'refused';
+  throw new LedgerError(`the ${nameOf(borrowed)} cannot be asked: ${words}`);
+}
+
+function lacking(borrowed: BorrowedRepository, id: string): LedgerError {
+  return new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
+}
+
+function nameOf({ remote = '' }: BorrowedRepository): string {
+  return `remote "${withoutCredentials(remote)}"`;
+}
+
+/** From the top of the repository, with slashes: what one of the commits has and the other has not, or otherwise. */
+async function changedFiles(borrowed: BorrowedRepository, { ours, applied }: CommitPair): Promise<string[]> {
+  const { at } = borrowed;
+  for (const id of [ours, applied]) {
+    if (!(await hasTrees(at, id))) await fetch(borrowed, { refs: [id], depth: 1, content: 'trees' });
+  }
+  return entriesOf(at, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', ours, applied]);
+}
+
+/** Of either commit; from the top of the repository, with slashes. */
+async function symbolicLinks(at: GitPlace, { ours, applied }: CommitPair): Promise<string[]> {
+  const listed = [ours, applied].map((id) => entriesOf(at, ['ls-tree', '-r', '-z', '--full-tree', id]));
+  return (await Promise.all(listed))
+    .flat()
+    .flatMap((entry) => (entry.startsWith('120000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []));
+}
+
+async function entriesOf(at: GitPlace, args: readonly string[]): Promise<string[]> {
+  const { code, out, words } = await runGit(args, at);
+  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${words}`);
+  return out.toString().split('\0').filter(Boolean);
+}
+
+async function hasTrees(at: GitPlace, id: string): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--filter=blob:none', '--missing=print', '--max-count=1', id];
+  return (await linesOf(at, args)).every((line) => !line.startsWith('?'));
+}

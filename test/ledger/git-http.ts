@@ -1,0 +1,65 @@
+/** A bare repository behind HTTP, as hosts serve it to CIs: git's own program behind a door that wants a header. */
+import { spawn } from 'node:child_process';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { dirname } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export interface GitHost {
+  /** of the repository, without credentials */
+  readonly url: string;
+  /** what each request had in its header `authorization`, as it came over the wire: two of them are two */
+  readonly credentials: readonly (readonly string[])[];
+}
+
+/** @param wanted the one value of `authorization` that is let in. Runs until the test has ended. */
+export async function serveGit(repository: string, wanted: string): Promise<GitHost> {
+  const credentials: string[][] = [];
+  const server = createServer((request, response) => {
+    const given = request.headersDistinct['authorization'] ?? [];
+    credentials.push(given);
+    if (given.length === 1 && given[0] === wanted) runBackend(repository, request, response);
+    else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+  });
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : 0;
+  return { url: `http://127.0.0.1:${port}/${repository.split('/').at(-1)}`, credentials };
+}
+
+/** The program writes its headers as lines, a blank one, and its answer. */
+function runBackend(repository: string, request: IncomingMessage, response: ServerResponse): void {
+  const [path = '', query = ''] = (request.url ?? '').split('?');
+  const backend = spawn('git', ['http-backend'], {
+    env: {
+      PATH: process.env['PATH'],
+      GIT_PROJECT_ROOT: dirname(repository),
+      GIT_HTTP_EXPORT_ALL: '1',
+      GIT_PROTOCOL: request.headers['git-protocol']?.toString(),
+      PATH_INFO: path,
+      QUERY_STRING: query,
+      REQUEST_METHOD: request.method,
+      CONTENT_TYPE: request.headers['content-type'],
+      HTTP_CONTENT_ENCODING: request.headers['content-encoding'],
+    },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  request.pipe(backend.stdin);
+  const out: Buffer[] = [];
+  backend.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+  backend.on('close', () => {
+    const all = Buffer.concat(out);
+    const end = all.indexOf('\r\n\r\n');
+    const headers = all
+      .subarray(0, end)
+      .toString()
+      .split('\r\n')
+      .map((line) => line.split(': ') as [string, string]);
+    const status = Number(headers.find(([name]) => name === 'Status')?.[1]?.split(' ')[0] ?? 200);
+    response.writeHead(status, Object.fromEntries(headers.filter(([name]) => name !== 'Status')));
+    response.end(all.subarray(end + 4));
+  });
+}
