@@ -8,13 +8,14 @@ import type { Change } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Path } from '../model/json.ts';
 import type { Registry, Session } from '../model/kind.ts';
-import type { Ledger, LedgerRecord, Origin } from '../model/ledger.ts';
+import { type Ledger, LedgerConflict, type LedgerRecord, type Origin } from '../model/ledger.ts';
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { SecretSource } from '../model/target.ts';
 import type { Answer, Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { AnswersVerdict } from '../plan/judge-answers.ts';
 import { ChangeRun } from './change-run.ts';
+import type { Fence } from './fence.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { completeRecord, recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
@@ -32,6 +33,8 @@ export interface ApplyInput {
   /** what the ledger is to say besides its records, from before the first call on */
   readonly head?: LedgerHead;
   readonly store: LedgerWriter;
+  /** passed by each try of each call */
+  readonly fence?: Fence;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
   /** once aborted, nothing new is sent; what is in flight ends */
@@ -56,8 +59,9 @@ interface CallNode extends Node {
 
 /**
  * Nothing is sent before the ledger has been written once: an apply whose ledger cannot be kept does not begin. Nothing
- * new is sent once another run has written it.
- * @throws when the plan has problems (the caller refuses such a plan), or when the ledger cannot be written
+ * new is sent once another run has written it, or holds the lock.
+ * @throws when the plan has problems (the caller refuses such a plan), when the ledger cannot be written, or when the
+ * lock was lost
  */
 export async function applyPlan(input: ApplyInput): Promise<Applied> {
   const { plan } = input.planning;
@@ -75,9 +79,18 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
     });
     work.endTheRest();
   } finally {
-    await keeper.save();
+    await saveLast(keeper, input.fence);
   }
+  input.fence?.lost.throwIfAborted();
   return { outcomes: work.outcomes(), ledger: await keeper.save() };
+}
+
+/** Whoever takes a lock over writes the ledger, too: the lock is what there is to tell then. */
+async function saveLast(keeper: LedgerKeeper, fence: Fence | undefined): Promise<void> {
+  await keeper.save().catch((error: unknown) => {
+    if (error instanceof LedgerConflict) fence?.lost.throwIfAborted();
+    throw error;
+  });
 }
 
 /** The changes of one apply, each with its run. */
@@ -95,7 +108,8 @@ class Work {
   constructor(input: ApplyInput, keeper: LedgerKeeper) {
     this.#input = input;
     this.#keeper = keeper;
-    this.#stop = AbortSignal.any([keeper.lost, ...(input.stop === undefined ? [] : [input.stop])]);
+    const signals = [keeper.lost, input.fence?.lost, input.stop];
+    this.#stop = AbortSignal.any(signals.filter((signal) => signal !== undefined));
     for (const change of input.planning.plan.changes)
       this.#runs.set(formatAddress(change.address), this.#runOf(change));
     this.nodes = [...this.#runs.values()].flatMap((run) =>
@@ -125,6 +139,7 @@ class Work {
       ids: this.#ids,
       readSecret: input.readSecret,
       stop: this.#stop,
+      ...(input.fence === undefined ? {} : { fence: input.fence }),
       ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, id, origin) => {

@@ -6,13 +6,14 @@ import { type AddressText, formatAddress, parseAddress } from '../model/address.
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Kind } from '../model/kind.ts';
-import type { Origin } from '../model/ledger.ts';
+import { LedgerConflict, LockLost, type Origin } from '../model/ledger.ts';
 import type { Outcome, OutcomeKind } from '../model/outcome.ts';
 import type { Spec } from '../model/resource.ts';
 import type { SecretSource } from '../model/target.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/recheck.ts';
+import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';
 import { type Line, type Sent, sendCall } from './send-call.ts';
@@ -25,6 +26,8 @@ export interface ChangeTools extends Omit<Line, 'id' | 'createOnly'> {
   readonly stop?: AbortSignal;
   /** what is in flight breaks off as well */
   readonly cut?: AbortSignal;
+  /** passed by each try of each call */
+  readonly fence?: Fence;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, id: string, origin: Origin): void;
@@ -46,8 +49,6 @@ type Look = Recheck | { readonly is: 'failed'; readonly why: string };
 /** The worse of two stands further right. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
 
-const interrupted = { kind: 'skipped', detail: 'interrupted before it was started' } as const;
-
 export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
@@ -63,12 +64,12 @@ export class ChangeRun {
 
   async perform(call: Call): Promise<Ending> {
     if (this.#look === undefined) {
-      if (this.#isStopped()) return this.#endCall(call, interrupted);
+      if (this.#isStopped()) return this.#endCall(call, this.#notSent());
       this.#tools.began();
     }
     this.#look ??= this.#lookAgain();
     const verdict = await this.#look;
-    if (this.#isStopped() && !this.#hasSent && isOpen(verdict)) return this.#endCall(call, interrupted);
+    if (this.#isStopped() && !this.#hasSent && isOpen(verdict)) return this.#endCall(call, this.#notSent());
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
     if (verdict.is === 'done') return this.#endCall(call, { kind: 'unchanged' });
@@ -77,6 +78,12 @@ export class ChangeRun {
 
   #isStopped(): boolean {
     return this.#tools.stop?.aborted ?? false;
+  }
+
+  /** What becomes of what nobody will send any more. */
+  #notSent(): CallEnd {
+    const reason: unknown = this.#tools.fence?.lost.reason ?? this.#tools.stop?.reason;
+    return { kind: 'skipped', detail: whyNotSent(reason) };
   }
 
   async #lookAgain(): Promise<Look> {
@@ -91,7 +98,7 @@ export class ChangeRun {
   }
 
   async #send(call: Call): Promise<CallEnd> {
-    const { ids, planning, readSecret } = this.#tools;
+    const { ids, planning, readSecret, fence } = this.#tools;
     this.#hasSent = true;
     try {
       const request = await resolveCall(call, {
@@ -103,7 +110,8 @@ export class ChangeRun {
         id: this.#ownId(),
         createOnly: createOnlyOf(this.change, this.#tools.kind),
       };
-      return this.#conclude(call, await sendCall(call, request, { line, address: this.change.address }));
+      const permitted = fence === undefined ? request : { ...request, permit: () => fence.pass() };
+      return this.#conclude(call, await sendCall(call, permitted, { line, address: this.change.address }));
     } catch (error) {
       return { kind: 'failed', detail: messageOf(error) };
     }
@@ -114,7 +122,8 @@ export class ChangeRun {
   }
 
   #conclude(call: Call, sent: Sent): CallEnd {
-    if (sent.is === 'failed' && sent.unsent && this.#tools.cut?.aborted) return interrupted;
+    const { cut, fence } = this.#tools;
+    if (sent.is === 'failed' && sent.unsent && (cut?.aborted || fence?.lost.aborted)) return this.#notSent();
     if (sent.is === 'already') return { kind: 'unchanged' };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     if (call.gives !== undefined && sent.id !== undefined) {
@@ -139,7 +148,7 @@ export class ChangeRun {
   endWithoutCalls(): void {
     if (this.#outcome !== undefined) return;
     if (this.#callCount() > 0) this.#end('skipped', 'never started');
-    else if (this.#isStopped()) this.#end(interrupted.kind, interrupted.detail);
+    else if (this.#isStopped()) this.#end('skipped', this.#notSent().detail);
     else this.#end('applied');
   }
 
@@ -200,6 +209,12 @@ function createOnlyOf({ action, fields }: Change, kind: Kind): Spec {
       after !== undefined && kind.fields[name]?.createOnly ? [[name, after] as const] : [],
     ),
   );
+}
+
+function whyNotSent(reason: unknown): string {
+  if (reason instanceof LockLost) return `not sent: ${reason.clause}`;
+  if (reason instanceof LedgerConflict) return 'not sent: another run has written the ledger';
+  return 'interrupted before it was started';
 }
 
 /** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */

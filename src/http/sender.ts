@@ -30,6 +30,8 @@ export interface Outgoing {
   readonly secrets?: readonly string[];
   /** in place of the line's signal */
   readonly signal?: AbortSignal;
+  /** asked before each try, after all that there is to wait for */
+  readonly permit?: () => Promise<void>;
 }
 
 export interface SenderOptions {
@@ -126,6 +128,9 @@ export class Sender {
       throw this.#givenUp(turn, cause);
     });
     try {
+      await turn.request.permit?.().catch((cause: unknown) => {
+        throw this.#givenUp(turn, cause);
+      });
       const began = clock.now();
       this.#sent += 1;
       const result = await exchange(this.#dispatcher, this.#onTheWire(turn), signal);

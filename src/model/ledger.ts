@@ -180,3 +180,16 @@ export class LedgerConflict extends LedgerError {
     );
   }
 }
+
+/** The lock of this run is not seen to be its own any more: nothing more may be sent (RULES 45). */
+export class LockLost extends LedgerError {
+  override readonly name = 'LockLost';
+  /** what happened, in a clause; the message says more */
+  readonly clause: string;
+  constructor(clause: string, more?: string) {
+    super(
+      `${clause}${more === undefined ? '' : `: ${more}`}; nothing more was sent: look who works on this stack, and plan again`,
+    );
+    this.clause = clause;
+  }
+}

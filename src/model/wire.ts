@@ -41,6 +41,8 @@ export interface WireRequest {
   readonly repeatable: boolean;
   /** values inside the body that no message may show, even when the service repeats them */
   readonly secrets?: readonly string[];
+  /** Asked when its turn has come, before each try: a try that it does not resolve for is not made. */
+  readonly permit?: () => Promise<void>;
 }
 
 /** The service could not be reached, or its answer was lost. */

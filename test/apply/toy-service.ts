@@ -3,11 +3,12 @@
  * says. Not a service that anybody could use: it exists to see what the applier sends, and when.
  */
 import { type Applied, type ApplyInput, applyPlan } from '../../src/apply/apply-plan.ts';
+import type { Fence } from '../../src/apply/fence.ts';
 import { formatAddress } from '../../src/model/address.ts';
 import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
 import type { Ledger } from '../../src/model/ledger.ts';
 import type { LiveResource } from '../../src/model/resource.ts';
-import type { Answer, WireRequest } from '../../src/model/wire.ts';
+import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
 import { toys } from '../plan/toy-kind.ts';
 import { inputOf, ledgerOf, planOf, type World } from '../plan/toy-plan.ts';
 
@@ -19,6 +20,8 @@ export interface Script {
   readonly readFails?: Error;
   readonly stop?: AbortSignal;
   readonly writeLedger?: (ledger: Ledger) => Promise<Ledger>;
+  readonly fence?: Fence;
+  readonly tell?: (event: ApplyEvent) => void;
 }
 
 export interface Done extends Applied {
@@ -53,6 +56,9 @@ export async function applyToys(world: World, script: Script = {}): Promise<Done
   );
   let created = 0;
   const send = async (request: WireRequest): Promise<Answer> => {
+    await request.permit?.().catch((cause: unknown) => {
+      throw new WireError('not permitted', { method: request.method, url: request.path, sent: false, cause });
+    });
     requests.push(request);
     const said = script.answer?.(request);
     if (said instanceof Error) throw said;
@@ -78,9 +84,13 @@ export async function applyToys(world: World, script: Script = {}): Promise<Done
       },
     },
     ...(script.stop === undefined ? {} : { stop: script.stop }),
+    ...(script.fence === undefined ? {} : { fence: script.fence }),
     readSecret: async () => 'a secret',
     pause: async () => {},
-    tell: (event) => events.push(event),
+    tell: (event) => {
+      events.push(event);
+      script.tell?.(event);
+    },
   });
   const sent = requests.map(({ method, path }) => `${method} ${path}`);
   return { ...applied, sent, requests, events, written, summary: applied.outcomes.map(summarize) };

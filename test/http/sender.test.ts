@@ -123,6 +123,52 @@ describe('a write whose answer was lost', () => {
   });
 });
 
+describe('a write that needs a permit', () => {
+  const refusal = async () => {
+    throw new Error('the lock is gone');
+  };
+
+  it('asks for it before each try, when all waiting is over', async () => {
+    const replies: Reply[] = [{ status: 429, headers: { 'retry-after': '60' } }, { status: 503 }, {}];
+    const arrived: number[] = [];
+    const server = await listen(() => {
+      arrived.push(connection.clock.now());
+      return replies.shift() ?? {};
+    });
+    const connection = open({ url: server.url });
+    const permitted: number[] = [];
+    const permit = async () => {
+      permitted.push(connection.clock.now());
+    };
+    await connection.openWriter().send({ ...update, permit });
+    expect(permitted).toHaveLength(3);
+    expect(permitted).toEqual(arrived);
+  });
+
+  it('is not sent without it, nor sent again', async () => {
+    const server = await listen(inTurn({ status: 503 }, {}));
+    const writer = open({ url: server.url }).openWriter();
+    const never = await failureOf(writer.send({ ...update, permit: refusal }));
+    expect(never).toMatchObject({ sent: false, message: expect.stringContaining('the lock is gone') });
+    expect(server.requests).toHaveLength(0);
+    let tries = 0;
+    const once = async () => {
+      tries += 1;
+      if (tries > 1) await refusal();
+    };
+    expect(await failureOf(writer.send({ ...update, permit: once }))).toMatchObject({ sent: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('makes room for others when it is refused', async () => {
+    const server = await listen(() => ({ body: {} }));
+    const writer = open({ url: server.url }).openWriter();
+    const refused = Array.from({ length: 30 }, () => failureOf(writer.send({ ...update, permit: refusal })));
+    await Promise.all(refused);
+    expect(await writer.send(update)).toMatchObject({ status: 200 });
+  });
+});
+
 describe('429', () => {
   it.each([
     ['Retry-After in seconds', { 'retry-after': '7' }, 7000],

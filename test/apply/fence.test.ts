@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import type { Fence } from '../../src/apply/fence.ts';
+import { LedgerConflict, LockLost } from '../../src/model/ledger.ts';
+import { at, desired } from '../plan/toy-plan.ts';
+import { applyToys, type Script } from './toy-service.ts';
+
+const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
+
+/** Lets so many writes through, and then none any more. */
+function fenceAfter(writes: number): Fence {
+  const lost = new AbortController();
+  let left = writes;
+  return {
+    lost: lost.signal,
+    pass: async () => {
+      left -= 1;
+      if (left < 0) lost.abort(new LockLost('the lock of this run was taken away'));
+      lost.signal.throwIfAborted();
+    },
+  };
+}
+
+async function applyHouses(fence: Fence, script: Script = {}) {
+  const sent: string[] = [];
+  const outcomes: string[] = [];
+  const said = await applyToys(
+    { desired: houses },
+    {
+      ...script,
+      fence,
+      answer: ({ path }) => {
+        sent.push(path);
+        return undefined;
+      },
+      tell: (event) => {
+        if (event.type === 'end') outcomes.push(`${event.outcome.kind}: ${event.outcome.detail ?? ''}`);
+      },
+    },
+  ).catch((error: unknown) => error);
+  return { said, sent, outcomes };
+}
+
+describe('a run whose lock was taken away', () => {
+  test('sends nothing more, ends what was not sent as skipped, and ends with that error', async () => {
+    const { said, sent, outcomes } = await applyHouses(fenceAfter(5));
+    expect(said).toBeInstanceOf(LockLost);
+    expect(sent).toHaveLength(5);
+    const skipped = outcomes.filter(
+      (one) => one === 'skipped: not sent: the lock of this run was taken away',
+    );
+    expect(skipped).toHaveLength(35);
+    expect(outcomes).toHaveLength(40);
+  });
+
+  test('is told so rather than that its ledger was written by who took it', async () => {
+    let writes = 0;
+    const { said } = await applyHouses(fenceAfter(5), {
+      writeLedger: async (ledger) => {
+        writes += 1;
+        if (writes > 1) throw new LedgerConflict('the ledger', { found: 9, expected: 2 });
+        return { ...ledger, known: true, serial: ledger.serial + 1 };
+      },
+    });
+    expect(said).toBeInstanceOf(LockLost);
+  });
+});
+
+test('a run that keeps its lock passes the fence with every call, and ends well', async () => {
+  const { said, sent, outcomes } = await applyHouses(fenceAfter(40));
+  expect(said).toMatchObject({ ledger: { known: true } });
+  expect([sent.length, outcomes.length]).toEqual([40, 40]);
+});
