@@ -8,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerLock, RunIdentity, StackStore } from '../model/ledger.ts';
 import { renderHeldLock } from '../report/lock-text.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { LockFence } from './lock-fence.ts';
+import { raiseSerial } from './raise-serial.ts';
 import { printError, type Screen } from './screen.ts';
 
 export interface LockRequest {
@@ -23,6 +25,8 @@ export interface LockRequest {
 
 export interface HeldLock {
   readonly lock: LedgerLock;
+  /** for every write under this lock */
+  readonly fence: LockFence;
   /** Gives the lock back. A failure is told and not thrown: what was applied was applied. */
   release(): Promise<void>;
 }
@@ -32,10 +36,21 @@ export async function holdLock(request: LockRequest, screen: Screen): Promise<He
   const { store, run } = request;
   const wanted: LedgerLock = { id: randomUUID(), run, since: new Date().toISOString() };
   const held = await takeLock(wanted, request, screen);
-  if (held.id === wanted.id) return { lock: wanted, release: () => release(store, wanted, screen) };
+  if (held.id === wanted.id) {
+    const fence = fenceOf(store, wanted, screen);
+    return { lock: wanted, fence, release: () => release(store, wanted, { fence, screen }) };
+  }
   if (request.stop.aborted) return exitCodes.interrupted;
   tellHeld(held, request, screen);
   return exitCodes.locked;
+}
+
+function fenceOf(store: StackStore, { id }: LedgerLock, { world }: Screen): LockFence {
+  const tellSlow = (seconds: number) =>
+    world.stderr.write(
+      `${store.place} takes ${seconds} s to answer: the lock of this run is looked at before each write\n`,
+    );
+  return new LockFence({ store, id, now: () => Date.now(), tellSlow });
 }
 
 /** Longest time between two looks at a lock that is waited for. Milliseconds. */
@@ -63,6 +78,8 @@ async function tryLock(
 ): Promise<LedgerLock> {
   const held = await store.lock(wanted);
   if (held.id === wanted.id || !isOver(held, run)) return held;
+  const unraised = await raiseSerial(store);
+  if (unraised !== undefined) world.stderr.write(`${unraised}\n`);
   const standing = await store.lock(wanted, held.id);
   if (standing.id === wanted.id)
     world.stderr.write(
@@ -101,11 +118,16 @@ function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { world
   world.stderr.write(`waiting for the lock of stack "${stack}": ${run.who} holds it since ${since}\n`);
 }
 
-async function release(store: StackStore, lock: LedgerLock, screen: Screen): Promise<void> {
+async function release(
+  store: StackStore,
+  lock: LedgerLock,
+  { fence, screen }: { readonly fence: LockFence; readonly screen: Screen },
+): Promise<void> {
   const removed = await store.unlock(lock.id).catch((error: Error) => {
     printError(screen, `the lock could not be given back: ${error.message}`);
     return lock;
   });
-  if (removed === undefined)
+  // Who was stopped by the fence has been told.
+  if (removed === undefined && !fence.lost.aborted)
     screen.world.stderr.write('somebody took the lock of this run away while it was working\n');
 }

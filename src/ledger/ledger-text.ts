@@ -46,7 +46,7 @@ export function formatLedger(stack: string, ledger: Ledger): string {
   const { serial, records, targets, commit, closedFor, approved } = ledger;
   const kept: Kept = {
     ...(closedFor === undefined ? {} : { closedFor }),
-    targets: sorted(targets ?? new Map()),
+    ...(targets === undefined ? {} : { targets: sorted(targets) }),
     ...(commit === undefined ? {} : { commit }),
     ...(approved === undefined ? {} : { approved }),
     records: sorted(records),
@@ -74,10 +74,10 @@ export function parseLedger(text: string, { place, stack }: LedgerPlace): Ledger
       ...known,
       ...(stored.approved === undefined ? {} : { approved: { version: 1, ...stored.approved } }),
     };
-  const { targets = {}, commit, closedFor, approved } = stored;
+  const { targets, commit, closedFor, approved } = stored;
   return {
     ...known,
-    targets: new Map(Object.entries(targets)),
+    ...(targets === undefined ? {} : { targets: new Map(Object.entries(targets)) }),
     ...(commit === undefined ? {} : { commit }),
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(approved === undefined ? {} : { approved }),

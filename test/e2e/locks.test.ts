@@ -1,32 +1,11 @@
-// One apply at a time: the lock of a stack, who waits for it, who may take it over, and how a person takes it away.
+// One apply at a time: the lock of a stack, who waits for it, and who may take it over.
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
-import type { LedgerLock, RunIdentity } from '../../src/model/ledger.ts';
+import type { LedgerLock } from '../../src/model/ledger.ts';
 import { trueup } from '../captured-world.ts';
-import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
-import { workspace } from './documents.ts';
+import { type Checkout, secrets } from './bench.ts';
+import { held, open, storeOf } from './locked-stack.ts';
 import { startTrueup } from './running.ts';
-
-const storeOf = (stack: Checkout) =>
-  localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
-
-/** Somebody else holds the lock. */
-async function held(stack: Checkout, run: Partial<RunIdentity> = {}): Promise<LedgerLock> {
-  return storeOf(stack).lock({
-    id: 'lock-of-ann',
-    since: '2026-11-20T11:42:00.000Z',
-    run: { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711, ...run },
-  });
-}
-
-async function open(): Promise<{ bench: Bench; stack: Checkout }> {
-  const bench = await openBench();
-  const stack = await bench.checkout();
-  await stack.declare(workspace('app'));
-  return { bench, stack };
-}
 
 /** The pid of a process that is gone. */
 async function gonePid(stack: Checkout): Promise<number> {
@@ -280,6 +259,17 @@ describe('the lock of an apply that was killed', () => {
     expect(await storeOf(stack).readLock()).toBeUndefined();
   });
 
+  it('is taken over only once the ledger says so to whoever held it', async () => {
+    const env = { GITHUB_RUN_ID: '771' };
+    const { bench, stack } = await killed(env);
+    const { serial } = await storeOf(stack).read();
+    const seen: number[] = [];
+    const look = async () => seen.push((await storeOf(stack).read()).serial);
+    bench.wire.add({ method: 'GET', path: /workspaces/, fault: { first: look } });
+    await run(stack, ['apply', '--yes'], env);
+    expect(seen).toEqual([serial + 1]);
+  });
+
   it('is not taken over by another job, nor by somebody without one', async () => {
     const { stack } = await killed({ GITHUB_RUN_ID: '771' });
     expect((await run(stack, ['apply', '--yes'], { GITHUB_RUN_ID: '772' })).code).toBe(8);
@@ -331,73 +321,5 @@ describe('the lock of a process that still runs here', () => {
     await held(stack, { where: hostname(), pid: process.pid });
     const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
     expect((await run(stack, ['apply', '--yes'], github)).code).toBe(8);
-  });
-});
-
-describe('trueup unlock', () => {
-  it('takes away the lock with this id, and says whose it was', async () => {
-    const { stack } = await open();
-    await held(stack);
-    const { out } = await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
-    expect(out).toContain('Unlocked stack "payments"');
-    expect(out).toContain('ann');
-    expect(await storeOf(stack).readLock()).toBeUndefined();
-  });
-
-  it('does nothing without an id', async () => {
-    const { stack } = await open();
-    await held(stack);
-    const { err } = await stack.run(['unlock'], 1);
-    expect(err).toContain("'--id <id>' not specified");
-    expect(await storeOf(stack).readLock()).toBeDefined();
-  });
-
-  it('does nothing with the id of another lock, and shows the one that is held', async () => {
-    const { stack } = await open();
-    await held(stack);
-    const { err } = await stack.run(['unlock', '--id', 'lock-of-bob'], 1);
-    expect(err).toContain('is not locked with this id: it is held under another one');
-    expect(err).toContain('lock-of-ann');
-    expect(await storeOf(stack).readLock()).toBeDefined();
-  });
-
-  it('says when nobody holds the lock', async () => {
-    const { stack } = await open();
-    const { err } = await stack.run(['unlock', '--id', 'lock-of-ann'], 1);
-    expect(err).toContain('nobody holds it');
-  });
-
-  it('works although manifests are broken', async () => {
-    const { stack } = await open();
-    await held(stack);
-    await stack.write('manifests/broken.yaml', 'kind: [');
-    await stack.run(['unlock', '--id', 'lock-of-ann'], 0);
-  });
-
-  it('lets the run whose lock it took say so at its end', async () => {
-    const { bench, stack } = await open();
-    const takeAway = async () => {
-      const lock = await storeOf(stack).readLock();
-      await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
-    };
-    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: takeAway } });
-    const { err } = await stack.run(['apply', '--yes'], 0);
-    expect(err).toContain('somebody took the lock of this run away');
-  });
-});
-
-describe('a ledger that another run writes while an apply is under way', () => {
-  it('ends the apply with one clear error, after what was done is told', async () => {
-    const { bench, stack } = await open();
-    await stack.declare(...['a', 'b', 'c', 'd'].map((name) => workspace(name)));
-    const store = storeOf(stack);
-    const overtake = async (): Promise<unknown> => store.write(await store.read()).catch(overtake);
-    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: overtake } });
-    const { err, out } = await stack.run(['apply', '--yes'], 1);
-    expect(err.match(/was written by another run meanwhile/g)).toHaveLength(1);
-    expect(out).toMatch(/applied/);
-    expect(await store.readLock()).toBeUndefined();
-    const [entry] = await store.listEntries(1);
-    expect(entry?.changes.every(({ outcome }) => outcome !== undefined)).toBe(true);
   });
 });

@@ -128,6 +128,8 @@ async function applyUnderLock(
     const pass = { approval, options, ledger: prepared.ledger, stack, directory };
     const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;
+    // Reading, and the answer of a person, take their time.
+    await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
     const { approved } = passed;
     const ledger = await keepApproved(prepared.store, await begin(prepared), { approved, head });
@@ -222,6 +224,7 @@ async function applyWithProgress(
       ledger: prepared.ledger,
       head: prepared.head,
       store: prepared.store,
+      ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
       cut,
       readSecret: (source) =>

@@ -1,10 +1,14 @@
-/** `trueup unlock --id ID [path]`: takes away a lock whose run is over. The id says which one, so that no other can go. */
-import type { LedgerLock } from '../../model/ledger.ts';
+/**
+ * `trueup unlock --id ID [path]`: takes away a lock whose run is over. The id says which one, so that no other can go;
+ * a run that was not over after all can write neither ledger nor targets afterwards.
+ */
+import type { LedgerLock, StackStore } from '../../model/ledger.ts';
 import type { Stack } from '../../model/target.ts';
 import { lockLines } from '../../report/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { openLedger } from '../open-ledger.ts';
 import { openStackLedger } from '../open-stack-ledger.ts';
+import { raiseSerial } from '../raise-serial.ts';
 import { printError, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 
@@ -22,7 +26,7 @@ export async function unlock(
     return exitCodes.done;
   };
   try {
-    const removed = await store.unlock(id);
+    const removed = await takeAway(id, store, world);
     if (removed !== undefined) return tellRemoved(stack.name, removed);
     // An apply of a stack that goes on under another name holds the lock of the former one, too.
     const former = stack.renamedFrom;
@@ -39,10 +43,22 @@ export async function unlock(
   }
 }
 
+/** The serial first: as soon as the lock is free, another run may begin. */
+async function takeAway(
+  id: string,
+  store: StackStore,
+  { stderr }: Pick<World, 'stderr'>,
+): Promise<LedgerLock | undefined> {
+  if ((await store.readLock())?.id !== id) return undefined;
+  const unraised = await raiseSerial(store);
+  if (unraised !== undefined) stderr.write(`${unraised}\n`);
+  return store.unlock(id);
+}
+
 async function unlockFormer(id: string, stack: Stack, world: World): Promise<LedgerLock | undefined> {
   const store = await openLedger(stack, world);
   try {
-    return await store.unlock(id);
+    return await takeAway(id, store, world);
   } finally {
     await store.close();
   }

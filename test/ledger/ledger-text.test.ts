@@ -1,0 +1,23 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { formatLedger, parseLedger } from '../../src/ledger/ledger-text.ts';
+
+const place = { place: 'the ledger', stack: 'payments' };
+
+/** As it was written before targets had identities. */
+function former(records: object): string {
+  const checksum = createHash('sha256').update(JSON.stringify(records)).digest('hex');
+  return JSON.stringify({ version: 1, stack: 'payments', serial: 3, checksum, records });
+}
+
+describe('a ledger of version 1', () => {
+  const text = former({ 'Kind/acme/app': { origin: 'created', fields: {} } });
+
+  test('does not say what its targets were, also once it was written anew as it is', () => {
+    const read = parseLedger(text, place);
+    expect(read).not.toHaveProperty('targets');
+    const again = parseLedger(formatLedger('payments', { ...read, serial: 4 }), place);
+    expect(again).toEqual({ ...read, serial: 4 });
+    expect(again).not.toHaveProperty('targets');
+  });
+});
