@@ -63,7 +63,7 @@ export interface Call {
   readonly repeatable: boolean;
   /** where the answer holds the id of the resource that this call creates: `/data/id` */
   readonly gives?: { readonly address: AddressText; readonly pointer: string };
-  /** the right that it needs, as the resource's own list of the caller's rights names it: `can-update` (RULES 30) */
+  /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (RULES 30) */
   readonly permission?: string;
   /** for a reader of the plan: what the call does, where method and path do not say it */
   readonly says?: string;

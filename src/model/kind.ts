@@ -64,11 +64,6 @@ export interface Kind {
    */
   obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
   /**
-   * What the token that read this resource may not do, as the resource itself tells it (RULES 30): clauses for people. A
-   * plan notes it and means the same without, for another token may apply it; `remove` is what a tombstone asks for.
-   */
-  forbidden?(live: LiveResource, action: Action, remove?: 'safe' | 'force'): readonly string[];
-  /**
    * What a change opens or closes, and to whom. Two whole canonical specs: `before` is undefined for what is created,
    * `after` for what is deleted. A field that `before` lacks has a value that nobody can tell.
    */

@@ -53,6 +53,11 @@ export interface LiveResource {
    */
   readonly spec: Spec;
   readonly witness: Witness;
-  /** what is true of it and no field: locked, resource count, permissions, the full set of tag bindings */
+  /** what is true of it and no field: locked, resource count, the full set of tag bindings */
   readonly facts: Readonly<Record<string, Json>>;
+  /**
+   * What the token that read it may do with it, by the service's own word, each right by its name there. One that is
+   * missing is one that the service does not tell (RULES 30).
+   */
+  readonly rights?: Readonly<Record<string, boolean>>;
 }

@@ -25,7 +25,7 @@ import { withCalls } from './plan-calls.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type Recheck, recheckDraft } from './recheck.ts';
 import { findDanglingReferences } from './references.ts';
-import { findRefusals } from './refusals.ts';
+import { findRefusals, withRefusals } from './refusals.ts';
 import { withRisks } from './risks.ts';
 import { type Scene, type SceneInput, setScene } from './scene.ts';
 
@@ -73,7 +73,7 @@ export function buildPlan(input: PlanInput): Planning {
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(scene, drafts);
   const { changes, cycle } = orderChanges(
-    pending.map((draft) => withLosses(withCalls(scene, draft, drafts), losses)),
+    pending.map((draft) => withLosses(withRefusals(scene, withCalls(scene, draft, drafts), drafts), losses)),
   );
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
@@ -98,7 +98,7 @@ export function buildPlan(input: PlanInput): Planning {
     records: recordsOf(scene, drafts),
     idOf,
     ...rechecks(scene, drafts),
-    refusals: findRefusals(scene, drafts),
+    refusals: findRefusals(scene, changes, drafts),
     judgeAnswers: (change, answers) =>
       judgeAnswers({
         kind: scene.kind(change.address.kind),

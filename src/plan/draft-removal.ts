@@ -7,7 +7,6 @@ import type { Claim, Spec } from '../model/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import { compare } from './compare.ts';
 import { claimField, type Draft } from './draft.ts';
-import { refusalNotes } from './foresee-refusal.ts';
 import { judgeDeclared } from './ownership.ts';
 import type { Removal } from './prune.ts';
 import type { Scene } from './scene.ts';
@@ -47,8 +46,7 @@ function draftOf(scene: Scene, address: Address, { remove, notes = [], ...about 
   const live = scene.live.get(formatAddress(address));
   const id = live?.id === undefined ? {} : { id: live.id };
   const change = { address, ...about, ...id, notes, calls: [], relies: {} };
-  const draft = { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
-  return { ...draft, change: { ...change, notes: [...notes, ...refusalNotes(scene, draft)] } };
+  return { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
 }
 
 function draftWithdrawal(scene: Scene, address: Address, reason: string): RemovalDraft {

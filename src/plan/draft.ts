@@ -10,7 +10,6 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { type Compared, compare } from './compare.ts';
-import { refusalNotes } from './foresee-refusal.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from './ownership.ts';
 import type { Scene } from './scene.ts';
 
@@ -72,7 +71,7 @@ function assemble(scene: Scene, parts: Parts): Draft {
       action,
       reason: verdict.reason,
       fields,
-      notes: [...compared.notes, ...foreseen(scene, parts, action)],
+      notes: [...compared.notes, ...unseenTwin(scene, parts, action)],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],
@@ -101,14 +100,10 @@ export function claimField({ before, after }: ClaimChange): FieldChange {
   };
 }
 
-/** What may come in between: a refusal that the service is known to give, something there that nobody could see. */
-function foreseen(scene: Scene, { resource: { address }, live }: Parts, action: Action): string[] {
-  if (action === 'none') return [];
-  if (live === undefined) {
-    const blind = scene.blindSpot(address);
-    return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
-  }
-  return refusalNotes(scene, { change: { address, action }, live });
+/** What may come in between of a creation: something there that nobody could see. */
+function unseenTwin(scene: Scene, { resource: { address }, live }: Parts, action: Action): string[] {
+  const blind = action === 'none' || live !== undefined ? undefined : scene.blindSpot(address);
+  return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
 }
 
 function recordDraft(scene: Scene, { resource, desired, live, verdict, compared }: Parts): LedgerRecord {

@@ -3,15 +3,27 @@
  * applies; apply's own plan is made with the very token that would be refused, so there it is an error (RULES 30).
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Draft } from './draft.ts';
-import { foreseeRefusal } from './foresee-refusal.ts';
+import { foreseeRefusal, refusalNotes } from './foresee-refusal.ts';
 import type { Scene } from './scene.ts';
 
-export function findRefusals(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Diagnostic[] {
-  return [...drafts.values()].flatMap((draft) => {
-    const { address, action, place } = draft.change;
-    const reasons = foreseeRefusal(scene, draft);
+type Drafts = ReadonlyMap<AddressText, Draft>;
+
+/** The change, which has its calls by now, with a note of what is foreseen of it. */
+export function withRefusals(scene: Scene, change: Change, drafts: Drafts): Change {
+  const draft = drafts.get(formatAddress(change.address));
+  const told = draft === undefined ? [] : refusalNotes(scene, { ...draft, change });
+  return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
+}
+
+/** The same as errors. @param changes with their calls */
+export function findRefusals(scene: Scene, changes: readonly Change[], drafts: Drafts): Diagnostic[] {
+  return changes.flatMap((change) => {
+    const { address, action, place } = change;
+    const draft = drafts.get(formatAddress(address));
+    const reasons = draft === undefined ? [] : foreseeRefusal(scene, { ...draft, change });
     if (reasons.length === 0) return [];
     return {
       code: 'will-be-refused',

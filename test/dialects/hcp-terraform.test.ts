@@ -218,7 +218,7 @@ describe('a token that may only read', () => {
     await reader.declare(workspace('app', { description: 'two' }));
     const { changes } = await reader.plan();
     expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/description' }] }]);
-    expect(changes[0]?.notes.join()).toContain('this token may not change its settings');
+    expect(changes[0]?.notes.join()).toContain('this token lacks "can-update"');
     expect(service.writes()).toEqual([]);
   });
 });

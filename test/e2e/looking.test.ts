@@ -48,7 +48,7 @@ describe('plan', () => {
     await reader.declare(workspace('app', { autoApply: true }), role('web'));
     const { out } = await reader.run(['plan'], 0);
     expect(out).toContain('autoApply  false -> true');
-    expect(out.replace(/\s+/g, ' ')).toContain('this token may not');
+    expect(out.replace(/\s+/g, ' ')).toContain('this token lacks "can-update", needed for: update');
     expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
     // What the type of the mount is, only an administrator learns.
     const refused = bench.wire.seen.filter(({ status }) => status !== 200).map(({ path }) => path);
@@ -61,6 +61,8 @@ describe('plan', () => {
     const spec = { tags: { env: 'prod' }, remoteStateConsumers: ['web'] };
     await owner.begin(workspace('app', spec), workspace('web'), workspace('old'));
     const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    const lacks = (right: string, call: string) =>
+      `the service will refuse this: this token lacks "${right}", needed for: ${call}`;
     const documents = [
       workspace('app', { tags: { env: 'test' }, remoteStateConsumers: [] }),
       workspace('web', { autoApply: true }),
@@ -70,16 +72,10 @@ describe('plan', () => {
     await owner.declare(...documents);
     const plan = await reader.plan();
     expect(Object.fromEntries(plan.changes.map(({ address, notes }) => [address, notes]))).toEqual({
-      'TagBindings/acme/app': [
-        'the service will refuse this: this token may not change its tags (can-update)',
-      ],
-      'RemoteStateConsumers/acme/app': [
-        'the service will refuse this: this token may not change its consumers (can-update)',
-      ],
-      'Workspace/acme/web': [
-        'the service will refuse this: this token may not change its settings (can-update)',
-      ],
-      'Workspace/acme/old': ['the service will refuse this: this token may not delete it (can-destroy)'],
+      'TagBindings/acme/app': [lacks('can-update', 'replace')],
+      'RemoteStateConsumers/acme/app': [lacks('can-update', 'remove')],
+      'Workspace/acme/web': [lacks('can-update', 'update')],
+      'Workspace/acme/old': [lacks('can-destroy', 'delete')],
     });
     // Another token may apply what this one has planned: permissions are no part of what it means.
     expect((await owner.plan()).digest).toBe(plan.digest);

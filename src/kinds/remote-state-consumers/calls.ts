@@ -77,7 +77,7 @@ function asConsumer(id: string | IdReference): CallObject {
 function consumersCall(
   address: Address,
   context: CallContext,
-  request: Omit<WorkspaceRequest, 'below' | 'order' | 'success'>,
+  request: Omit<WorkspaceRequest, 'below' | 'order' | 'success' | 'permission'>,
 ): Call | undefined {
   const startsSharing = sharingAfter(address, context) === true;
   return workspaceCall(address, context, {
@@ -85,5 +85,6 @@ function consumersCall(
     below: ['relationships', 'remote-state-consumers'],
     order: startsSharing ? callOrder.beforeWorkspace : callOrder.consumers,
     success: [204],
+    permission: 'can-update',
   });
 }

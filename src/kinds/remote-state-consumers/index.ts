@@ -6,7 +6,6 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { consumersOf } from './edges.ts';
 import { fields } from './fields.ts';
-import { forbidden } from './forbidden.ts';
 import { losses } from './losses.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
@@ -37,7 +36,6 @@ export const remoteStateConsumers: Kind = {
   withdraw,
   losses,
   calls,
-  forbidden,
   risk,
   marks,
 };

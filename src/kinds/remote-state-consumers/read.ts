@@ -9,6 +9,7 @@ import type { LiveResource } from '../../model/resource.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
+import { rightsOf } from '../../targets/workspaces/rights.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { readEdges, sharedWith } from './read-edges.ts';
 
@@ -57,11 +58,10 @@ interface Looked {
 }
 
 async function lookAt(session: Session, { address, item }: Placed): Promise<Looked> {
-  const base = { address, id: item.id, witness: {} };
-  const permissions = item.attributes['permissions'] ?? null;
+  const base = { address, id: item.id, witness: {}, ...rightsOf(item) };
   const shared = sharedWith(item);
   if (shared !== undefined) {
-    const facts = { global: shared === 'organization', project: shared === 'project', permissions };
+    const facts = { global: shared === 'organization', project: shared === 'project' };
     return { live: { ...base, spec: {}, facts } };
   }
   const answer = await readEdges(session, item);
@@ -70,7 +70,7 @@ async function lookAt(session: Session, { address, item }: Placed): Promise<Look
   const live = {
     ...base,
     spec: { consumers: Object.keys(edges) },
-    facts: { global: false, edges, permissions },
+    facts: { global: false, edges },
   };
   return { live, ...(note === undefined ? {} : { note }) };
 }

@@ -53,6 +53,7 @@ function addCall(address: Address, context: CallContext, tags: Tags): Call | und
     body: tagBindingList(tags),
     order: callOrder.tags,
     success: [200],
+    permission: 'can-manage-tags',
   });
 }
 
@@ -66,6 +67,7 @@ function replaceCall(address: Address, context: CallContext): Call | undefined {
     body: workspaceBody(repeatedAssessments(assessmentsAfter(address, context)), relationships),
     order: callOrder.tags,
     success: [200],
+    permission: 'can-update',
     says: 'replaces all tag bindings of the workspace',
   });
 }

@@ -6,7 +6,6 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
-import { forbidden } from './forbidden.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
@@ -29,7 +28,6 @@ export const tagBindings: Kind = {
   prepare,
   withdraw,
   calls,
-  forbidden,
   risk,
   describe,
 };

@@ -7,6 +7,7 @@ import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspaceWithTags } from '../../targets/workspaces/read-workspace.ts';
+import { rightsOf } from '../../targets/workspaces/rights.ts';
 import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 
 const KIND = 'TagBindings';
@@ -56,7 +57,7 @@ function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: Boun
       direct,
       claim: own,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
-      permissions: item.attributes['permissions'] ?? null,
     },
+    ...rightsOf(item),
   };
 }

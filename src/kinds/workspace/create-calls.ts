@@ -78,5 +78,6 @@ function appInstallationCall(address: Address, context: CallContext): Call | und
     body: workspaceBody(attributes),
     order: callOrder.workspace,
     success: [200],
+    permission: 'can-update',
   });
 }

@@ -6,7 +6,6 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { foldOperations } from './fold-operations.ts';
-import { forbidden } from './forbidden.ts';
 import { marks } from './lock.ts';
 import { obstacles } from './obstacles.ts';
 import { prepare } from './prepare.ts';
@@ -36,7 +35,6 @@ export const workspace: Kind = {
   risk,
   likeness,
   obstacles,
-  forbidden,
   marks,
   describe,
 };

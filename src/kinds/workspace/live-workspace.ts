@@ -8,6 +8,7 @@ import { kebabCase } from '../../model/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { LiveResource, Spec, Witness } from '../../model/resource.ts';
 import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
+import { rightsOf } from '../../targets/workspaces/rights.ts';
 import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
 
@@ -26,6 +27,7 @@ export function liveWorkspace(address: Address, { item, tags, retention }: Found
     spec: { ...liveSpec(item), ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
     witness: witnessOf(item, tags),
     facts: { ...liveFacts(item), ...(tags === undefined ? {} : tagFacts(tags)) },
+    ...rightsOf(item),
   };
 }
 
@@ -44,7 +46,6 @@ function liveFacts({ attributes }: WorkspaceItem): Record<string, Json> {
     locked: attributes['locked'] === true,
     lockedReason: attributes['locked-reason'] ?? null,
     resourceCount: attributes['resource-count'] ?? null,
-    permissions: attributes['permissions'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
     inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,
   };

@@ -31,6 +31,7 @@ function sshKeyCall(address: Address, context: CallContext, key: Json): Call | u
     body: workspaceBody({ id: key }),
     order: callOrder.tags,
     success: [200],
+    permission: 'can-update',
   });
 }
 
@@ -50,6 +51,7 @@ function tagNameCalls(
           body: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
           order: callOrder.tags,
           success: [204],
+          permission: 'can-manage-tags',
         });
   return [
     call(
@@ -71,7 +73,12 @@ function textsOf(value: Json | undefined): string[] {
 
 function retentionCall(address: Address, context: CallContext, policy: Json): Call | undefined {
   const below = ['relationships', 'data-retention-policy'];
-  const shape = { suffix: 'data-retention-policy', below, order: callOrder.tags };
+  const shape = {
+    suffix: 'data-retention-policy',
+    below,
+    order: callOrder.tags,
+    permission: 'can-update',
+  } as const;
   if (!isJsonObject(policy)) {
     // Repeated after a lost answer, it finds nothing left to remove.
     return workspaceCall(address, context, { ...shape, method: 'DELETE', success: [200, 204, 404] });
@@ -90,6 +97,7 @@ function lockCall(address: Address, context: CallContext, lock: Json | undefined
     order: callOrder.lock,
     success: [200],
     already: [409],
+    permission: 'can-lock',
   });
 }
 
@@ -109,5 +117,6 @@ export function unlockCall(
     below: ['actions', 'unlock'],
     order,
     success: [200],
+    permission: 'can-unlock',
   });
 }

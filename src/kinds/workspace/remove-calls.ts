@@ -17,12 +17,14 @@ import { claimedTags, patchCall } from './update-calls.ts';
 export function deleteCalls(address: Address, context: CallContext): Call[] {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
   if (context.remove === 'force') {
-    return present([workspaceCall(address, context, { ...shape, method: 'DELETE' })]);
+    const permission = 'can-force-delete';
+    return present([workspaceCall(address, context, { ...shape, method: 'DELETE', permission })]);
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
   const needs = unlock === undefined ? [] : [unlock.id];
   const below = ['actions', 'safe-delete'];
-  return present([unlock, workspaceCall(address, context, { ...shape, method: 'POST', below, needs })]);
+  const safeDelete = { ...shape, method: 'POST', below, needs, permission: 'can-destroy' } as const;
+  return present([unlock, workspaceCall(address, context, safeDelete)]);
 }
 
 /** The claim goes, everything else stays. */

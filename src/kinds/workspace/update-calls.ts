@@ -78,6 +78,7 @@ export function patchCall(
     body: workspaceBody({ ...repeatedAssessments(assessments), ...attributes }, relationships),
     order: callOrder.workspace,
     success: [200],
+    permission: 'can-update',
   });
 }
 
@@ -89,5 +90,6 @@ function addClaimCall(address: Address, context: CallContext, claim: string | un
     body: tagBindingList({}, claim),
     order: callOrder.workspace,
     success: [200],
+    permission: 'can-manage-tags',
   });
 }

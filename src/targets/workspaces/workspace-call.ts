@@ -2,6 +2,7 @@
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call, CallId } from '../../model/call.ts';
 import type { CallContext } from '../../model/kind.ts';
+import type { Right } from './rights.ts';
 import { workspaceOf } from './workspace-address.ts';
 
 /**
@@ -25,7 +26,8 @@ export function callId(address: Address, suffix: string): CallId {
 }
 
 export type WorkspaceRequest = Pick<Call, 'method' | 'order' | 'success'> &
-  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'permission' | 'says'>> & {
+  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'says'>> & {
+    readonly permission: Right;
     /** what the call is called within its change */
     readonly suffix: string;
     /** segments below the workspace */

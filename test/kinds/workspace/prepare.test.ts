@@ -116,7 +116,6 @@ describe('What the service will refuse', () => {
       locked: false,
       lockedReason: '',
       resourceCount: 0,
-      permissions: { 'can-update': true },
       ...attributes,
       ...facts,
     } as never,
@@ -132,26 +131,6 @@ describe('What the service will refuse', () => {
       'it is locked ("frozen")',
     ]);
     expect(kind.obstacles?.(live({ locked: true }), 'delete', record)).toEqual([]);
-  });
-
-  it('is a change that this token may not make', () => {
-    const forbidden = live({ permissions: { 'can-update': false } });
-    expect(kind.obstacles?.(forbidden, 'update')).toEqual([]);
-    expect(kind.forbidden?.(forbidden, 'update')).toEqual([
-      'this token may not change its settings (can-update)',
-    ]);
-    expect(kind.forbidden?.(live({}), 'update')).toEqual([]);
-  });
-
-  it('is a delete that this token may not make, by force or not', () => {
-    const safe = live({ permissions: { 'can-destroy': false, 'can-force-delete': true } });
-    expect(kind.forbidden?.(safe, 'delete')).toEqual(['this token may not delete it (can-destroy)']);
-    expect(kind.forbidden?.(safe, 'delete', 'force')).toEqual([]);
-    const force = live({ permissions: { 'can-destroy': true, 'can-force-delete': false } });
-    expect(kind.forbidden?.(force, 'delete')).toEqual([]);
-    expect(kind.forbidden?.(force, 'delete', 'force')).toEqual([
-      'this token may not delete it (can-force-delete)',
-    ]);
   });
 });
 

@@ -169,7 +169,8 @@ describe('Reading the workspaces of an organization', () => {
     const { resources } = await kind.read(session, nothing);
     expect(resources[0]).toMatchObject({
       spec: { lock: { reason: 'frozen' } },
-      facts: { locked: true, lockedReason: 'frozen', resourceCount: 3, permissions: { 'can-update': true } },
+      facts: { locked: true, lockedReason: 'frozen', resourceCount: 3 },
+      rights: { 'can-update': true },
     });
   });
 

@@ -148,16 +148,17 @@ function liveOf(kind: string, one: LiveWorkspace, all: readonly LiveWorkspace[])
   const address = { kind, target: 'acme', name };
   const whole = liveWorkspace(address, { item, tags: { direct: tags, ...claim }, retention: null });
   if (kind === 'Workspace') return [whole];
+  const rights = whole.rights === undefined ? {} : { rights: whole.rights };
   if (kind === 'TagBindings') {
     const facts = {
       direct: tags,
       claim: text,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
     };
-    return [{ address, id, spec: { tags }, witness: whole.witness, facts }];
+    return [{ address, id, spec: { tags }, witness: whole.witness, facts, ...rights }];
   }
   const global = item.attributes['global-remote-state'] === true;
-  if (global) return [{ address, id, spec: {}, witness: {}, facts: { global } }];
+  if (global) return [{ address, id, spec: {}, witness: {}, facts: { global }, ...rights }];
   const edges = (consumers ?? []).map((each) => [
     each,
     idOf(all.find((other) => other.name === each) ?? { name: each }),
@@ -169,6 +170,7 @@ function liveOf(kind: string, one: LiveWorkspace, all: readonly LiveWorkspace[])
       spec: { consumers: consumers ?? [] },
       witness: {},
       facts: { global, edges: Object.fromEntries(edges) },
+      ...rights,
     },
   ];
 }

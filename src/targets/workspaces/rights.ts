@@ -1,0 +1,23 @@
+/** What a token may do with a workspace: the `permissions` of a document are those of whoever reads it (RULES 30). */
+import { isJsonObject } from '../../model/json.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import type { WorkspaceItem } from './workspace-item.ts';
+
+/** Those that calls of ours need. Source: specs/workspaces.md, "Resources and their fields". */
+export type Right =
+  | 'can-update'
+  | 'can-lock'
+  | 'can-unlock'
+  | 'can-manage-tags'
+  | 'can-destroy'
+  | 'can-force-delete';
+
+/** Nothing where the document tells no permissions at all. */
+export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights'> {
+  const permissions = attributes['permissions'];
+  if (!isJsonObject(permissions)) return {};
+  const told = Object.entries(permissions).filter(
+    (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
+  );
+  return { rights: Object.fromEntries(told) };
+}

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../src/model/json.ts';
+import type { Plan } from '../../../src/model/plan.ts';
+import {
+  declare,
+  lineOf,
+  type LiveWorkspace,
+  planFor,
+  type Situation,
+} from '../../targets/workspaces/plan-organization.ts';
+
+/** `PATCH /workspaces/ws-app: can-update`, each call of a plan. */
+function rightsIn(plan: Plan): string[] {
+  expect(plan.problems).toEqual([]);
+  return plan.changes.flatMap(({ calls }) => calls.map((call) => `${lineOf(call)}: ${call.permission}`));
+}
+
+const reader: LiveWorkspace = { name: 'reader', claim: null };
+const everything = [
+  declare('Workspace', 'app', {
+    description: 'x',
+    sshKeyId: 'sshkey-1',
+    tagNames: ['new'],
+    dataRetentionPolicy: { dontDelete: true },
+    lock: {},
+  }),
+  declare('TagBindings', 'app', { tags: { env: 'prod' } }),
+  declare('RemoteStateConsumers', 'app', { consumers: ['reader'] }),
+];
+
+function planned(live: Partial<LiveWorkspace>, about: Partial<Situation> = {}) {
+  return planFor({ declared: everything, live: [{ name: 'app', ...live }, reader], ...about });
+}
+
+describe('Each call says which right it needs', () => {
+  it('to change a workspace and what belongs to it', () => {
+    expect(rightsIn(planned({ attributes: { 'tag-names': ['old'] } })).toSorted()).toEqual([
+      'DELETE /workspaces/ws-app/relationships/tags: can-manage-tags',
+      'PATCH /workspaces/ws-app/relationships/ssh-key: can-update',
+      'PATCH /workspaces/ws-app: can-update',
+      'PATCH /workspaces/ws-app: can-update',
+      'POST /workspaces/ws-app/actions/lock: can-lock',
+      'POST /workspaces/ws-app/relationships/data-retention-policy: can-update',
+      'POST /workspaces/ws-app/relationships/remote-state-consumers: can-update',
+      'POST /workspaces/ws-app/relationships/tags: can-manage-tags',
+    ]);
+  });
+
+  it('to add tags where the service can add them one by one', () => {
+    const declared = [
+      declare('Workspace', 'app', {}, { adopt: true }),
+      declare('TagBindings', 'app', { tags: { env: 'prod' } }),
+    ];
+    expect(rightsIn(planned({ claim: null }, { declared, dialect: 'hcp-terraform' }))).toEqual([
+      'PATCH /workspaces/ws-app/tag-bindings: can-manage-tags',
+      'PATCH /workspaces/ws-app/tag-bindings: can-manage-tags',
+    ]);
+  });
+
+  it.each([
+    ['safe', 'POST /workspaces/ws-app/actions/safe-delete: can-destroy'],
+    ['force', 'DELETE /workspaces/ws-app: can-force-delete'],
+  ] as const)('to delete a workspace (%s)', (remove, call) => {
+    expect(rightsIn(planned({}, { declared: [declare('Workspace', 'app', {}, { remove })] }))).toEqual([
+      call,
+    ]);
+  });
+});
+
+describe('A plan foresees what the token may not do', () => {
+  const notesOf = (permissions: JsonObject | null) =>
+    planned({ attributes: { permissions } }).changes.flatMap(({ notes }) => notes);
+
+  it('only where the service says so', () => {
+    expect(notesOf({})).toEqual([]);
+    expect(notesOf(null)).toEqual([]);
+    expect(notesOf({ 'can-update': true, 'can-lock': 'no', 'can-destroy': false })).toEqual([]);
+  });
+
+  it('for each change by itself', () => {
+    expect(notesOf({ 'can-lock': false })).toEqual([
+      'the service will refuse this: this token lacks "can-lock", needed for: lock',
+    ]);
+    expect(notesOf({ 'can-update': false })).toHaveLength(3);
+  });
+});
