@@ -22,7 +22,12 @@ const hcpTerraform: Dialect = {
     policy_engine: 'sentinel',
   },
   tokenHeader: 'authorization',
-  capabilities: new Set(['additive-tag-bindings', 'app-installation-on-create', 'own-auto-destroy']),
+  capabilities: new Set([
+    'additive-tag-bindings',
+    'app-installation-on-create',
+    'flat-tags-on-create',
+    'own-auto-destroy',
+  ]),
 };
 
 const neutralClusterAuth: Dialect = {

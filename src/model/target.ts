@@ -95,6 +95,8 @@ export type Capability =
   | 'additive-tag-bindings'
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
+  /** a create accepts flat tags (facts on workspaces, 1.5.8) */
+  | 'flat-tags-on-create'
   /** a workspace has to say that it does not inherit its project's destroy schedule (facts on workspaces, 1.5.19) */
   | 'own-auto-destroy';
 

@@ -42,8 +42,8 @@ describe('null, empty and absent through hcp-terraform', () => {
       { workingDirectory: 'envs/prod/', description: 'x' },
       { workingDirectory: empty, description: empty },
     );
-    expect(sent).toEqual([{ 'assessments-enabled': false, description: null, 'working-directory': null }]);
-    expect(app.settings).toMatchObject({ description: null, 'working-directory': null });
+    expect(sent).toEqual([{ 'assessments-enabled': false, description: '', 'working-directory': '' }]);
+    expect(app.settings).toMatchObject({ description: '', 'working-directory': '' });
   });
 
   it('a field that is no longer declared goes back to its default once', async () => {
@@ -53,7 +53,7 @@ describe('null, empty and absent through hcp-terraform', () => {
         'assessments-enabled': false,
         'auto-apply': false,
         'speculative-enabled': true,
-        'working-directory': null,
+        'working-directory': '',
       },
     ]);
   });
@@ -204,6 +204,11 @@ describe('a repository through hcp-terraform', () => {
   it('goes back to its default branch with an empty text', async () => {
     const { sent } = await change({ vcsRepo: oauth }, { vcsRepo: { ...oauth, branch: null } });
     expect(sent).toEqual([{ 'assessments-enabled': false, 'vcs-repo': { branch: '' } }]);
+  });
+
+  it('loses its expression for tags with an empty text', async () => {
+    const { sent } = await change({ vcsRepo: { ...oauth, tagsRegex: '^v' } }, { vcsRepo: oauth });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'vcs-repo': { 'tags-regex': '' } }]);
   });
 
   it('is removed with null, and added with one request', async () => {

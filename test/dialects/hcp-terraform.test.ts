@@ -49,15 +49,14 @@ describe('the main job through hcp-terraform', () => {
       'POST /organizations/acme/workspaces',
       'POST /organizations/acme/workspaces',
     ]);
-    expect(service.writes().slice(2, 6).sort()).toEqual(
+    expect(service.writes().slice(2, 5).sort()).toEqual(
       [
         `PATCH /workspaces/${id}/relationships/ssh-key`,
         `POST /workspaces/${id}/relationships/data-retention-policy`,
-        `POST /workspaces/${id}/relationships/tags`,
         `POST /workspaces/${id}/relationships/remote-state-consumers`,
       ].sort(),
     );
-    expect(service.writes().slice(6)).toEqual([`POST /workspaces/${id}/actions/lock`]);
+    expect(service.writes().slice(5)).toEqual([`POST /workspaces/${id}/actions/lock`]);
     expect(service.bodies('/relationships/remote-state-consumers').at(-2)).toBeUndefined();
     expect(service.bodies('POST /organizations/acme/workspaces')).toContainEqual({
       data: {
@@ -89,6 +88,12 @@ describe('the main job through hcp-terraform', () => {
         },
         relationships: {
           project: { data: { type: 'projects', id: 'prj-gold' } },
+          tags: {
+            data: [
+              { type: 'tags', attributes: { name: 'payments' } },
+              { type: 'tags', attributes: { name: 'pci' } },
+            ],
+          },
           'tag-bindings': {
             data: [
               { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },

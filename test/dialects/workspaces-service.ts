@@ -13,6 +13,8 @@ export interface Habits {
   readonly additive: boolean;
   /** a create connects an app installation too (facts 1.5.2) */
   readonly appOnCreate: boolean;
+  /** a create takes flat tags (facts 1.5.8) */
+  readonly tagsOnCreate: boolean;
   readonly projects: readonly Project[];
 }
 
@@ -23,6 +25,7 @@ export const hcpTerraform: Habits = {
   include: 'answered',
   additive: true,
   appOnCreate: true,
+  tagsOnCreate: true,
   projects,
 };
 
@@ -32,6 +35,7 @@ export const neutral: Habits = {
   include: 'answered',
   additive: false,
   appOnCreate: false,
+  tagsOnCreate: false,
   projects,
 };
 
@@ -141,13 +145,17 @@ class Service {
 
   #collection(asked: Asked): Reply {
     if (asked.method === 'GET') return this.#list(asked);
-    const { attributes, relationships } = this.#resource(asked);
+    const known = this.#habits.tagsOnCreate ? ['project', 'tag-bindings', 'tags'] : undefined;
+    const { attributes, relationships } = this.#resource(asked, known);
     const taken = this.#workspaces.some(({ name }) => name === attributes['name']);
     if (taken) throw new Refusal(422, 'invalid attribute', 'Name has already been taken');
     const repository = attributes['vcs-repo'] as Members | undefined;
     if (!this.#habits.appOnCreate && repository?.[this.#habits.names.app] !== undefined)
       throw new Refusal(422, 'invalid attribute', 'An app installation can only be set by an update');
-    return reply(201, { data: this.create(attributes, relationships).document(asked.mayWrite) });
+    const workspace = this.create(attributes, relationships);
+    const tags = relationships['tags'] as { data: Members[] } | undefined;
+    if (tags !== undefined) this.#tag(workspace, tags.data, true);
+    return reply(201, { data: workspace.document(asked.mayWrite) });
   }
 
   create(attributes: Members, relationships: Members): WorkspaceRecord {
@@ -159,7 +167,10 @@ class Service {
     return workspace;
   }
 
-  #resource({ body }: Asked): { attributes: Members; relationships: Members } {
+  #resource(
+    { body }: Asked,
+    related = ['project', 'tag-bindings'],
+  ): { attributes: Members; relationships: Members } {
     const { attributes = {}, relationships = {} } = body['data'] as Record<string, Members>;
     const known = [...knownAttributes, this.#habits.names.version];
     const repository = (attributes['vcs-repo'] ?? {}) as Members;
@@ -167,7 +178,7 @@ class Service {
     this.strangers.push(
       ...Object.keys(attributes).filter((name) => !known.includes(name)),
       ...Object.keys(repository).filter((name) => !knownOfRepository.includes(name)),
-      ...Object.keys(relationships).filter((name) => !['project', 'tag-bindings'].includes(name)),
+      ...Object.keys(relationships).filter((name) => !related.includes(name)),
     );
     return { attributes, relationships };
   }

@@ -93,7 +93,7 @@ function declaredAttributes(spec: JsonObject): JsonObject {
 
 function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject {
   const plain = Object.keys(attributes).flatMap((name) =>
-    spec[name] === undefined ? [] : [[name, live.attributes[kebab(name)] ?? null] as const],
+    spec[name] === undefined ? [] : [[name, noneWhenEmpty(live.attributes[kebab(name)])] as const],
   );
   const related = Object.entries(relationships).flatMap(([name, relationship]) => {
     if (spec[name] === undefined) return [];
@@ -106,6 +106,11 @@ function attributesAsDeclared(spec: JsonObject, live: LiveWorkspace): JsonObject
     ...(Array.isArray(spec['tagNames']) ? { tagNames: lower(live.attributes['tag-names']) } : {}),
     ...(isJsonObject(spec['lock']) ? { lock: live.attributes['locked'] ?? null } : {}),
   };
+}
+
+/** A text that was cleared is answered as it was sent: "" is none, too. */
+function noneWhenEmpty(value: Json | undefined): Json {
+  return value === undefined || value === '' ? null : value;
 }
 
 function expectExecution(spec: JsonObject, live: JsonObject): void {

@@ -10,6 +10,7 @@ import { isJsonObject, type JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
 import {
+  flatTagList,
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
@@ -17,7 +18,7 @@ import {
 } from '../../targets/workspaces/workspace-body.ts';
 import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import { changedFields } from './changed-fields.ts';
-import { neighbourCalls } from './neighbour-calls.ts';
+import { bearsFlatTags, neighbourCalls, textsOf } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';
 import { createAttributes } from './settings-body.ts';
 
@@ -33,6 +34,7 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
   const relationships = {
     ...projectRelationship(desired['projectId']),
     'tag-bindings': tagBindingList(declaredTags(address, context), claimText),
+    ...flatTags(context),
   };
   const create: Call = {
     id: callId(address, 'create'),
@@ -53,6 +55,11 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
 
 function declaredTags(address: Address, context: CallContext): Tags {
   return asTags(context.peer({ ...address, kind: 'TagBindings' }).desired?.['tags']);
+}
+
+function flatTags(context: CallContext): JsonObject {
+  const names = textsOf(context.desired['tagNames']);
+  return bearsFlatTags(context) && names.length > 0 ? { tags: flatTagList(names) } : {};
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { CallContext } from '../../model/kind.ts';
-import { workspaceBody } from '../../targets/workspaces/workspace-body.ts';
+import { flatTagList, workspaceBody } from '../../targets/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
 import { retentionBody } from './retention.ts';
@@ -12,7 +12,7 @@ import { retentionBody } from './retention.ts';
 export function neighbourCalls(address: Address, changed: ChangedFields, context: CallContext): Call[] {
   const makers: Readonly<Record<string, (change: ChangedField) => (Call | undefined)[]>> = {
     sshKeyId: ({ after }) => [sshKeyCall(address, context, after ?? null)],
-    tagNames: (change) => tagNameCalls(address, context, change),
+    tagNames: (change) => (bearsFlatTags(context) ? [] : tagNameCalls(address, context, change)),
     dataRetentionPolicy: ({ after }) => [retentionCall(address, context, after ?? null)],
     lock: ({ after }) => [after === null ? unlockCall(address, context) : lockCall(address, context, after)],
   };
@@ -21,6 +21,11 @@ export function neighbourCalls(address: Address, changed: ChangedFields, context
     const idle = change === undefined || (context.live === undefined && change.after === null);
     return idle ? [] : make(change).filter((call) => call !== undefined);
   });
+}
+
+/** Whether the create itself brings the flat tags along, so that it stays one request where nothing else is needed. */
+export function bearsFlatTags({ live, dialect }: CallContext): boolean {
+  return live === undefined && dialect.capabilities.has('flat-tags-on-create');
 }
 
 function sshKeyCall(address: Address, context: CallContext, key: Json): Call | undefined {
@@ -48,7 +53,7 @@ function tagNameCalls(
           suffix,
           method,
           below: ['relationships', 'tags'],
-          body: { data: names.map((name) => ({ type: 'tags', attributes: { name } })) },
+          body: flatTagList(names),
           order: callOrder.tags,
           success: [204],
           permission: 'can-manage-tags',
@@ -67,7 +72,7 @@ function tagNameCalls(
   ];
 }
 
-function textsOf(value: Json | undefined): string[] {
+export function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 

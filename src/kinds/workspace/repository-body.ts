@@ -17,11 +17,12 @@ export function changedRepository(members: JsonObject): JsonObject | undefined {
     ([name, value]) => value !== null || !connections.includes(name),
   );
   if (sent.length === 0) return undefined;
-  return Object.fromEntries(sent.map(([name, value]) => [kebabCase(name), orDefaultBranch(name, value)]));
+  return Object.fromEntries(sent.map(([name, value]) => [kebabCase(name), orEmptyText(name, value)]));
 }
 
-function orDefaultBranch(name: string, value: Json): Json {
-  return name === 'branch' && value === null ? '' : value;
+/** Free texts are cleared with ""; an empty branch is the default one (facts 2.1). */
+function orEmptyText(name: string, value: Json): Json {
+  return value === null && (name === 'branch' || name === 'tagsRegex') ? '' : value;
 }
 
 /** The spec lets only an update connect an app installation; some services let a create do it too (facts 1.5.2). */

@@ -6,7 +6,7 @@ import { kebabCase } from '../../model/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Spec } from '../../model/resource.ts';
 import type { Dialect } from '../../model/target.ts';
-import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
+import { clearedTexts, plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
 import type { ChangedFields } from './changed-fields.ts';
 import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
 
@@ -35,7 +35,7 @@ export function updateAttributes(changed: ChangedFields, desired: Spec, dialect:
   const attributes: Record<string, Json> = {};
   for (const name of ['name', ...plainAttributes]) {
     const value = changed.get(name)?.after;
-    if (value !== undefined) attributes[kebabCase(name)] = value;
+    if (value !== undefined) attributes[kebabCase(name)] = value === null ? cleared(name) : value;
   }
   return {
     ...attributes,
@@ -44,6 +44,10 @@ export function updateAttributes(changed: ChangedFields, desired: Spec, dialect:
     ...triggerAttributes(changed),
     ...repositoryAttributes(changed),
   };
+}
+
+function cleared(name: string): Json {
+  return clearedTexts.has(name) ? '' : null;
 }
 
 /** A duration of the workspace's own is refused where the project has another one, unless it is said to be its own. */

@@ -22,6 +22,11 @@ export function tagBindingList(tags: Tags, claim?: string): JsonObject {
   return { data: claim === undefined ? bindings : [...bindings, tagBinding(claimKey, claim)] };
 }
 
+/** The value of `relationships.tags` of a create, and the body of an addition or a removal of flat tags. */
+export function flatTagList(names: readonly string[]): JsonObject {
+  return { data: names.map((name) => ({ type: 'tags', attributes: { name } })) };
+}
+
 function tagBinding(key: string, value: string): JsonObject {
   return { type: 'tag-bindings', attributes: { key, value } };
 }

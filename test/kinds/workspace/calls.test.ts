@@ -180,6 +180,20 @@ describe('Creating a workspace', () => {
     ).toBe('payments:protect:release');
   });
 
+  it('brings flat tags along where the dialect takes them, and stays one POST', () => {
+    const plan = planFor({
+      declared: [declare('Workspace', 'app', { tagNames: ['B', 'a'] })],
+      dialect: 'hcp-terraform',
+    });
+    expect(linesOf(plan)).toEqual(['POST /organizations/acme/workspaces']);
+    expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'relationships', 'tags')).toEqual({
+      data: [
+        { type: 'tags', attributes: { name: 'a' } },
+        { type: 'tags', attributes: { name: 'b' } },
+      ],
+    });
+  });
+
   it('connects an app installation by an update where a create does not take one', () => {
     const spec = { vcsRepo: { identifier: 'acme/network', vcsAppInstallationId: 'app-1', branch: null } };
     const neutral = changeFor(spec);
@@ -202,12 +216,12 @@ describe('Creating a workspace', () => {
 describe('Updating a workspace', () => {
   it.each<[string, Spec, JsonObject, JsonObject]>([
     ['sends the one attribute that changes', { autoApply: true }, {}, { 'auto-apply': true }],
-    ['clears a text with null', { description: null }, { description: 'old' }, { description: null }],
+    ['clears a text with ""', { description: null }, { description: 'old' }, { description: '' }],
     [
       'takes "" for null',
       { workingDirectory: '' },
       { 'working-directory': 'x' },
-      { 'working-directory': null },
+      { 'working-directory': '' },
     ],
     ['sends a version as it is written', { engineVersion: '~> 1.9.0' }, {}, { 'engine-version': '~> 1.9.0' }],
     [
