@@ -73,7 +73,7 @@ function stackFor(url: string): string {
 interface Bench {
   /** the manifests of the stack are these from now on */
   use(file: string): Promise<void>;
-  /** runs one command and expects its exit code */
+  /** runs one command, expects its exit code, and that no answer of the service is doubted */
   expectCode(args: readonly string[], code: number): Promise<void>;
 }
 
@@ -88,6 +88,7 @@ async function withBench(work: (bench: Bench) => Promise<void>): Promise<void> {
       expectCode: async (args, code) => {
         const ran = await trueup(args, { cwd: directory, env });
         expect(ran, ran.out + ran.err).toMatchObject({ code });
+        expect(ran.out).not.toMatch(/answered otherwise than sent|cannot be verified/);
       },
     });
   } finally {

@@ -45,7 +45,7 @@ export async function saveFound(
   return keeper.save();
 }
 
-/** What was to be reset and nobody has seen reset stays recorded: only what is known to be gone is forgotten (RULES 40). */
+/** What nobody has seen reset, or was answered otherwise than sent, stays recorded as it was (RULES 40). */
 function keptFields(
   planning: Planning,
   record: LedgerRecord,

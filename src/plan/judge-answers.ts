@@ -18,7 +18,10 @@ export interface AnswersVerdict {
   readonly contradicted: readonly FieldChange[];
   /** fields that the service neither answers nor, as the plan saw, ever tells */
   readonly unverifiable: readonly Path[];
-  /** values of the ledger's record that were to be reset, and that nobody has seen reset: they stay recorded */
+  /**
+   * Where the ledger goes on saying what it said: values that were to be reset and that nobody has seen reset, and those
+   * that were answered otherwise than they were sent.
+   */
   readonly unproven: readonly Path[];
 }
 
@@ -45,7 +48,7 @@ export function judgeAnswers({ kind, change, answers, record, drafted }: Answere
     ),
     unverifiable: stands.flatMap(([{ path }, { is }]) => (is === 'never told' ? [path] : [])),
     unproven: stands.flatMap(([field, { is }]) =>
-      isReset(field) && (is === 'otherwise' || is === 'not told') ? [field.path] : [],
+      is === 'otherwise' || (isReset(field) && is === 'not told') ? [field.path] : [],
     ),
   };
 }
@@ -77,21 +80,45 @@ function standOf(kind: Kind, change: FieldChange, told: ReadonlyMap<string, Json
   // Of a secret nobody expects to be told; that its drift cannot be seen is said with every plan.
   if (field === undefined || field.writeOnly || field.local || !told.has(name)) return { is: 'not told' };
   const value = told.get(name);
-  const answered = value === undefined ? undefined : canonicalAt(field, value, below);
-  if (answered === 'not told') return { is: 'never told' };
-  if (value === undefined) return { is: change.before === undefined ? 'never told' : 'not told' };
-  const wanted = change.after ?? (below.length === 0 ? canonicalDefault(field) : undefined);
-  return sameJson(answered, wanted) ? { is: 'as sent' } : { is: 'otherwise', answered };
+  const found = value === undefined ? undefined : answeredAt(field, value, below);
+  if (found === undefined) return { is: change.before === undefined ? 'never told' : 'not told' };
+  const { answered } = found;
+  return agrees(found.field, answered, wantedBy(change, field))
+    ? { is: 'as sent' }
+    : { is: 'otherwise', answered };
 }
 
-/** The answered value below a field; a member that the answer lacks is not told, a key of a map is not there. */
-function canonicalAt(field: Field, value: Json, [member, ...below]: Path): Json | 'not told' | undefined {
+/** Without a value of its own a field goes back to its default, and a key of a map goes. */
+function wantedBy({ path, after }: FieldChange, field: Field): Json | undefined {
+  return after === undefined && path.length === 1 ? canonicalDefault(field) : after;
+}
+
+interface Told {
+  /** absent for a key of a map */
+  readonly field?: Field;
+  /** canonical; undefined: the map has no such key */
+  readonly answered: Json | undefined;
+}
+
+/** The answered value at a path; undefined when the answer lacks the member. */
+function answeredAt(field: Field, value: Json, [member, ...below]: Path): Told | undefined {
   const canonical = canonicalValue(field, value);
-  if (member === undefined) return canonical;
+  if (member === undefined) return { field, answered: canonical };
   const found = isJsonObject(canonical) ? ownMember(canonical, member) : undefined;
   const table = field.members?.[member];
-  if (table === undefined) return found;
-  return found === undefined ? 'not told' : canonicalAt(table, found, below);
+  if (table === undefined) return { answered: found };
+  return found === undefined ? undefined : answeredAt(table, found, below);
+}
+
+/** Of an object with fields of its own those count that were sent and are answered, as in every comparison of the two. */
+function agrees(field: Field | undefined, answered: Json | undefined, wanted: Json | undefined): boolean {
+  const { members } = field ?? {};
+  if (members === undefined || !isJsonObject(answered) || !isJsonObject(wanted))
+    return sameJson(answered, wanted);
+  return Object.entries(wanted).every(([name, value]) => {
+    const found = ownMember(answered, name);
+    return found === undefined || agrees(members[name], found, value);
+  });
 }
 
 function valueAt(spec: Spec | undefined, path: Path): Json | undefined {
@@ -100,14 +127,15 @@ function valueAt(spec: Spec | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** The spec with the values that `from` has at these paths: what stays recorded of what was to be reset. */
+/** The spec with what `from` has at these paths, and without what it lacks there: what stays recorded as it was. */
 export function withValuesAt(spec: Spec, from: Spec, paths: readonly Path[]): Spec {
   return paths.reduce((into, path) => withValueAt(into, path, valueAt(from, path)), spec);
 }
 
 function withValueAt(into: Spec, [name = '', ...below]: Path, value: Json | undefined): Spec {
-  if (value === undefined) return into;
-  if (below.length === 0) return { ...into, [name]: value };
+  const { [name]: _, ...others } = into;
+  if (below.length === 0) return value === undefined ? others : { ...into, [name]: value };
   const known = ownMember(into, name);
+  if (value === undefined && !isJsonObject(known)) return into;
   return { ...into, [name]: withValueAt(isJsonObject(known) ? known : {}, below, value) };
 }

@@ -80,7 +80,9 @@ export async function openStack({ targets, env = {} }: StackOptions): Promise<St
       await declare(manifests);
       await run('validate');
       const { out } = await run('plan --calls --exit-code', 2);
-      await run('apply --yes');
+      const applied = await run('apply --yes');
+      // No service here keeps anything else than it was sent, or hides what it keeps.
+      expect(applied.out).not.toMatch(/answered otherwise than sent|cannot be verified/);
       await run('plan --exit-code');
       return out;
     },

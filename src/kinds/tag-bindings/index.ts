@@ -2,6 +2,7 @@
 import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
@@ -25,6 +26,7 @@ export const tagBindings: Kind = {
   references: ({ address }) => [{ to: workspaceOf(address), path: [] }],
   read,
   readOne,
+  answered,
   prepare,
   withdraw,
   calls,

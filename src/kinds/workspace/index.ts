@@ -1,6 +1,7 @@
 /** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
 import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
+import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
@@ -30,6 +31,7 @@ export const workspace: Kind = {
   check,
   read,
   readOne,
+  answered,
   prepare,
   calls,
   risk,

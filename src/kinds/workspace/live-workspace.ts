@@ -62,7 +62,8 @@ const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
   (field) => [field, kebabCase(field)] as const,
 );
 
-function liveSpec(item: WorkspaceItem): Spec {
+/** Of a document alone: without what has endpoints of its own. */
+export function liveSpec(item: WorkspaceItem): Spec {
   const { attributes, name } = item;
   const plain = answered.flatMap(([field, wireName]) => {
     const value = attributes[wireName];

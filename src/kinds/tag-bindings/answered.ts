@@ -1,0 +1,15 @@
+/**
+ * What the answer to a write tells of tag bindings: an addition is answered with the bindings that it made. A document of
+ * the workspace, which answers all other writes, holds none (RULES 40).
+ */
+import type { Call } from '../../model/call.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { Answered } from '../../model/kind.ts';
+import type { Answer } from '../../model/wire.ts';
+import { boundTags } from '../../targets/workspaces/bound-tags.ts';
+
+export function answered({ path }: Call, { body }: Answer): Answered | undefined {
+  const data = isJsonObject(body) ? body['data'] : undefined;
+  if (path.at(-1) !== 'tag-bindings' || !Array.isArray(data)) return undefined;
+  return { about: ['tags'], spec: { tags: boundTags(data).direct } };
+}

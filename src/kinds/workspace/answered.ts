@@ -1,0 +1,54 @@
+/**
+ * What the answer to a write tells of a workspace: the document as it is after the write. Each call is asked about the
+ * fields that it may have written and no others, for an earlier answer knows nothing of what a later call does. A lock and
+ * a retention policy are compared in ways of their own (RULES 12, 18, 40).
+ */
+import { type Call, isCallObject } from '../../model/call.ts';
+import { isJsonObject } from '../../model/json.ts';
+import type { Answered } from '../../model/kind.ts';
+import type { Spec } from '../../model/resource.ts';
+import type { Answer } from '../../model/wire.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { fields } from './fields.ts';
+import { liveSpec } from './live-workspace.ts';
+
+export function answered(call: Call, { body }: Answer): Answered | undefined {
+  const item = asWorkspaceItem(isJsonObject(body) ? body['data'] : undefined);
+  if (item === undefined) return undefined;
+  const spec = liveSpec(item);
+  const about = writtenBy(call).filter((name) => isOwn(name, spec, item));
+  return about.length === 0 ? undefined : { about, spec };
+}
+
+/** What has endpoints of its own, or is no attribute at all. */
+const apart = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
+const ofDocument = Object.keys(fields).filter((name) => !apart.has(name));
+
+function writtenBy({ id, body }: Call): readonly string[] {
+  switch (id.slice(id.lastIndexOf('#') + 1)) {
+    case 'create':
+      return hasFlatTags(body) ? [...ofDocument, 'tagNames'] : ofDocument;
+    case 'update':
+      return ofDocument;
+    case 'vcs-repo':
+      return ['vcsRepo'];
+    case 'ssh-key':
+      return ['sshKeyId'];
+    default:
+      return [];
+  }
+}
+
+function hasFlatTags(body: Call['body']): boolean {
+  const data = body?.['data'];
+  const relationships = isCallObject(data) ? data['relationships'] : undefined;
+  return isCallObject(relationships) && relationships['tags'] !== undefined;
+}
+
+/** A time may follow from a duration, and a duration from the project: neither tells what was sent. */
+function isOwn(name: string, spec: Spec, { attributes }: WorkspaceItem): boolean {
+  const hasDuration = (spec['autoDestroyActivityDuration'] ?? null) !== null;
+  if (name === 'autoDestroyAt') return !hasDuration;
+  if (name !== 'autoDestroyActivityDuration') return true;
+  return !(hasDuration && attributes['inherits-project-auto-destroy'] === true);
+}

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest';
+import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
+import type { Json } from '../../../src/model/json.ts';
+import type { Answer } from '../../../src/model/wire.ts';
+import { changeOf, declare, planFor } from '../../targets/workspaces/plan-organization.ts';
+
+function callOf(dialect: string) {
+  const declared = [
+    declare('Workspace', 'app'),
+    declare('TagBindings', 'app', { tags: { env: 'prod', team: 'network' } }),
+  ];
+  const plan = planFor({ declared, live: [{ name: 'app' }], dialect });
+  const [call] = changeOf(plan, 'TagBindings/acme/app').calls;
+  if (call === undefined) throw new Error('no call');
+  return call;
+}
+
+function answerWith(data: Json): Answer {
+  return { method: 'PATCH', url: '', status: 200, body: { data }, words: '' };
+}
+
+it('An addition of tags is answered with the bindings, among which the claim is none of the set', () => {
+  const binding = (key: string, value: string) => ({ type: 'tag-bindings', attributes: { key, value } });
+  const data = [binding('env', 'test'), binding('trueup-stack', 'payments')];
+  expect(kind.answered?.(callOf('hcp-terraform'), answerWith(data))).toEqual({
+    about: ['tags'],
+    spec: { tags: { env: 'test' } },
+  });
+  expect(kind.answered?.(callOf('hcp-terraform'), answerWith(null))).toBeUndefined();
+});
+
+it('A replacement is answered with a document of the workspace, which tells nothing of tags', () => {
+  const document = { id: 'ws-app', type: 'workspaces', attributes: { name: 'app' } };
+  expect(kind.answered?.(callOf('neutral'), answerWith(document))).toBeUndefined();
+});
