@@ -16,6 +16,8 @@ import { type ExecutionMode, recordById, recordByName, type WorkspaceRecord } fr
 export interface OrganizationRecord {
   id: string;
   name: string;
+  email: string | null;
+  created_at: string;
   default_execution_mode: ExecutionMode;
   default_agent_pool_id: string | null;
   allow_force_delete_workspaces: number;

@@ -13,13 +13,16 @@ import {
   removeRemoteStateConsumers,
   replaceRemoteStateConsumers,
 } from './remote-state-consumers.ts';
+import { showOrganization } from './organization.ts';
 import { showWorkspace } from './show.ts';
 import { assignSshKey } from './ssh-key.ts';
 import { listEffectiveTagBindings, listTagBindings } from './tag-bindings.ts';
 import { deleteTags, listTags, postTags } from './tags.ts';
 import { updateWorkspace } from './update.ts';
+import { showAccount } from './user.ts';
 
-const COLLECTION = '/organizations/:organization_name/workspaces';
+const ORGANIZATION = '/organizations/:organization_name';
+const COLLECTION = `${ORGANIZATION}/workspaces`;
 const BY_NAME = `${COLLECTION}/:name`;
 const BY_ID = '/workspaces/:workspace_id';
 const RELATED = `${BY_ID}/relationships`;
@@ -52,6 +55,9 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   on('POST', `${RELATED}/data-retention-policy`, putRetentionPolicy),
   on('PATCH', `${RELATED}/data-retention-policy`, putRetentionPolicy),
   on('DELETE', `${RELATED}/data-retention-policy`, deleteRetentionPolicy),
+  // Not in the spec.
+  on('GET', ORGANIZATION, showOrganization),
+  on('GET', '/account/details', showAccount),
 ];
 
 function on(method: Method, path: string, handler: Handler): Endpoint {

@@ -6,7 +6,10 @@ import { type Resource, withoutRepeats } from '../json-api/document.ts';
 import { badRequest } from '../json-api/errors.ts';
 import { type Query, queryList } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
+import type { OrganizationRecord } from './access.ts';
+import { organizationResource } from './organization.ts';
 import { effectiveBindingResource, effectiveBindings } from './tag-bindings.ts';
+import { type UserRow, userResource } from './user.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 
 type Loader = (services: Services, records: readonly WorkspaceRecord[]) => Resource[];
@@ -83,25 +86,8 @@ export function withLinkage(workspaces: readonly Resource[], included: Included)
 }
 
 function organizations(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
-  const rows = rowsByIds<OrganizationRow>(
-    services,
-    'organizations',
-    records.map((record) => record.organization_id),
-  );
-  return rows.map((row) => ({
-    id: row.name,
-    type: 'organizations',
-    attributes: {
-      name: row.name,
-      email: row.email,
-      'external-id': row.id,
-      'created-at': row.created_at,
-      'default-execution-mode': row.default_execution_mode,
-      'allow-force-delete-workspaces': row.allow_force_delete_workspaces === 1,
-      'assessments-enforced': row.assessments_enforced === 1,
-    },
-    links: { self: `/api/v2/organizations/${row.name}` },
-  }));
+  const ids = records.map((record) => record.organization_id);
+  return rowsByIds<OrganizationRecord>(services, 'organizations', ids).map(organizationResource);
 }
 
 function projects(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
@@ -137,15 +123,7 @@ function currentRuns(services: Services, records: readonly WorkspaceRecord[]): R
 function lockers(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
-  const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map((row) => ({
-    id: row.id,
-    type: 'users',
-    attributes: {
-      username: row.username,
-      email: row.email,
-      'is-service-account': row.is_service_account === 1,
-    },
-  }));
+  const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map(userResource);
   const teams = rowsByIds<TeamRow>(services, 'teams', idsOf('teams')).map((row) => ({
     id: row.id,
     type: 'teams',
@@ -162,16 +140,6 @@ function rowsByIds<Row>(services: Services, table: string, ids: readonly string[
   );
 }
 
-interface OrganizationRow {
-  id: string;
-  name: string;
-  email: string | null;
-  created_at: string;
-  default_execution_mode: string;
-  allow_force_delete_workspaces: number;
-  assessments_enforced: number;
-}
-
 interface ProjectRow {
   id: string;
   name: string;
@@ -185,13 +153,6 @@ interface RunRow {
   workspace_id: string;
   status: string;
   created_at: string;
-}
-
-interface UserRow {
-  id: string;
-  username: string;
-  email: string | null;
-  is_service_account: number;
 }
 
 interface TeamRow {
