@@ -229,6 +229,8 @@ export interface PlannedCalls {
   readonly sharedCall?: CallId;
   /** names of facts of the live resource that the calls were built on */
   readonly relies?: readonly string[];
+  /** sentences about what the calls leave as it is */
+  readonly notes?: readonly string[];
 }
 
 export interface CallContext {

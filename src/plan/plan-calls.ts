@@ -27,6 +27,7 @@ export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<Addres
   const relied = (planned.relies ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
   return {
     ...change,
+    notes: [...change.notes, ...(planned.notes ?? [])],
     calls: planned.calls.map((call) => inWireNames(call, dialect)),
     ...(planned.sharedCall === undefined ? {} : { sharedCall: planned.sharedCall }),
     relies: Object.fromEntries(relied),

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type OpenOrganization, openOrganization } from './open-organization.ts';
 import { workspace } from './stack-folder.ts';
+import { users } from './workspaces-service.ts';
 
 /** Makes the first spec true, then the second; gives what the second one sent to the workspace itself. */
 async function change(before: object, after: object, habits: Parameters<typeof openOrganization>[1] = {}) {
@@ -70,17 +71,32 @@ describe('null, empty and absent through hcp-terraform', () => {
     );
   });
 
-  it('a lock is taken, left alone when somebody else holds it, and given back', async () => {
+  it('a lock is taken, and given back', async () => {
     const { stack, service } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { lock: { reason: 'frozen' } }));
     const app = service.workspace('app');
-    expect(app.lock).toEqual({ reason: 'frozen' });
-    app.lock = { reason: 'by hand' };
-    await stack.run('plan --exit-code');
+    expect(app.lock).toEqual({ reason: 'frozen', by: users.writer });
     await stack.make(workspace('app', {}));
     expect(app.lock).toBeUndefined();
     // Once locked, the reason is empty text and null no more (facts 1.5.14).
     await stack.run('plan --exit-code');
+  });
+
+  it.each([
+    ['somebody else', { reason: 'frozen', by: 'user-ann' }],
+    ['the same user for another reason', { reason: 'by hand', by: users.writer }],
+  ])('a lock that %s put on in the place of ours is left alone', async (_, theirs) => {
+    const { stack, service } = await openOrganization('hcp-terraform');
+    await stack.make(workspace('app', { lock: { reason: 'frozen' } }));
+    const app = service.workspace('app');
+    app.lock = theirs;
+    await stack.run('plan --exit-code');
+    service.clear();
+    await stack.declare(workspace('app', {}));
+    const { out } = await stack.run('apply --yes');
+    expect(out).toContain('not by this stack: the lock is left alone');
+    expect(service.writes()).toEqual([]);
+    expect(app.lock).toEqual(theirs);
   });
 
   it('an SSH key goes with a null id', async () => {

@@ -19,6 +19,12 @@ export interface Project {
   readonly autoDestroy?: string;
 }
 
+/** `by`: the user who holds it (facts 1.5.7). */
+export interface Lock {
+  readonly reason: string;
+  readonly by: string;
+}
+
 /** A refusal, in the words of the service. */
 export class Refusal extends Error {
   readonly status: number;
@@ -69,7 +75,7 @@ export class WorkspaceRecord {
   source: Members = { 'source-name': null, 'source-url': null };
   project: Project;
   sshKey: string | null = null;
-  lock: { readonly reason: string } | undefined;
+  lock: Lock | undefined;
   everLocked = false;
   /** every workspace of the project may read the state (facts 1.5.3) */
   projectSharing = false;
@@ -217,6 +223,7 @@ export class WorkspaceRecord {
       organization: to('organizations', 'acme'),
       project: to('projects', this.project.id),
       ...(this.pool === undefined ? {} : { 'agent-pool': to('agent-pools', this.pool) }),
+      ...(this.lock === undefined ? {} : { 'locked-by': to('users', this.lock.by) }),
       ...(this.sshKey === null ? {} : { 'ssh-key': to('ssh-keys', this.sshKey) }),
       ...(this.retention === undefined
         ? {}

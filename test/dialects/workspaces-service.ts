@@ -42,6 +42,9 @@ export const neutral: Habits = {
 /** May do all; may see all and do nothing. */
 export const tokens = { writer: 'tfc-writer-token', reader: 'tfc-reader-token' };
 
+/** Whose tokens these are, by id. */
+export const users = { writer: 'user-writer', reader: 'user-reader' };
+
 const mediaType = 'application/vnd.api+json';
 
 export interface WorkspacesService {
@@ -136,6 +139,7 @@ class Service {
       const [name] = rest;
       return name === undefined ? this.#collection(asked) : this.#one(asked, this.byName(name));
     }
+    if (asked.segments.join('/') === 'account/details') return account(asked);
     const workspace = this.#workspaces.find((candidate) => candidate.id === id);
     if (collection !== 'workspaces' || workspace === undefined) throw notFound();
     return below === undefined
@@ -320,12 +324,14 @@ class Service {
       },
       'POST actions/lock': () => {
         if (workspace.lock !== undefined) throw new Refusal(409, 'conflict', 'already locked');
-        workspace.lock = { reason: String(body['reason'] ?? '') };
+        workspace.lock = { reason: String(body['reason'] ?? ''), by: users.writer };
         workspace.everLocked = true;
         return show();
       },
       'POST actions/unlock': () => {
         if (workspace.lock === undefined) throw new Refusal(409, 'conflict', 'already unlocked');
+        if (workspace.lock.by !== users.writer)
+          throw new Refusal(409, 'conflict', `The workspace is locked by User ${workspace.lock.by}`);
         workspace.lock = undefined;
         return show();
       },
@@ -358,6 +364,11 @@ class Service {
 
 function keyOf(tag: Members): unknown {
   return (tag['attributes'] as Members)['key'];
+}
+
+function account({ mayWrite }: Asked): Reply {
+  const [id, username] = mayWrite ? [users.writer, 'writer'] : [users.reader, 'reader'];
+  return reply(200, { data: { id, type: 'users', attributes: { username, 'is-service-account': false } } });
 }
 
 function reply(status: number, body?: unknown): Reply {

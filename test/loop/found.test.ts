@@ -54,6 +54,19 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step(before), step(after))).toBe('converged');
   });
 
+  it('an adopted workspace that is let go, whose lock somebody took off and another one put on again', async () => {
+    const adopted = workspace(legacy, { lock: { reason: 'frozen' } }, { adopt: true });
+    const act = (who: Deed['who'], action: string): Deed => ({
+      who,
+      method: 'POST',
+      path: `workspace/${legacy}/actions/${action}`,
+      body: action === 'lock' ? { reason: 'by hand' } : {},
+    });
+    const relocked = [act('owner', 'unlock'), act('other', 'lock')];
+    expect(await ending(plain, step([adopted]), step([], relocked))).toBe('converged');
+    expect(await ending(plain, step([adopted]), step([workspace(legacy)], relocked))).toBe('converged');
+  });
+
   it('tags whose keys are names that every object answers to', async () => {
     const tags = { constructor: 'acme', toString: 'x', ['__proto__']: 'y' };
     const document: Manifest = { kind: 'TagBindings', metadata: { name: 'app' }, spec: { tags } };

@@ -15,7 +15,7 @@ export function calls(change: Change, context: CallContext): PlannedCalls {
     case 'release':
       return releaseCalls(change.address, context);
     case 'delete':
-      return { calls: deleteCalls(change.address, context) };
+      return deleteCalls(change.address, context);
     case 'none':
       return { calls: [] };
   }

@@ -7,7 +7,7 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { foldOperations } from './fold-operations.ts';
-import { marks } from './lock.ts';
+import { lostAnswer, marks } from './lock.ts';
 import { obstacles } from './obstacles.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
@@ -32,6 +32,7 @@ export const workspace: Kind = {
   read,
   readOne,
   answered,
+  lostAnswer,
   prepare,
   calls,
   risk,

@@ -11,6 +11,7 @@ import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
 import { rightsOf } from '../../targets/workspaces/rights.ts';
 import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
+import { lockOf } from './lock.ts';
 
 export interface Found {
   readonly item: WorkspaceItem;
@@ -41,10 +42,10 @@ function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): 
   };
 }
 
-function liveFacts({ attributes }: WorkspaceItem): Record<string, Json> {
+function liveFacts(item: WorkspaceItem): Record<string, Json> {
+  const { attributes } = item;
   return {
-    locked: attributes['locked'] === true,
-    lockedReason: attributes['locked-reason'] ?? null,
+    ...lockOf(item),
     resourceCount: attributes['resource-count'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
     inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,

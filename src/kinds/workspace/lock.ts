@@ -1,24 +1,103 @@
-/** Whose lock it is. Ours is only what the ledger says that we locked, and what is locked still (RULES 18). */
+/**
+ * Whose lock it is. Ours is only one that the ledger says that we took, that is held still, and that is the same one by
+ * all that the service tells of it: who holds it and why. Somebody may have taken ours off and put on another (RULES 18).
+ */
 import { formatAddress } from '../../model/address.ts';
-import type { Json } from '../../model/json.ts';
-import type { MarkContext } from '../../model/kind.ts';
+import type { Call } from '../../model/call.ts';
+import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
+import type { MarkContext, OwnDoing, Session } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
+import type { Answer } from '../../model/wire.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 
-export function holdsLock(live: LiveResource, record: LedgerRecord | undefined): boolean {
-  return live.facts['locked'] === true && record?.marks?.['locked'] === true;
+/** The facts of a live workspace that tell of its lock: what takes one off relies on them. */
+export const lockFacts: readonly string[] = ['locked', 'lockedBy', 'lockedReason'];
+
+/** `lockedBy` is `{ type, id }` of a user, a team or a run; null where nothing is told. */
+export function lockOf({ attributes, relationships }: WorkspaceItem): Record<string, Json> {
+  const link = relationships['locked-by'];
+  const holder = isJsonObject(link) ? link['data'] : undefined;
+  const { type = null, id = null } = isJsonObject(holder) ? holder : {};
+  return {
+    locked: attributes['locked'] === true,
+    lockedBy: id === null ? null : { type, id },
+    lockedReason: attributes['locked-reason'] ?? null,
+  };
 }
 
-/** `{ locked: true }` once we have locked it, for as long as the manifest asks for it and it stays locked. */
-export function marks({
-  change,
-  answers,
-  desired,
-  live,
-  record,
-}: MarkContext): Readonly<Record<string, Json>> {
-  const locks = change !== undefined && answers.has(`${formatAddress(change.address)}#lock`);
-  const wanted = (desired['lock'] ?? null) !== null;
-  const keeps = wanted && live !== undefined && holdsLock(live, record);
-  return locks || keeps ? { locked: true } : {};
+export function holdsLock({ facts }: LiveResource, record: LedgerRecord | undefined): boolean {
+  const { locked, lockedBy } = record?.marks ?? {};
+  if (facts['locked'] !== true || record === undefined || locked !== true) return false;
+  return agree(facts['lockedBy'], lockedBy) && agree(facts['lockedReason'], reasonOf(record));
+}
+
+/** A record from before the reason was remembered goes by the one that was declared then. */
+function reasonOf({ marks = {}, fields }: LedgerRecord): Json | undefined {
+  if (marks['lockedReason'] !== undefined) return marks['lockedReason'];
+  return isJsonObject(fields['lock']) ? (fields['lock']['reason'] ?? '') : undefined;
+}
+
+/** What one of the two does not tell is no difference. */
+function agree(live: Json | undefined, recorded: Json | undefined): boolean {
+  return (live ?? null) === null || (recorded ?? null) === null || sameJson(live, recorded);
+}
+
+/** A sentence about a lock that is not ours, where somebody asked for none: it stays, and the rest goes on. */
+export function foreignLockNotes(
+  live: LiveResource,
+  record: LedgerRecord | undefined,
+  asked: boolean,
+): string[] {
+  if (live.facts['locked'] !== true || holdsLock(live, record)) return [];
+  const isAsked = asked || isJsonObject(record?.fields['lock']) || record?.marks?.['locked'] === true;
+  return isAsked ? [`it is locked${becauseOf(live)}, and not by this stack: the lock is left alone`] : [];
+}
+
+/** ` ("frozen")`; empty where no reason is told. */
+export function becauseOf({ facts }: LiveResource): string {
+  const reason = facts['lockedReason'];
+  return typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : '';
+}
+
+/** What we know of our lock, as the service told it when we took it; nothing once it is not ours any more. */
+export function marks({ change, answers, live, record }: MarkContext): Readonly<Record<string, Json>> {
+  const answerTo = (suffix: string) =>
+    change === undefined ? undefined : answers.get(`${formatAddress(change.address)}#${suffix}`);
+  const [taken, given] = [answerTo('lock'), answerTo('unlock')];
+  if (taken !== undefined) return { locked: true, ...toldBy(taken) };
+  if (given !== undefined && toldBy(given)['locked'] === false) return {};
+  if (live === undefined || !holdsLock(live, record)) return {};
+  // What the service tells now, or told once: a record from before it was remembered learns it here.
+  const known = (name: string) => live.facts[name] ?? record?.marks?.[name] ?? null;
+  return { locked: true, lockedBy: known('lockedBy'), lockedReason: known('lockedReason') };
+}
+
+function toldBy(answer: Answer): Record<string, Json> {
+  const item = itemIn(answer);
+  return item === undefined ? {} : lockOf(item);
+}
+
+function itemIn({ body }: Answer): WorkspaceItem | undefined {
+  return asWorkspaceItem(isJsonObject(body) ? body['data'] : undefined);
+}
+
+/**
+ * What our own lock call would have been answered, had its answer not been lost: the workspace, provided that it is our
+ * token's user who holds the lock, for the very reason that was sent. Where the service does not say who we are, nobody knows.
+ */
+export async function lostAnswer(
+  { reader }: Session,
+  call: Call,
+  { address, id }: OwnDoing,
+): Promise<Answer | undefined> {
+  if (id === undefined || call.id !== `${formatAddress(address)}#lock`) return undefined;
+  const account = await reader.get('/account/details');
+  const user = isJsonObject(account.body) ? account.body['data'] : undefined;
+  if (account.status !== 200 || !isJsonObject(user)) return undefined;
+  const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}`);
+  const { locked, lockedBy, lockedReason } = toldBy(answer);
+  const isOurs = sameJson(lockedBy, { type: 'users', id: user['id'] ?? null });
+  const isSame = lockedReason === call.body?.['reason'];
+  return answer.status === 200 && locked === true && isOurs && isSame ? answer : undefined;
 }

@@ -2,7 +2,7 @@
 import type { Action } from '../../model/change.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
-import { holdsLock } from './lock.ts';
+import { becauseOf, holdsLock } from './lock.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */
 export function obstacles(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[] {
@@ -16,7 +16,5 @@ function managedResources({ facts }: LiveResource): string[] {
 }
 
 function foreignLock(live: LiveResource, record: LedgerRecord | undefined): string[] {
-  if (live.facts['locked'] !== true || holdsLock(live, record)) return [];
-  const reason = live.facts['lockedReason'];
-  return [`it is locked${typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : ''}`];
+  return live.facts['locked'] !== true || holdsLock(live, record) ? [] : [`it is locked${becauseOf(live)}`];
 }

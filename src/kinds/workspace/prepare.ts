@@ -4,11 +4,11 @@
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Meeting, Prepared } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
 import { mostTags } from '../../targets/workspaces/tag-rules.ts';
-import { holdsLock } from './lock.ts';
+import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareTriggers } from './prepare-triggers.ts';
 
 export function prepare(meeting: Meeting): Prepared {
@@ -47,14 +47,8 @@ function prepareLock({ desired, live, record }: Meeting): PreparedLock {
   if (live === undefined || !isJsonObject(held)) return asIs;
   if (isJsonObject(desired['lock'])) return { ...asIs, desired: { lock: held } };
   if (holdsLock(live, record)) return asIs;
-  const askedFor = desired['lock'] === null || isJsonObject(record?.fields['lock']);
-  return { ...asIs, live: { lock: null }, notes: askedFor ? [foreignLock(held)] : [] };
-}
-
-function foreignLock(lock: JsonObject): string {
-  const reason = lock['reason'];
-  const because = typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : '';
-  return `it is locked${because}, and not by this stack: the lock is left alone`;
+  const notes = foreignLockNotes(live, record, desired['lock'] === null);
+  return { ...asIs, live: { lock: null }, notes };
 }
 
 /** Shown as a change of both: naming the one connection removes the other. */

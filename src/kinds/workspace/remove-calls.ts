@@ -6,7 +6,7 @@ import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind.ts';
 import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
-import { holdsLock } from './lock.ts';
+import { foreignLockNotes, holdsLock, lockFacts } from './lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
 import { claimedTags, patchCall } from './update-calls.ts';
 
@@ -14,24 +14,31 @@ import { claimedTags, patchCall } from './update-calls.ts';
  * 404 is no success: to this service it is also the answer to a token that may not delete, and what is taken for
  * deleted loses its record in the ledger.
  */
-export function deleteCalls(address: Address, context: CallContext): Call[] {
+export function deleteCalls(address: Address, context: CallContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
   if (context.remove === 'force') {
     const permission = 'can-force-delete';
-    return present([workspaceCall(address, context, { ...shape, method: 'DELETE', permission })]);
+    return { calls: present([workspaceCall(address, context, { ...shape, method: 'DELETE', permission })]) };
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
   const needs = unlock === undefined ? [] : [unlock.id];
   const below = ['actions', 'safe-delete'];
   const safeDelete = { ...shape, method: 'POST', below, needs, permission: 'can-destroy' } as const;
-  return present([unlock, workspaceCall(address, context, safeDelete)]);
+  const calls = present([unlock, workspaceCall(address, context, safeDelete)]);
+  return { calls, relies: unlock === undefined ? [] : lockFacts };
 }
 
-/** The claim goes, everything else stays. */
+/** The claim goes, and a lock of ours; everything else stays. */
 export function releaseCalls(address: Address, context: CallContext): PlannedCalls {
   const relationships = { 'tag-bindings': claimedTags(context) };
   const patch = patchCall(address, context, { attributes: {}, relationships });
-  return { calls: present([patch, unlockOurs(address, context, callOrder.lock)]), relies: ['direct'] };
+  const unlock = unlockOurs(address, context, callOrder.lock);
+  const { live, record } = context;
+  return {
+    calls: present([patch, unlock]),
+    relies: ['direct', ...(unlock === undefined ? [] : lockFacts)],
+    notes: live === undefined ? [] : foreignLockNotes(live, record, false),
+  };
 }
 
 function unlockOurs(address: Address, context: CallContext, order: number): Call | undefined {

@@ -16,6 +16,7 @@ import {
 } from '../../targets/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import { type ChangedFields, changedFields } from './changed-fields.ts';
+import { lockFacts } from './lock.ts';
 import { neighbourCalls } from './neighbour-calls.ts';
 import { updateAttributes } from './settings-body.ts';
 
@@ -34,9 +35,10 @@ export function updateCalls({ address, fields }: Change, context: CallContext): 
     claim.adds ? addClaimCall(address, context, claim.text) : undefined,
     ...neighbourCalls(address, changed, context),
   ];
+  const unlocks = changed.get('lock')?.after === null;
   return {
     calls: calls.filter((call) => call !== undefined),
-    ...(claim.replaces ? { relies: ['direct'] } : {}),
+    relies: [...(claim.replaces ? ['direct'] : []), ...(unlocks ? lockFacts : [])],
   };
 }
 

@@ -5,13 +5,11 @@ import {
   changeOf,
   declare,
   type LiveWorkspace,
-  lineOf,
   planFor,
   type Situation,
 } from '../../targets/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
-const locked = { attributes: { locked: true, 'locked-reason': 'maintenance' } };
 
 function planned(spec: Spec, live?: Partial<LiveWorkspace>, records: Situation['records'] = {}) {
   return planFor({
@@ -20,58 +18,6 @@ function planned(spec: Spec, live?: Partial<LiveWorkspace>, records: Situation['
     records,
   });
 }
-
-describe('A lock', () => {
-  const held = { [address]: { id: 'ws-app', fields: { lock: { reason: 'x' } }, marks: { locked: true } } };
-  const heldByOthers = { [address]: { id: 'ws-app', fields: { lock: { reason: 'x' } } } };
-
-  it('is there already, whoever holds it and for whatever reason', () => {
-    expect(planned({ lock: { reason: 'ours' } }, locked).changes).toEqual([]);
-    expect(planned({ lock: {} }, locked).changes).toEqual([]);
-  });
-
-  it('is asked for with its reason, and a lock that someone else was quicker with is as good', () => {
-    const change = changeOf(planned({ lock: { reason: 'ours' } }, {}), address);
-    expect(change.fields).toMatchObject([{ path: ['lock'], before: null, after: { reason: 'ours' } }]);
-    expect(change.calls).toMatchObject([
-      { body: { reason: 'ours' }, order: 20, success: [200], already: [409] },
-    ]);
-  });
-
-  it.each<[string, Spec]>([
-    ['null', { lock: null }],
-    ['no longer declared', {}],
-  ])('that is ours goes when it is %s', (_, spec) => {
-    const change = changeOf(planned(spec, locked, held), address);
-    expect(change.calls.map(lineOf)).toEqual(['POST /workspaces/ws-app/actions/unlock']);
-  });
-
-  it('of someone else stays, with a note when the manifest has anything to say about it', () => {
-    expect(planned({ lock: null }, locked).changes).toEqual([]);
-    expect(planned({}, locked, heldByOthers).changes).toEqual([]);
-    const change = changeOf(planned({ lock: null, autoApply: true }, locked), address);
-    expect(change.notes).toEqual([
-      'it is locked ("maintenance"), and not by this stack: the lock is left alone',
-    ]);
-    expect(changeOf(planned({ autoApply: true }, locked), address).notes).toEqual([]);
-  });
-
-  it('is remembered as ours only when we took it, and only as long as it holds', () => {
-    const change = changeOf(planned({ lock: {} }, {}), address);
-    const marks = (context: object) =>
-      kind.marks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
-    const live = { address: change.address, spec: {}, witness: {}, facts: { locked: true } };
-    const record = { origin: 'created', fields: {}, marks: { locked: true } } as const;
-    const locked = { method: 'POST', url: '', status: 200, body: null, words: '' };
-    const answers = new Map([[change.calls.at(-1)?.id ?? '', locked]]);
-    expect(marks({ change, answers, desired: { lock: {} } })).toEqual({ locked: true });
-    expect(marks({ change, desired: { lock: {} } }), 'somebody else took it').toEqual({});
-    expect(marks({ desired: { lock: {} }, live, record })).toEqual({ locked: true });
-    expect(marks({ desired: { lock: {} }, live })).toEqual({});
-    expect(marks({ desired: { lock: {} }, live: { ...live, facts: { locked: false } }, record })).toEqual({});
-    expect(marks({ desired: {}, live, record })).toEqual({});
-  });
-});
 
 describe('A repository', () => {
   const repository = {
