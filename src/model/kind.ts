@@ -203,6 +203,8 @@ export const noResources: LiveSet = { resources: [], incomplete: [], invisible: 
 /** What the other side of a comparison is, and what the plan knows of neighbours. */
 export interface Meeting {
   readonly address: Address;
+  /** what the service takes and what not decides what can be compared at all */
+  readonly dialect: Dialect;
   readonly desired: Spec;
   readonly live?: LiveResource;
   readonly record?: LedgerRecord;

@@ -30,6 +30,7 @@ export function compare(scene: Scene, { address, resource, desired, live }: Side
   const record = scene.record(address);
   const meeting: Meeting = {
     address,
+    dialect: scene.target(address.target).dialect,
     desired,
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),

@@ -145,6 +145,7 @@ function prepareApproved(scene: Scene, { address, fields }: MeantChange, live: L
   };
   const meeting: Meeting = {
     address,
+    dialect: scene.target(address.target).dialect,
     desired,
     live,
     ...(record === undefined ? {} : { record }),

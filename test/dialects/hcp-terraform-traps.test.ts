@@ -296,6 +296,25 @@ describe('what the service does by itself, through hcp-terraform', () => {
     await stack.make(workspace('born', { autoDestroyActivityDuration: '36h' }));
   });
 
+  it('no duration at all is said to be the workspace’s own, too, from its creation on', async () => {
+    const projects = [{ id: 'prj-default', autoDestroy: '7d' }];
+    const none = { 'auto-destroy-activity-duration': null, 'inherits-project-auto-destroy': false };
+    const declared = await change({}, { autoDestroyActivityDuration: null }, { projects });
+    expect(declared.sent).toEqual([{ 'assessments-enabled': false, ...none }]);
+    const dropped = await change({ autoDestroyActivityDuration: '14d' }, {}, { projects });
+    expect(dropped.sent).toEqual([{ 'assessments-enabled': false, ...none }]);
+    const { service, stack } = await openOrganization('hcp-terraform', { projects });
+    await stack.make(workspace('born', { autoDestroyActivityDuration: null }));
+    expect(service.bodies('/organizations/acme/workspaces')).toMatchObject([{ data: { attributes: none } }]);
+    expect(service.writes()).toHaveLength(1);
+  });
+
+  it('a destroy time that is set is cleared with null', async () => {
+    const { sent, app } = await change({ autoDestroyAt: '2031-01-31T08:00:00Z' }, { autoDestroyAt: null });
+    expect(sent).toEqual([{ 'assessments-enabled': false, 'auto-destroy-at': null }]);
+    expect(app.destroyAt).toBeNull();
+  });
+
   it('consumers are neither read nor written while the state is shared globally', async () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     const reader = workspace('reader', {});

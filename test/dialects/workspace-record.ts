@@ -69,6 +69,8 @@ export class WorkspaceRecord {
   ownsPool = false;
   destroyAt: string | null = null;
   destroyAfter: string | null = null;
+  /** said not to inherit its project's duration */
+  ownsSchedule = false;
   prefixes: readonly string[] = [];
   patterns: readonly string[] = [];
   repository: Record<string, unknown> | null = null;
@@ -165,6 +167,7 @@ export class WorkspaceRecord {
 
   #writeAutoDestroy(attributes: Members): void {
     const { 'auto-destroy-at': at, 'auto-destroy-activity-duration': after } = attributes;
+    if (attributes['inherits-project-auto-destroy'] === false) this.ownsSchedule = true;
     if (typeof at === 'string') this.destroyAt = `${new Date(at).toISOString().slice(0, 16)}:00.000Z`;
     if (at === null) this.destroyAt = null;
     if (after === undefined) return;
@@ -173,6 +176,10 @@ export class WorkspaceRecord {
       throw invalid('Auto destroy activity duration must match the project, unless it is not inherited');
     this.destroyAfter = typeof after === 'string' ? after : null;
     if (typeof after === 'string' && at === undefined) this.destroyAt = '2031-01-01T00:00:00.000Z';
+  }
+
+  #duration(): string | null {
+    return this.ownsSchedule ? this.destroyAfter : (this.destroyAfter ?? this.project.autoDestroy ?? null);
   }
 
   /** As create, show, list and the list of consumers alike answer it. `mayWrite`: the caller's permissions. */
@@ -188,8 +195,8 @@ export class WorkspaceRecord {
         [names.version]: this.version,
         'assessments-enabled': this.assessments,
         'auto-destroy-at': this.destroyAt,
-        'auto-destroy-activity-duration': this.destroyAfter,
-        'inherits-project-auto-destroy': this.destroyAfter === null,
+        'auto-destroy-activity-duration': this.#duration(),
+        'inherits-project-auto-destroy': this.destroyAfter === null && !this.ownsSchedule,
         'execution-mode': mode,
         operations: mode !== 'local',
         'setting-overwrites': { 'execution-mode': this.mode !== undefined, 'agent-pool': this.ownsPool },

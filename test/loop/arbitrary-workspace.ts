@@ -123,8 +123,9 @@ const plain = some({
     '2031-01-31T08:00:00Z',
     '2031-01-31T09:00:30+01:00',
     '2032-02-01T00:00:00.500Z',
+    null,
   ),
-  autoDestroyActivityDuration: fc.constantFrom<Json>('14d', '36h'),
+  autoDestroyActivityDuration: fc.constantFrom<Json>('14d', '36h', null),
   engineVersion: fc.constantFrom<Json>('1.9.1', '~> 1.9.0', '>= 1.6, < 2.0', 'latest'),
   workingDirectory: fc.constantFrom<Json>('envs/prod', '/envs/prod/', '', null),
 });

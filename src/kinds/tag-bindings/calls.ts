@@ -81,8 +81,9 @@ function claimAfter(address: Address, { peer, live }: CallContext): string | und
   return typeof claim === 'string' ? claim : undefined;
 }
 
-/** What the workspace's own change, which is sent first, leaves behind. */
+/** What the workspace's own change, which is sent first, leaves behind; what it declares may not show in live. */
 function assessmentsAfter(address: Address, { peer, live }: CallContext): Json | undefined {
-  const written = peer(workspaceOf(address)).fields.find(({ path }) => path[0] === 'assessmentsEnabled');
-  return written?.after ?? live?.facts['assessmentsEnabled'];
+  const { fields, desired } = peer(workspaceOf(address));
+  const written = fields.find(({ path }) => path[0] === 'assessmentsEnabled');
+  return written?.after ?? desired?.['assessmentsEnabled'] ?? live?.facts['assessmentsEnabled'];
 }

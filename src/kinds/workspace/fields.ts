@@ -30,8 +30,9 @@ export const fields: FieldTable = {
   assessmentsEnabled: off,
   autoApply: off,
   autoApplyRunTrigger: off,
-  autoDestroyAt: { compare: minute },
-  autoDestroyActivityDuration: verbatim,
+  // Null is a value here: none (RULES 6).
+  autoDestroyAt: { compare: minute, default: null },
+  autoDestroyActivityDuration: { compare: optionalText, default: null },
   engineVersion: verbatim,
   queueAllRuns: off,
   speculativeEnabled: on,

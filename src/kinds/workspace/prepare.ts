@@ -9,12 +9,15 @@ import type { Meeting, Prepared } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
 import { mostTags } from '../../targets/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
+import { prepareAssessments } from './prepare-assessments.ts';
+import { prepareAutoDestroy } from './prepare-auto-destroy.ts';
 import { prepareTriggers } from './prepare-triggers.ts';
 
 export function prepare(meeting: Meeting): Prepared {
   const { desired, live } = meeting;
   const lock = prepareLock(meeting);
   const triggers = prepareTriggers(meeting);
+  const hidden = [prepareAssessments(meeting), prepareAutoDestroy(meeting)];
   const wanted = {
     ...desired,
     ...lock.desired,
@@ -23,8 +26,10 @@ export function prepare(meeting: Meeting): Prepared {
   };
   return {
     desired: wanted,
-    ...(live === undefined ? {} : { live: { ...live.spec, ...lock.live } }),
-    notes: lock.notes,
+    ...(live === undefined
+      ? {}
+      : { live: Object.assign({ ...live.spec, ...lock.live }, ...hidden.map((part) => part.live)) }),
+    notes: [...lock.notes, ...hidden.flatMap(({ notes }) => notes)],
     problems: [
       ...unreadTags(meeting),
       ...noRoomForClaim(meeting),

@@ -15,8 +15,10 @@ import {
   unread,
 } from '../../targets/workspaces/read-workspace.ts';
 import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { enforcesAssessments } from '../../targets/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
 import { liveWorkspace } from './live-workspace.ts';
+import { wantsNone } from './prepare-assessments.ts';
 import { readRetention } from './retention.ts';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
@@ -25,9 +27,9 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const missing = await readMissing(session, list, wanted);
   const ours = stackConcern(wanted);
-  const looks = await Promise.all(
-    [...list.items, ...missing.items].map((item) => lookAt(session, list, { item, ours: ours(item) })),
-  );
+  const items = [...list.items, ...missing.items];
+  const looked = await Promise.all(items.map((item) => lookAt(session, list, { item, ours: ours(item) })));
+  const looks = await withEnforcement(session, wanted, looked);
   const resources = looks.map(({ live }) => live);
   const unseen = looks.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
@@ -92,7 +94,31 @@ function stackConcern({ declared, records, undeclared }: Wanted): (item: Workspa
   return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
 }
 
+/** What the organization enforces is asked only where it may stand against a manifest: for all others it says nothing new. */
+async function withEnforcement(
+  session: Session,
+  { declared, records, record }: Wanted,
+  looks: readonly Looked[],
+): Promise<readonly Looked[]> {
+  const against = declared.filter(({ address, spec }) => wantsNone(spec, record(address)));
+  const concerned = stackConcern({ declared: against, records: recordsOf(against, records), record });
+  const isMeant = ({ live, item }: Looked) => live.spec['assessmentsEnabled'] === true && concerned(item);
+  if (!looks.some(isMeant) || !(await enforcesAssessments(session))) return looks;
+  return looks.map((look) => {
+    const { live } = look;
+    return isMeant(look)
+      ? { ...look, live: { ...live, facts: { ...live.facts, assessmentsEnforced: true } } }
+      : look;
+  });
+}
+
+function recordsOf(declared: Wanted['declared'], records: Wanted['records']): Wanted['records'] {
+  const known = new Set(declared.map(({ address }) => formatAddress(address)));
+  return new Map([...records].filter(([text]) => known.has(text)));
+}
+
 interface Looked {
+  readonly item: WorkspaceItem;
   readonly live: LiveResource;
   readonly incomplete: readonly string[];
 }
@@ -112,6 +138,7 @@ async function lookAt(
     answer && 'problem' in answer ? [answer.problem] : [],
   );
   return {
+    item,
     live: liveWorkspace(address, { item, tags: tags?.tags, retention: retention?.policy }),
     incomplete: problems,
   };

@@ -134,18 +134,22 @@ const runFields = {
   autoApply: flag('Whether a successful plan is applied without asking.', false),
   autoApplyRunTrigger: flag('The same for runs that a run trigger started.', false),
   autoDestroyAt: Type.Optional(
-    Type.String({
-      description:
-        'When the next destroy run starts: an ISO 8601 timestamp with its time zone. The service keeps whole minutes.',
-      examples: ['2030-01-31T08:00:00Z'],
-    }),
+    nullable(
+      Type.String({
+        description:
+          'When the next destroy run starts: an ISO 8601 timestamp with its time zone. The service keeps whole minutes. null: none.',
+        examples: ['2030-01-31T08:00:00Z'],
+      }),
+    ),
   ),
   autoDestroyActivityDuration: Type.Optional(
-    Type.String({
-      description:
-        'After how long without activity a destroy run starts: 1 to 9999 and the unit "d" or "h", such as "14d". The service computes the time from it.',
-      examples: ['14d'],
-    }),
+    nullable(
+      Type.String({
+        description:
+          'After how long without activity a destroy run starts: 1 to 9999 and the unit "d" or "h", such as "14d". The service computes the time from it. null: none.',
+        examples: ['14d'],
+      }),
+    ),
   ),
   engineVersion: Type.Optional(
     Type.String({

@@ -50,10 +50,13 @@ function cleared(name: string): Json {
   return clearedTexts.has(name) ? '' : null;
 }
 
-/** A duration of the workspace's own is refused where the project has another one, unless it is said to be its own. */
+/**
+ * A duration of the workspace's own, none at all included, is refused where the project has another one, unless it is
+ * said to be its own.
+ */
 function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): JsonObject {
-  const says = typeof duration === 'string' && capabilities.has('own-auto-destroy');
-  return says ? { 'inherits-project-auto-destroy': false } : {};
+  if (duration === undefined || !capabilities.has('own-auto-destroy')) return {};
+  return { 'auto-destroy-activity-duration': duration, 'inherits-project-auto-destroy': false };
 }
 
 /**

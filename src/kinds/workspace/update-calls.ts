@@ -73,7 +73,8 @@ export function patchCall(
   { attributes, relationships }: { readonly attributes: JsonObject; readonly relationships: JsonObject },
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
-  const assessments = context.live?.spec['assessmentsEnabled'] ?? context.desired['assessmentsEnabled'];
+  // What is declared comes first: where the organization enforces them, live hides what the workspace itself says.
+  const assessments = context.desired['assessmentsEnabled'] ?? context.live?.spec['assessmentsEnabled'];
   return workspaceCall(address, context, {
     suffix: 'update',
     method: 'PATCH',

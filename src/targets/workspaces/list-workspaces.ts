@@ -64,9 +64,14 @@ const noList: WorkspaceList = {
   tagsOf: async ({ name }) => ({ problem: `the workspace "${name}" was never listed` }),
 };
 
+/** `/organizations/acme` */
+export function organizationPath({ target }: Pick<Session, 'target'>): string {
+  return `/organizations/${encodeURIComponent(target.organization ?? '')}`;
+}
+
 /** `/organizations/acme/workspaces` */
-export function workspacesPath({ target }: Pick<Session, 'target'>): string {
-  return `/organizations/${encodeURIComponent(target.organization ?? '')}/workspaces`;
+export function workspacesPath(session: Pick<Session, 'target'>): string {
+  return `${organizationPath(session)}/workspaces`;
 }
 
 async function readWithTags(session: Session): Promise<Pages> {

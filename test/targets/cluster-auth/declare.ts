@@ -49,15 +49,6 @@ export function meet(
   const { record, session } = about;
   const desired = canonicalSpec(kind.fields, resource.spec);
   const sides = { ...(live === undefined ? {} : { live }), ...(record === undefined ? {} : { record }) };
-  const prepared = kind.prepare?.({ address, desired, ...sides, peer: () => ({}) }) ?? { desired };
-  const { fields, notes } = diff({
-    fields: kind.fields,
-    desired: prepared.desired,
-    live: prepared.live ?? live?.spec,
-    recorded: record?.fields,
-    absent: kind.absent,
-    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
-  });
   const target = session?.target ?? {
     name: 'prod',
     service: kind.service,
@@ -67,6 +58,15 @@ export function meet(
   };
   const dialect = session?.dialect ?? findDialect(kind.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const prepared = kind.prepare?.({ address, dialect, desired, ...sides, peer: () => ({}) }) ?? { desired };
+  const { fields, notes } = diff({
+    fields: kind.fields,
+    desired: prepared.desired,
+    live: prepared.live ?? live?.spec,
+    recorded: record?.fields,
+    absent: kind.absent,
+    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+  });
   const action = live === undefined ? 'create' : fields.length === 0 ? 'none' : 'update';
   return {
     change: { address, action, reason: 'declared', fields, notes: [], calls: [], relies: {} },

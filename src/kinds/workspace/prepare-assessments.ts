@@ -1,0 +1,26 @@
+/**
+ * Health assessments under an organization that enforces them: what the workspace itself says does not show then, so
+ * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (specs, "Create a workspace").
+ */
+import type { Json } from '../../model/json.ts';
+import type { Meeting } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { Spec } from '../../model/resource.ts';
+import { asAnswered, type PreparedLive } from './prepared-live.ts';
+
+const name = 'assessmentsEnabled';
+
+export function prepareAssessments({ desired, live, record }: Meeting): PreparedLive {
+  const isEnforced = live?.facts['assessmentsEnforced'] === true && live.spec[name] === true;
+  if (!isEnforced || !wantsNone(desired, record)) return asAnswered;
+  return {
+    live: { [name]: false },
+    notes: [`the organization enforces health assessments: ${name} stays true`],
+  };
+}
+
+/** Whether a manifest asks for them to be off, in so many words or by no longer mentioning what it had set. */
+export function wantsNone(spec: Spec, record: LedgerRecord | undefined): boolean {
+  const declared: Json | undefined = spec[name];
+  return declared === undefined ? record?.fields[name] !== undefined : declared !== true;
+}

@@ -1,0 +1,11 @@
+/** What of a live workspace is compared with another value than was answered, because its own is hidden; and what to say of it. */
+import type { Spec } from '../../model/resource.ts';
+
+export interface PreparedLive {
+  /** by field; takes the place of what was answered */
+  readonly live: Spec;
+  readonly notes: readonly string[];
+}
+
+/** Everything is as it was answered. */
+export const asAnswered: PreparedLive = { live: {}, notes: [] };
