@@ -236,7 +236,7 @@ describe('what the service will refuse', () => {
     expect(plan.changes.find(({ name }) => name === 'first')?.notes.join()).toContain('can-update');
     for (const args of [['--yes'], ['plan.json'], ['--approve', plan.digest]]) {
       const { out, err } = await reader.run(['apply', ...args], 1);
-      expect(out).toContain('this token may not change its settings (can-update)');
+      expect(out).toContain('this token lacks "can-update", needed for: update');
       expect(err).toContain('nothing was written');
     }
     expect(bench.wire.writes()).toEqual([]);
