@@ -121,7 +121,8 @@ function compareField(input: FieldInput): Difference {
   return sameJson(before, wanted) ? nothing : only(change(input, { before }));
 }
 
-const notAnswered = 'not answered by the service';
+/** Why a value before is unknown where no reading of the resource ever tells it. */
+export const notAnswered = 'not answered by the service';
 
 function only(change: FieldChange): Difference {
   return { fields: [change], notes: [] };

@@ -12,6 +12,7 @@ import type { LedgerRecord } from '../model/ledger.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
+import { notAnswered } from './diff.ts';
 
 export interface AnswersVerdict {
   /** fields that were answered otherwise than they were sent, with the answer as their value before */
@@ -78,7 +79,8 @@ function standOf(kind: Kind, change: FieldChange, told: ReadonlyMap<string, Json
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
   // Of a secret nobody expects to be told; that its drift cannot be seen is said with every plan.
-  if (field === undefined || field.writeOnly || field.local || !told.has(name)) return { is: 'not told' };
+  if (field === undefined || field.writeOnly || field.local) return { is: 'not told' };
+  if (!told.has(name)) return { is: change.unknown === notAnswered ? 'never told' : 'not told' };
   const value = told.get(name);
   const found = value === undefined ? undefined : answeredAt(field, value, below);
   if (found === undefined) return { is: change.before === undefined ? 'never told' : 'not told' };

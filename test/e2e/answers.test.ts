@@ -94,12 +94,18 @@ function repository(branch: string): object {
 }
 
 describe('a field that neither an answer nor a reading tells', () => {
-  it('is applied with the words that it cannot be verified, and its record goes', async () => {
+  it.each<[string, Fault]>([
+    ['where the answer lacks it', withoutAttribute('auto-apply')],
+    ['where the answer has no document', { rewrite: () => ({ data: null }) }],
+  ])('is applied, %s, with the words that it cannot be verified, and its record goes', async (_, fault) => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('app', { autoApply: true, description: 'x' }));
     await stack.declare(workspace('app', { description: 'y' }));
-    bench.wire.add({ path: /\/workspaces/, times: 1000, fault: withoutAttribute('auto-apply') });
+    bench.wire.add(
+      { method: 'GET', path: /\/workspaces/, times: 1000, fault: withoutAttribute('auto-apply') },
+      { method: 'PATCH', path: oneWorkspace, fault },
+    );
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).toMatch(/applied +~ Workspace\/acme\/app .* {2}autoApply: sent, cannot be verified\n/);
     expect((await recordOf(stack, 'Workspace/acme/app'))?.fields).toEqual({ description: 'y' });

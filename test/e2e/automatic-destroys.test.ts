@@ -19,7 +19,10 @@ async function openWithApp(projectDuration?: string) {
       ? project
       : { ...project, 'auto-destroy-activity-duration': projectDuration };
   const bench = await openBench({
-    organization: { projects: [timed], workspaces: [{ name: 'app', project: 'sandbox' }] },
+    organization: {
+      projects: [timed, { name: 'plain', id: 'prj-plain' }],
+      workspaces: [{ name: 'app', project: 'sandbox' }],
+    },
   });
   const stack = await bench.checkout();
   const app = (spec: object) => workspace('app', spec, { adopt: true });
@@ -119,13 +122,9 @@ describe('a duration of the project', () => {
   });
 
   it('goes with the project when the same change moves the workspace out of it', async () => {
-    const { bench, stack, app, live } = await openWithApp('7d');
+    const { stack, app, live } = await openWithApp('7d');
     await stack.begin(app({}));
-    const { resource } = await bench.byHand.post('/organizations/acme/workspaces', {
-      data: { type: 'workspaces', attributes: { name: 'elsewhere' } },
-    });
-    const { id: projectId } = resource.relationships['project']?.data as { id: string };
-    await stack.declare(app({ projectId, autoDestroyActivityDuration: '14d' }));
+    await stack.declare(app({ projectId: 'prj-plain', autoDestroyActivityDuration: '14d' }));
     await stack.run(['apply', '--yes'], 0);
     expect((await live())[1]).toBe('14d');
     await stack.run(['plan', '--exit-code'], 0);

@@ -114,6 +114,13 @@ describe('What was not answered', () => {
     expect(verdict).toEqual({ ...nothing, unverifiable: [['colour']] });
     const member = field('box.key', { after: 'k', unknown: 'not answered by the service' });
     expect(judge(answering({ box: { lid: null } }), [member]).unverifiable).toEqual([['box', 'key']]);
+    const bodiless = judge(house, [blind], { was: { colour: 'blue' } });
+    expect(bodiless).toEqual({ ...nothing, unverifiable: [['colour']] });
+  });
+
+  it('is left to the plan that is made afterwards where it was hidden only for a while', () => {
+    const hidden = field('friends', { after: ['a'], unknown: 'unknown while shared globally' });
+    expect(judge(house, [hidden])).toEqual(nothing);
   });
 
   it('is no wonder for a secret', () => {

@@ -4,6 +4,7 @@
  * a retention policy are compared in ways of their own (RULES 12, 18, 40).
  */
 import { type Call, isCallObject } from '../../model/call.ts';
+import { kebabCase } from '../../model/field-names.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { Answered } from '../../model/kind.ts';
 import type { Spec } from '../../model/resource.ts';
@@ -27,7 +28,7 @@ const ofDocument = Object.keys(fields).filter((name) => !apart.has(name));
 function writtenBy({ id, body }: Call): readonly string[] {
   switch (id.slice(id.lastIndexOf('#') + 1)) {
     case 'create':
-      return hasFlatTags(body) ? [...ofDocument, 'tagNames'] : ofDocument;
+      return createdWith(body);
     case 'update':
       return ofDocument;
     case 'vcs-repo':
@@ -39,10 +40,16 @@ function writtenBy({ id, body }: Call): readonly string[] {
   }
 }
 
-function hasFlatTags(body: Call['body']): boolean {
+/** A create holds what is not to be the service's own default, and nothing else was sent that could be verified. */
+function createdWith(body: Call['body']): readonly string[] {
   const data = body?.['data'];
-  const relationships = isCallObject(data) ? data['relationships'] : undefined;
-  return isCallObject(relationships) && relationships['tags'] !== undefined;
+  const { attributes, relationships } = isCallObject(data) ? data : {};
+  const sent = isCallObject(attributes) ? attributes : {};
+  const written = ofDocument.filter(
+    (name) => fields[name]?.default === undefined || sent[kebabCase(name)] !== undefined,
+  );
+  const bearsTags = isCallObject(relationships) && relationships['tags'] !== undefined;
+  return bearsTags ? [...written, 'tagNames'] : written;
 }
 
 /** A time may follow from a duration, and a duration from the project: neither tells what was sent. */

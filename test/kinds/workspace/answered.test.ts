@@ -56,6 +56,12 @@ describe('The answer to a call is asked about what that very call may have writt
     expect(asked(everything, undefined, { dialect: 'hcp-terraform' })['create']).toContain('tagNames');
   });
 
+  it('of a create not about what was left to the service', () => {
+    const { create } = asked({ workingDirectory: null, description: 'x', engineVersion: '1.9.8' });
+    expect(create).toEqual(expect.arrayContaining(['description', 'engineVersion']));
+    expect(create).not.toContain('workingDirectory');
+  });
+
   it('and not about a repository that is connected right after it, but by the call that does', () => {
     const vcsRepo = { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' };
     expect(asked({ vcsRepo })).toMatchObject({ 'vcs-repo': ['vcsRepo'] });
