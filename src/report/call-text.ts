@@ -20,13 +20,15 @@ function oneCall(call: Call, paint: Paint, width: number): string[] {
 }
 
 /** All that a reader must know besides the request itself. */
-function callTerms({ id, says, needs, success, repeatable, gives, order, permission }: Call): string[] {
+function callTerms(call: Call): string[] {
+  const { id, says, needs, success, already = [], repeatable, gives, order, permission } = call;
   return [
     `call ${printable(id)}`,
     ...(says === undefined ? [] : [printable(says)]),
     ...(needs.length === 0 ? [] : [`waits for ${needs.map(printable).join(', ')}`]),
     `order ${order}`,
     `success is ${success.join(' or ')}`,
+    ...(already.length === 0 ? [] : [`${already.join(' or ')} means that it was so already`]),
     ...(permission === undefined ? [] : [`needs the right ${printable(permission)}`]),
     ...(gives === undefined ? [] : [`gives the id of ${printable(gives.address)}`]),
     repeatable ? 'repeatable' : 'not repeatable',

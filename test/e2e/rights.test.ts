@@ -81,5 +81,6 @@ describe('a token', () => {
     const { out } = await stack.run(['plan', '--calls'], 0);
     for (const right of ['can-update', 'can-manage-tags', 'can-lock'])
       expect(out.replace(/\s+/g, ' ')).toContain(`needs the right ${right};`);
+    expect(out.replace(/\s+/g, ' ')).toContain('success is 200; 409 means that it was so already;');
   });
 });
