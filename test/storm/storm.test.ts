@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { storm } from './storm.ts';
 
 const one = process.env['TRUEUP_STORM_SEED'];
-const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 15);
+const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 8);
 const seeds = one === undefined ? Array.from({ length: count }, (_, index) => index + 1) : [Number(one)];
 const endings = new Map<string, number>();
 
