@@ -226,21 +226,21 @@ export function isAsLastWritten(scene: Scene, live: LiveResource, record: Ledger
 }
 
 function judgePart(scene: Scene, address: Address, whole: Address): Removal | undefined {
-  const text = formatAddress(whole);
   const live = liveWhole(scene, address, whole);
   const { claim } = live?.witness ?? {};
-  if (live !== undefined && !scene.desired.has(text) && claim !== undefined && !claim.inherited) {
+  // Under another name it may well be declared: a rename does not take its parts with it.
+  const goes = live !== undefined && !scene.desired.has(formatAddress(live.address));
+  if (goes && claim !== undefined && !claim.inherited) {
     // What becomes of the whole becomes of its parts.
     if (scene.isOurs(claim.stack)) return isReleased(scene, live) ? { is: 'forget' } : undefined;
-    const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
+    const message = `no longer declared, and "${formatAddress(whole)}" is claimed by stack "${claim.stack}": it is left alone`;
     return { is: 'forget', mention: { address, message } };
   }
   // It was ours and somebody took the claim away: it is left alone whole, or its parts would be written behind its back.
-  if (live !== undefined && !scene.desired.has(text) && scene.record(live.address) !== undefined)
-    return { is: 'forget' };
+  if (goes && scene.record(live.address) !== undefined) return { is: 'forget' };
   return {
     is: 'withdraw',
-    reason: `no longer declared for "${text}": what this stack had set is taken back`,
+    reason: `no longer declared for "${formatAddress(live?.address ?? whole)}": what this stack had set is taken back`,
   };
 }
 

@@ -25,8 +25,8 @@ export interface FormerStack {
   readonly hasLedger: boolean;
   /** records that have come along with this plan, and that no apply under the new name has written yet */
   readonly records: ReadonlySet<AddressText>;
-  /** how many of its records are of other places than this stack's targets, and prove nothing */
-  readonly elsewhere: number;
+  /** why it cannot be taken over as things are */
+  readonly problems?: readonly Diagnostic[];
 }
 
 export interface SceneInput {
@@ -112,7 +112,15 @@ export function setScene(input: SceneInput): Scene {
     kind,
     kinds: () => [...input.kinds.values()],
     target,
-    record: (address) => ledger.records.get(recordedAt(address) ?? ''),
+    record: (address) => {
+      const record = ledger.records.get(recordedAt(address) ?? '');
+      // A part is nothing by itself: what was recorded for a whole that is gone says nothing of the one that takes its name.
+      const isOfAnother =
+        record?.id !== undefined &&
+        kind(address.kind).ownership.by === 'part' &&
+        !live.has(formatAddress(address));
+      return isOfAnother ? undefined : record;
+    },
     recordedAt,
     former: input.former ?? withoutLedger(stack),
     spent: isSelection ? recordsAbout(selected, spent, ledger) : spent,
@@ -138,7 +146,7 @@ export function setScene(input: SceneInput): Scene {
 
 function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
   if (renamedFrom === undefined) return undefined;
-  return { name: renamedFrom, hasLedger: false, records: new Set(), elsewhere: 0 };
+  return { name: renamedFrom, hasLedger: false, records: new Set() };
 }
 
 function allSets({ targets }: SceneInput): LiveSet[] {

@@ -181,6 +181,22 @@ describe('a deletion by which others lose access to a state', () => {
     await stack.insist();
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
   });
+
+  it('is seen in a workspace that gets another name in the same change, and what it gave is revoked', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.declare(workspace('shop', {}, { renamedFrom: 'app' }), ...readers);
+    const plan = await stack.plan();
+    expect(plan.changes).toMatchObject([
+      { address: 'Workspace/acme/shop', action: 'update' },
+      { address: 'RemoteStateConsumers/acme/app', action: 'delete' },
+    ]);
+    await stack.insist();
+    const readersOfShop = `/workspaces/${await bench.idOf('shop')}/relationships/remote-state-consumers`;
+    expect((await bench.byHand.get(readersOfShop)).resources).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
 });
 
 describe('a tombstone', () => {

@@ -67,6 +67,25 @@ describe('Every one of these converges', () => {
     expect(await ending(plain, step([adopted]), step([workspace(legacy)], relocked))).toBe('converged');
   });
 
+  it('a consumer that is declared again for a new workspace of the former name of one that went', async () => {
+    const consumers: Manifest = {
+      kind: 'RemoteStateConsumers',
+      metadata: { name: 'app' },
+      spec: { consumers: [legacy] },
+    };
+    const reader = workspace(legacy, {}, { adopt: true });
+    const before = [workspace('app', { globalRemoteState: false }), consumers, workspace('web'), reader];
+    const renamed = [workspace('moved', {}, { renamedFrom: 'app' })];
+    const after = [
+      workspace('app', { globalRemoteState: false }),
+      consumers,
+      workspace('web'),
+      workspace('db'),
+      reader,
+    ];
+    expect(await ending(plain, step(before), step(renamed), step(after))).toBe('converged');
+  });
+
   it('tags whose keys are names that every object answers to', async () => {
     const tags = { constructor: 'acme', toString: 'x', ['__proto__']: 'y' };
     const document: Manifest = { kind: 'TagBindings', metadata: { name: 'app' }, spec: { tags } };
