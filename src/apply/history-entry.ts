@@ -9,6 +9,7 @@ import type { Kind, Registry } from '../model/kind.ts';
 import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { formatIdentity } from '../model/target-identity.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 
 /** What an entry says about its run besides the plan. */
@@ -16,7 +17,7 @@ export type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | '
 
 /** @param ledger as it was before the apply: what it knows of a resource that goes is all that is left of it */
 export function beginEntry(
-  { stack, digest, changes }: Plan,
+  { stack, digest, targets, changes }: Plan,
   head: EntryHead,
   { ledger, kinds }: { readonly ledger: Ledger; readonly kinds: Registry },
 ): HistoryEntry {
@@ -25,6 +26,7 @@ export function beginEntry(
     stack,
     ...head,
     digest,
+    targets: Object.fromEntries(targets.map((target) => [target.name, formatIdentity(target)])),
     changes: changes.map(({ address, action, reason, fields }) => ({
       address: formatAddress(address),
       action,

@@ -59,9 +59,10 @@ export function tellBlocked(
 
 /** What to type on a terminal, for the question below the plan. */
 export function questionFor(plan: Plan, open: readonly GuardId[]): string {
-  const changes = counted(plan.changes.length, 'change');
+  const count = plan.changes.length;
+  const purpose = count === 0 ? 'To go on' : `To apply ${counted(count, 'change')}`;
   const which = open.length === 1 ? 'the guard that blocks' : 'the guards that block';
-  return `To apply ${changes}, type ${which}: ${open.join(', ')}`;
+  return `${purpose}, type ${which}: ${open.join(', ')}`;
 }
 
 export function isAcknowledgedBy(open: readonly GuardId[], answer: string | undefined): boolean {

@@ -1,13 +1,13 @@
 /**
- * What an apply that never ended had begun to create (RULES 24): the newest entries of the history, as far back as none
- * has ended. They say it only of targets that are still the place they were.
+ * What applies that never ended had begun to create (RULES 24): the newest entries of the history, as far back as none has
+ * ended or been settled by a later one. They say it only of targets that still are the place that they were.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Registry } from '../model/kind.ts';
-import type { HistoryStore, Ledger } from '../model/ledger.ts';
+import type { HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
-import { formatIdentity, identityOf } from '../model/target-identity.ts';
+import { identitiesOf } from '../plan/moved-targets.ts';
 
 export interface Asking {
   readonly stack: Stack;
@@ -27,16 +27,32 @@ export async function begunCreations(
   const isInQuestion = ({ address }: DesiredResource) =>
     kinds.get(address.kind)?.ownership.by === 'ledger' && !ledger.records.has(formatAddress(address));
   if (!ledger.known || !resources.some(isInQuestion)) return new Set();
-  const entries = await store.listEntries(mostTries);
-  const ended = entries.findIndex((entry) => entry.ended !== undefined || entry.stack !== stack.name);
-  const begun = entries
-    .slice(0, ended === -1 ? entries.length : ended)
-    .flatMap(({ changes }) => changes.filter(({ action }) => action === 'create'));
-  return new Set(begun.map(({ address }) => address).filter((text) => isWhereItWas(text, stack, ledger)));
+  const open = await openEntries(store, stack.name);
+  return new Set(open.flatMap((entry) => creationsOf(entry, stack)));
 }
 
-function isWhereItWas(text: AddressText, { targets }: Stack, ledger: Ledger): boolean {
-  const name = parseAddress(text).target;
-  const target = targets.find((one) => one.name === name);
-  return target !== undefined && ledger.targets?.get(name) === formatIdentity(identityOf(target));
+/** A later apply has come to its end, also one with nothing to do: what is recorded by now is all that they made. */
+export async function settleEntries(store: HistoryStore, stack: string, settled: string): Promise<void> {
+  const open = await openEntries(store, stack);
+  if (open.length > 0) await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+}
+
+async function openEntries(
+  store: Pick<HistoryStore, 'listEntries'>,
+  stack: string,
+): Promise<readonly HistoryEntry[]> {
+  const entries = await store.listEntries(mostTries);
+  const end = entries.findIndex(
+    ({ ended, settled, stack: of }) => ended !== undefined || settled !== undefined || of !== stack,
+  );
+  return entries.slice(0, end === -1 ? entries.length : end);
+}
+
+function creationsOf({ changes, targets = {} }: HistoryEntry, stack: Stack): AddressText[] {
+  const today = identitiesOf(stack.targets);
+  return changes.flatMap(({ action, address }) => {
+    const { target } = parseAddress(address);
+    const isWhereItWas = today.has(target) && today.get(target) === targets[target];
+    return action === 'create' && isWhereItWas ? [address] : [];
+  });
 }

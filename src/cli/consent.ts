@@ -33,7 +33,7 @@ export async function askConsent(
   { agreed, acknowledged, begun, stack }: Consent,
   { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
 ): Promise<ExitCode | undefined> {
-  if (plan.changes.length === 0) return undefined;
+  if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return undefined;
   const open = begun ? sinceThen(plan, acknowledged) : unacknowledged(plan, acknowledged, screen);
   const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {

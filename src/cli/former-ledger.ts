@@ -14,6 +14,8 @@ export interface FormerLedger {
   readonly name: string;
   readonly ledger: Ledger;
   readonly store: StackStore;
+  /** absent where nobody is going to write, or where nothing is left to come along */
+  readonly held?: HeldLock | undefined;
   /** Gives its lock back where one was taken, and closes its store. */
   close(): Promise<void>;
 }
@@ -22,7 +24,7 @@ export interface FormerPlace {
   readonly world: World;
   readonly screen: Screen;
   /** for who is going to write */
-  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  readonly lock?: ((stack: Stack, store: StackStore) => Promise<HeldLock | ExitCode>) | undefined;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function openFormerLedger(
       );
       return exitCodes.conflict;
     }
-    return { name, ledger: taken === undefined ? found : await store.read(), store, close };
+    return { name, ledger: taken === undefined ? found : await store.read(), store, held, close };
   } catch (error) {
     await close();
     throw error;
@@ -81,21 +83,27 @@ export function refuseClosed({ closedFor }: Ledger, stack: Stack, screen: Screen
   return exitCodes.conflict;
 }
 
+/** Whether anything of the former ledger has yet to come along. */
+export function isPending({ ledger: { known, closedFor, records } }: FormerLedger): boolean {
+  return known && (closedFor === undefined || records.size > 0);
+}
+
 /**
- * Brings ledger and history along before anything is sent, and closes the former ledger behind them. A run that is cut
- * short in between begins again where it was.
+ * Brings ledger and history along before anything is sent. The former ledger is closed first, with all that it says: from
+ * then on nobody writes it, and a run that is cut short anywhere begins again with the same. It is emptied last.
  * @param ledger what the stack's own ledger is to say, what comes along included
- * @throws LedgerError
+ * @throws LedgerError, or when the lock of the former stack is no longer ours
  */
 export async function bringAlong(
   former: FormerLedger,
   { stack, store, ledger }: { readonly stack: Stack; readonly store: StackStore; readonly ledger: Ledger },
 ): Promise<Ledger> {
-  const { known, closedFor } = former.ledger;
-  if (!known || closedFor !== undefined) return ledger;
+  if (!isPending(former)) return ledger;
+  await former.held?.fence.pass();
   await store.keepEntries(await former.store.listEntries(Number.MAX_SAFE_INTEGER));
-  const written = await store.write(ledger);
   const { approved: _, ...rest } = former.ledger;
-  await former.store.write({ ...rest, records: new Map(), closedFor: stack.name });
+  const closed = await former.store.write({ ...rest, closedFor: stack.name });
+  const written = await store.write(ledger);
+  await former.store.write({ ...closed, records: new Map() });
   return written;
 }

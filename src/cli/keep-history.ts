@@ -8,14 +8,16 @@ import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts'
 import type { HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
+import { settleEntries } from './begun-creations.ts';
 import { printError, type Screen } from './screen.ts';
 
 export interface HistoryKeeper {
   /** Completes the entry. A failure is told and not thrown: what was applied was applied. */
-  end(outcomes: readonly Outcome[]): Promise<void>;
+  end(outcomes: readonly Outcome[], cameToItsEnd: boolean): Promise<void>;
 }
 
-/** An apply with nothing to do leaves no entry. @throws LedgerError when the entry cannot be written */
+/**
+ * An apply with nothing to do leaves no entry; what earlier ones left open is settled by its end. @throws LedgerError when the entry cannot be written */
 export async function keepHistory(
   plan: Plan,
   about: {
@@ -27,8 +29,17 @@ export async function keepHistory(
   },
   screen: Screen,
 ): Promise<HistoryKeeper> {
-  if (plan.changes.length === 0) return { end: async () => {} };
   const { from, run, store, ledger } = about;
+  const told = (what: string) => (error: Error) => printError(screen, `${what}: ${error.message}`);
+  if (plan.changes.length === 0)
+    return {
+      end: async (_, cameToItsEnd) => {
+        if (!cameToItsEnd) return;
+        await settleEntries(store, plan.stack, new Date().toISOString()).catch(
+          told('the history lacks what this apply settled'),
+        );
+      },
+    };
   const now = new Date().toISOString();
   const head = { id: entryId(now), run, began: now, ...(from.commit === undefined ? {} : from) };
   const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
@@ -37,9 +48,7 @@ export async function keepHistory(
     end: async (outcomes) => {
       await store
         .keepEntries([endEntry(entry, outcomes, new Date().toISOString())])
-        .catch((error: Error) =>
-          printError(screen, `the history lacks the end of this apply: ${error.message}`),
-        );
+        .catch(told('the history lacks the end of this apply'));
     },
   };
 }

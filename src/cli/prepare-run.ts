@@ -8,6 +8,7 @@ import { orderCommits } from '../ledger/commit-order.ts';
 import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
 import { standardInput } from '../manifest/find-stack.ts';
 import { matchStackFiles } from '../manifest/match-files.ts';
+import type { Manifests } from '../manifest/read-manifests.ts';
 import type { CommitOrder } from '../model/commit-order.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Ledger, StackStore } from '../model/ledger.ts';
@@ -15,13 +16,19 @@ import type { Stack } from '../model/target.ts';
 import { takeOver } from '../plan/take-over.ts';
 import { begunCreations } from './begun-creations.ts';
 import type { Connected } from './connect.ts';
-import { type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { type FormerLedger, openFormerLedger, refuseClosed } from './former-ledger.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import {
+  type FormerLedger,
+  type FormerPlace,
+  isPending,
+  openFormerLedger,
+  refuseClosed,
+} from './former-ledger.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { loadManifests } from './load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from './open-ledger.ts';
-import { printDiagnostics, printWarnings, type Screen } from './screen.ts';
+import { printDiagnostics, printError, printWarnings, type Screen } from './screen.ts';
 import type { World } from './world.ts';
 
 export interface Prepared<C extends ReaderConnection> {
@@ -70,19 +77,12 @@ export async function prepareRun<C extends ReaderConnection>(
       return held;
     }
     opened.held = held;
-    const own = await opened.store.read();
-    const former =
-      refuseClosed(own, stack, screen) ??
-      (await openFormerLedger(stack, { world, screen, ...(lock === undefined ? {} : { lock }) }));
-    if (typeof former === 'number') {
+    const evidence = await readEvidence(opened, manifests, { stack, world, screen, lock });
+    if (typeof evidence === 'number') {
       await close();
-      return former;
+      return evidence;
     }
-    opened.former = former;
-    const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
-    const { ledger } = taken;
-    const asking = { stack, kinds: world.kinds, resources: manifests.resources, ledger };
-    const begun = await begunCreations(opened.store, asking);
+    const { ledger } = evidence;
     opened.commitOrder = orderOf(ledger, from, {
       stack,
       piped: path === standardInput,
@@ -98,17 +98,41 @@ export async function prepareRun<C extends ReaderConnection>(
       files: manifests.files,
       documents: manifests.documents,
       manifestsComplete: manifests.complete,
-      ...taken,
-      begunCreations: begun,
+      ...evidence,
       isSelection: manifests.isSelection,
       connected,
       commitOrder: opened.commitOrder,
     };
-    return { request, connected, ledger, from, store: opened.store, held, former, close };
+    return { request, connected, ledger, from, store: opened.store, held, former: opened.former, close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
+
+/** What the stores know, of the former name's too; an exit code, told, when that forbids any plan. @throws LedgerError */
+async function readEvidence<C extends ReaderConnection>(
+  opened: Opened<C>,
+  { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
+  { stack, ...place }: FormerPlace & { readonly stack: Stack },
+): Promise<Evidence | ExitCode> {
+  const own = await opened.store.read();
+  const former = refuseClosed(own, stack, place.screen) ?? (await openFormerLedger(stack, place));
+  if (typeof former === 'number') return former;
+  opened.former = former;
+  if (former !== undefined && isSelection && isPending(former)) {
+    printError(
+      place.screen,
+      `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
+    );
+    return exitCodes.error;
+  }
+  const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
+  const { kinds } = place.world;
+  const begun = await begunCreations(opened.store, { stack, kinds, resources, ledger: taken.ledger });
+  return { ...taken, begunCreations: begun };
 }
 
 interface Asking {

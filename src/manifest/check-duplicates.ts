@@ -5,7 +5,7 @@
 import { formatAddress } from '../model/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json.ts';
-import { placeKey } from './check-places.ts';
+import { formatIdentity, identityOf } from '../model/target-identity.ts';
 import { type Entry, placeOfEntry } from './resolve.ts';
 
 /** @param entries also of invalid manifests, in reading order */
@@ -23,7 +23,9 @@ export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
 function keyOf({ address, target, declaration, shortForm }: Entry): string {
   const { ownership } = declaration.kind;
   const isOneAPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
-  return isOneAPlace ? formatAddress({ ...address, target: placeKey(target) }) : formatAddress(address);
+  return isOneAPlace
+    ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
+    : formatAddress(address);
 }
 
 /** Two documents that are one resource have their short forms in common: that is one mistake, told at the documents. */

@@ -5,7 +5,7 @@
 import type { Path } from '../model/json.ts';
 import { patternsOverlap } from '../model/name-pattern.ts';
 import type { Target } from '../model/target.ts';
-import { formatIdentity, type IdentityText, identityOf } from '../model/target-identity.ts';
+import { formatIdentity, identityOf } from '../model/target-identity.ts';
 import type { Problem } from './problem.ts';
 
 /** @param targets as the stack lists them; undefined where one could not be read */
@@ -17,20 +17,15 @@ export function checkPlaces(targets: readonly (Target | undefined)[]): Problem[]
   });
 }
 
-/** What two targets are the same of is one place when these are equal: an organization's name has no case. */
-export function placeKey(target: Target): IdentityText {
-  const identity = identityOf(target);
-  const place = target.service === 'workspaces' ? identity.place.toLowerCase() : identity.place;
-  return formatIdentity({ ...identity, place });
-}
+const identityText = (target: Target) => formatIdentity(identityOf(target));
 
 type Listed = readonly [target: Target, index: number];
 
 function meet([first, firstAt]: Listed, [again, at]: Listed): Problem | undefined {
   // Two of one name are told as that.
-  if (first.name === again.name || placeKey(first) !== placeKey(again)) return undefined;
+  if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
   const base = ['spec', 'targets'];
-  const where = formatIdentity(identityOf(first));
+  const where = identityText(first);
   const both = `targets "${first.name}" and "${again.name}" are one place: ${where}`;
   const problem = (path: Path, related: Path, told: Pick<Problem, 'message' | 'fix'>): Problem => ({
     code: 'one-place',

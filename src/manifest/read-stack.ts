@@ -62,6 +62,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   const problems = [
     ...broken,
     ...targets.flatMap((target) => target.problems),
+    ...ownFormerName(memberOf(document.value, 'metadata')),
     ...repeatedNames(listed),
     ...checkPlaces(targets.map(({ target }) => target)),
     ...checkGuards(spec?.['guards']),
@@ -81,6 +82,19 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   if (hasErrors(diagnostics)) return reading;
   // no error is left that the schema could have found
   return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
+}
+
+function ownFormerName(metadata: JsonObject | undefined): Problem[] {
+  const { name, renamedFrom } = metadata ?? {};
+  if (typeof name !== 'string' || renamedFrom !== name) return [];
+  return [
+    {
+      code: 'renamed-from-itself',
+      path: ['metadata', 'renamedFrom'],
+      message: `stack "${name}" cannot go on for itself`,
+      fix: 'give the name that the stack had before, or leave the line out',
+    },
+  ];
 }
 
 function toStack(

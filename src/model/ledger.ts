@@ -100,6 +100,10 @@ export interface HistoryEntry {
   readonly commit?: string;
   readonly dirty?: boolean;
   readonly digest: string;
+  /** what each target was (RULES 37); absent in an entry of before it was kept */
+  readonly targets?: Readonly<Record<string, IdentityText>>;
+  /** RFC 3339; of one that never ended: when a later apply had come to its end, and what this one began is settled */
+  readonly settled?: string;
   readonly changes: readonly HistoryChange[];
 }
 

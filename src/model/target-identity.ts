@@ -9,7 +9,7 @@ export interface TargetIdentity {
   readonly service: Service;
   /** `embedded`, or the address in its one normal spelling */
   readonly url: string;
-  /** the organization; or the mount as one path with its namespace: `auth/cluster`, `platform/auth/cluster` */
+  /** the organization, whose name has no case, in lower case; or the mount as one path with its namespace: `auth/cluster`, `platform/auth/cluster` */
   readonly place: string;
 }
 
@@ -19,7 +19,8 @@ export type IdentityText = string;
 type Where = Pick<Target, 'service' | 'url' | 'organization' | 'mount' | 'namespace'>;
 
 export function identityOf({ service, url, organization, mount, namespace }: Where): TargetIdentity {
-  const place = service === 'workspaces' ? (organization ?? '') : mountPlace(mount ?? '', namespace ?? '');
+  const place =
+    service === 'workspaces' ? (organization ?? '').toLowerCase() : mountPlace(mount ?? '', namespace ?? '');
   return { service, url: normalUrl(url), place };
 }
 

@@ -65,7 +65,8 @@ export interface RecordDraft {
 export function buildPlan(input: PlanInput): Planning {
   const scene = setScene(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
-  const sketch: Sketch = { drafts: new Map(), problems: [...unread], mentions: [], forget: [] };
+  const unfit = scene.former?.problems ?? [];
+  const sketch: Sketch = { drafts: new Map(), problems: [...unread, ...unfit], mentions: [], forget: [] };
   sketchDeclared(scene, sketch);
   sketchUndeclared(scene, sketch);
   const { drafts, problems, forget } = sketch;

@@ -13,6 +13,7 @@ import { findRenames, type LikelyRename } from './find-renames.ts';
 import { guardWords, type WordedGuard } from './guard-words.ts';
 import { identityGuards } from './identity-guards.ts';
 import type { Scene } from './scene.ts';
+import { comesAlong } from './take-over.ts';
 import { tallyChanges } from './tally.ts';
 
 /** Every guard that fires: those that block first, then by id, kind and target. */
@@ -68,11 +69,14 @@ function sorted(concerns: readonly Concern[]): Concern[] {
 }
 
 function identityFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
-  return gather(
-    drafts.flatMap((draft) =>
-      identityGuards(scene, draft).map((sighting) => ({ ...sighting, address: draft.change.address })),
-    ),
+  const sightings = drafts.flatMap((draft) =>
+    identityGuards(scene, draft).map((sighting) => ({ ...sighting, address: draft.change.address })),
   );
+  const told = new Set(
+    sightings.filter(({ id }) => id === 'takeover').map(({ address }) => formatAddress(address)),
+  );
+  const untold = comesAlong(scene).filter((address) => !told.has(formatAddress(address)));
+  return gather([...sightings, ...untold.map((address) => ({ id: 'takeover' as const, address, says: [] }))]);
 }
 
 function renameFindings(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {

@@ -13,7 +13,7 @@ export function ledgerNotes(scene: Scene): string[] {
 const withoutPlaces =
   'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
 
-function formerNotes(scene: Scene, { name, hasLedger, records, elsewhere }: FormerStack): string[] {
+function formerNotes(scene: Scene, { name, hasLedger, records }: FormerStack): string[] {
   if (!hasLedger) {
     const isClaimed = [...scene.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
     return isClaimed
@@ -22,16 +22,7 @@ function formerNotes(scene: Scene, { name, hasLedger, records, elsewhere }: Form
         ]
       : [];
   }
-  const came = told(records.size, 'record comes', 'records come');
-  const left = told(elsewhere, 'record is', 'records are');
-  return [
-    ...(records.size === 0 ? [] : [`from stack "${name}" ${came} along: the next apply closes its ledger`]),
-    ...(elsewhere === 0
-      ? []
-      : [`from stack "${name}" ${left} of other places than these targets, which proves nothing here`]),
-  ];
-}
-
-function told(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
+  if (records.size === 0) return [];
+  const came = records.size === 1 ? '1 record comes' : `${records.size} records come`;
+  return [`from stack "${name}" ${came} along: the next apply closes its ledger`];
 }

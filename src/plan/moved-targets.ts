@@ -10,7 +10,8 @@ import { formatIdentity, type IdentityText, identityOf } from '../model/target-i
 
 export interface MovedTarget {
   readonly target: Target;
-  readonly was: IdentityText;
+  /** undefined: the ledger has records of it, and nobody kept of which place */
+  readonly was: IdentityText | undefined;
   readonly is: IdentityText;
 }
 
@@ -20,9 +21,12 @@ export function movedTargets({ targets, records }: Ledger, all: readonly Target[
   return all.flatMap((target) => {
     const was = targets?.get(target.name);
     const is = formatIdentity(identityOf(target));
-    return was === undefined || was === is || !recorded.has(target.name) ? [] : [{ target, was, is }];
+    return targets === undefined || was === is || !recorded.has(target.name) ? [] : [{ target, was, is }];
   });
 }
+
+/** For records of a target that the stack did not have when its ledger learned of places. */
+export const unknownPlace = 'a place that nobody kept';
 
 /** The one finding about a moved target: nothing of it is looked at, and nothing can be applied. */
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
@@ -32,7 +36,7 @@ export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
     class: 'conflict',
     message: `target "${target.name}" is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`,
     found: is,
-    allowed: was,
+    allowed: was ?? unknownPlace,
     fix: `point it back, give the new place a target of its own, or carry over what the new place proves: trueup recover --moved ${target.name}`,
   };
 }
@@ -42,8 +46,10 @@ export function identitiesAfter(
   { targets = new Map() }: Ledger,
   all: readonly Target[],
 ): Ledger['targets'] & object {
-  return new Map([
-    ...targets,
-    ...all.map((target) => [target.name, formatIdentity(identityOf(target))] as const),
-  ]);
+  return new Map([...targets, ...identitiesOf(all)]);
+}
+
+/** By name, what each target is today. */
+export function identitiesOf(all: readonly Target[]): ReadonlyMap<string, IdentityText> {
+  return new Map(all.map((target) => [target.name, formatIdentity(identityOf(target))] as const));
 }

@@ -1,13 +1,14 @@
 /**
- * A stack that goes on under another name (RULES 44): what the ledger of its former name proves comes along, except where
- * its target was another place. Pure.
+ * A stack that goes on under another name (RULES 44): what the ledger of its former name says comes along, and as long as
+ * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
+ * say which records prove what: that stops the plan. Pure.
  */
 import { type Address, type AddressText, parseAddress } from '../model/address.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { LiveResource } from '../model/resource.ts';
-import type { Stack, Target } from '../model/target.ts';
-import { formatIdentity, type IdentityText, identityOf } from '../model/target-identity.ts';
-import { identitiesAfter } from './moved-targets.ts';
+import type { Stack } from '../model/target.ts';
+import type { IdentityText } from '../model/target-identity.ts';
+import { identitiesOf, unknownPlace } from './moved-targets.ts';
 import type { FormerStack, Scene } from './scene.ts';
 
 export interface TakenOver {
@@ -19,49 +20,73 @@ export interface TakenOver {
 export function takeOver(
   own: Ledger,
   former: Ledger,
-  stack: Pick<Stack, 'renamedFrom' | 'targets'>,
+  stack: Pick<Stack, 'name' | 'renamedFrom' | 'targets'>,
 ): TakenOver {
-  const targets = identitiesAfter(
-    own,
-    stack.targets.filter(({ name }) => !own.targets?.has(name)),
-  );
-  const unknown = [...former.records].filter(([text]) => !own.records.has(text));
-  const mine = unknown.filter(([text]) => isSamePlace(text, { targets, former, stack }));
-  const { closedFor: _, ...rest } = own;
+  const name = stack.renamedFrom ?? '';
+  const places = { own: placesOf(own, stack), former: placesOf(former, stack) };
+  const conflicts = conflictingTargets(own, former, places);
+  const comes = [...former.records].filter(([text]) => !conflicts.has(parseAddress(text).target));
+  const { closedFor: _, commit, ...rest } = own;
+  const known = commit ?? former.commit;
   return {
     ledger: {
       ...rest,
       known: own.known || former.known,
-      records: new Map<AddressText, LedgerRecord>([...mine, ...own.records]),
-      targets: new Map([...(former.targets ?? []), ...targets]),
-      ...commitOf(own, former),
+      records: new Map<AddressText, LedgerRecord>([...own.records, ...comes]),
+      targets: new Map([...places.former, ...places.own]),
+      ...(known === undefined ? {} : { commit: known }),
     },
     former: {
-      name: stack.renamedFrom ?? '',
+      name,
       hasLedger: former.known,
-      records: new Set(mine.map(([text]) => text)),
-      elsewhere: unknown.length - mine.length,
+      records: new Set(comes.map(([text]) => text)),
+      problems: [...conflicts].map(([target, { ours, theirs }]) => ({
+        code: 'target-moved',
+        severity: 'error',
+        class: 'conflict',
+        message: `stack "${name}" applied target "${target}" to another place than "${stack.name}" did, so what is recorded of it cannot come along`,
+        found: ours ?? unknownPlace,
+        allowed: theirs ?? unknownPlace,
+        fix: 'give one of the two targets another name in its stack, and apply that stack, before one takes the other over',
+      })),
     },
   };
 }
 
-function commitOf({ commit = undefined }: Ledger, former: Ledger): Pick<Ledger, 'commit'> {
-  const known = commit ?? former.commit;
-  return known === undefined ? {} : { commit: known };
+/** A ledger without identities is taken for one of today's targets (RULES 37). */
+function placesOf(
+  { known, targets }: Ledger,
+  stack: Pick<Stack, 'targets'>,
+): ReadonlyMap<string, IdentityText> {
+  if (!known) return new Map();
+  return targets ?? identitiesOf(stack.targets);
 }
 
-interface Places {
-  readonly targets: ReadonlyMap<string, IdentityText>;
-  readonly former: Ledger;
-  readonly stack: { readonly targets: readonly Target[] };
+interface Conflict {
+  readonly ours: IdentityText | undefined;
+  readonly theirs: IdentityText | undefined;
 }
 
-/** A former ledger without identities is taken for today's, as one's own is (RULES 37). */
-function isSamePlace(text: AddressText, { targets, former, stack }: Places): boolean {
-  const name = parseAddress(text).target;
-  const today = stack.targets.find((target) => target.name === name);
-  const was = former.targets?.get(name) ?? (today && formatIdentity(identityOf(today)));
-  return was === undefined || !targets.has(name) || targets.get(name) === was;
+/** Targets of which both ledgers have records, of different places. */
+function conflictingTargets(
+  own: Ledger,
+  former: Ledger,
+  places: {
+    readonly own: ReadonlyMap<string, IdentityText>;
+    readonly former: ReadonlyMap<string, IdentityText>;
+  },
+): ReadonlyMap<string, Conflict> {
+  const theirs = targetsOf(former);
+  const both = [...targetsOf(own)].filter((target) => theirs.has(target));
+  return new Map(
+    both
+      .map((target) => [target, { ours: places.own.get(target), theirs: places.former.get(target) }] as const)
+      .filter(([, conflict]) => conflict.ours !== conflict.theirs),
+  );
+}
+
+function targetsOf({ records }: Ledger): ReadonlySet<string> {
+  return new Set([...records.keys()].map((text) => parseAddress(text).target));
 }
 
 /**
@@ -76,4 +101,13 @@ export function isTakenOver(scene: Scene, address: Address, live: LiveResource |
   const { claim, bornOf } = live?.witness ?? {};
   if (claim !== undefined) return !claim.inherited && claim.stack === former.name;
   return bornOf === former.name && scene.record(address) === undefined;
+}
+
+/** What comes along with the former ledger and is a resource by itself; a part goes with its whole. */
+export function comesAlong(scene: Scene): readonly Address[] {
+  return [...(scene.former?.records ?? [])]
+    .map(parseAddress)
+    .filter(
+      ({ kind }) => !scene.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'part'),
+    );
 }

@@ -23,6 +23,7 @@ describe('the entry of an apply', () => {
       ...head,
       stack: 'nursery',
       digest: plan().digest,
+      targets: { acme: 'workspaces acme at https://toys.test' },
       changes: [
         { address: 'House/acme/home', action: 'update', reason: 'live differs from the manifest', fields },
       ],

@@ -13,13 +13,17 @@ import { at, desired, ledgerOf, record, stack, target } from '../plan/toy-plan.t
 const here = formatIdentity(identityOf(target));
 const front = at('Door', 'front');
 
-const entry = (id: string, about: Partial<HistoryEntry> = {}): HistoryEntry => ({
+const entry = (
+  id: string,
+  { targets = { acme: here }, ...about }: Partial<HistoryEntry> = {},
+): HistoryEntry => ({
   version: 1,
   id,
   stack: 'mine',
   run: { id: 'run', who: 'ann', where: 'here' },
   began: '2026-11-20T11:42:00.000Z',
   digest: 'd',
+  targets,
   changes: [{ address: 'Door/acme/front', action: 'create', reason: 'declared, not live', fields: [] }],
   ...about,
 });
@@ -29,7 +33,7 @@ async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> =
   onTestFinished(() => rm(directory, { recursive: true }));
   const store = localLedger(join(directory, 'mine.ledger.json'), 'mine');
   await store.keepEntries(entries);
-  const known = { ...ledgerOf({}), targets: new Map([['acme', here]]), ...ledger };
+  const known = { ...ledgerOf({}), ...ledger };
   return [
     ...(await begunCreations(store, { stack, kinds: toys, resources: [desired(front)], ledger: known })),
   ];
@@ -42,13 +46,10 @@ describe('a creation counts as begun', () => {
     ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
     ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
     ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
-    [
-      'not when its target is another place by now',
-      [entry('1')],
-      { targets: new Map([['acme', 'elsewhere']]) },
-      [],
-    ],
-    ['not when nobody knows where its target was', [entry('1')], { targets: new Map() }, []],
+    ['not when its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],
+    ['not when nobody kept where its target was', [entry('1', { targets: {} })], {}, []],
+    ['not when a later apply has settled it', [entry('1', { settled: 'now' })], {}, []],
+    ['not when a later one is settled', [entry('1'), entry('2', { changes: [], settled: 'now' })], {}, []],
     ['not when the ledger is lost', [entry('1')], { known: false }, []],
     [
       'not when the ledger knows everything that is declared',

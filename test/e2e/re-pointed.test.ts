@@ -1,6 +1,6 @@
 /** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (RULES 37). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench, type StackOptions } from './bench.ts';
+import { type Bench, type Checkout, openBench, type StackOptions, toVersion1 } from './bench.ts';
 import { consumers, role, workspace } from './documents.ts';
 
 const app = workspace('app', { autoApply: true, tags: { env: 'prod' } });
@@ -59,10 +59,46 @@ describe('a target that is pointed elsewhere', () => {
 
   it('is no move when only the spelling of its address changed', async () => {
     const { bench, stack } = await rePoint({ workspaces: { url: '' } });
-    const same = await stack.become({ workspaces: { url: `${bench.wire.url.replace('http', 'HTTP')}/` } });
+    const same = await stack.become({
+      workspaces: { url: `${bench.wire.url.replace('http', 'HTTP')}/` },
+    });
     await same.declare(...documents);
     await same.run(['plan', '--exit-code'], 0);
   });
+});
+
+it('a target that the stack left before places were kept is an unknown place when it comes back', async () => {
+  const bench = await openBench({ mounts: ['cluster', 'theirs'] });
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app'), role('web'), role('old'));
+  await toVersion1(stack);
+  const left = await stack.become({ spec: { targets: [targetsOf(bench).acme] } });
+  await left.declare(workspace('app'));
+  await left.run(['apply', '--yes'], 0);
+  await bench.byHandMount(
+    'POST',
+    'role/old',
+    (await bench.byHandMount('GET', 'role/old')) as object,
+    'theirs',
+  );
+  const back = await stack.become({ clusterAuth: { mount: 'theirs' } });
+  await back.declare(workspace('app'), role('web'));
+  bench.wire.reset();
+  const { out } = await back.run(['apply', '--yes'], 9);
+  expect(out).toContain('target-moved');
+  expect(out).toContain('a place that nobody kept');
+  expect(bench.wire.writes()).toEqual([]);
+});
+
+const targetsOf = ({ wire }: Bench) => ({
+  acme: {
+    name: 'acme',
+    service: 'workspaces',
+    organization: 'acme',
+    token: { env: 'API_TOKEN' },
+    url: wire.url,
+    dialect: 'neutral',
+  },
 });
 
 describe('recover --moved', () => {

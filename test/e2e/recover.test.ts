@@ -111,6 +111,22 @@ describe('recover', () => {
   });
 });
 
+it('a ledger that was mended while recover looked is not replaced', async () => {
+  const { bench, stack } = await withLostLedger(app, reader, web);
+  bench.wire.guardBy(async ({ path }, pass) => {
+    if (path.endsWith('/role/web')) {
+      bench.wire.guardBy(undefined);
+      await stack.run(['recover', '--yes'], 0);
+      await stack.declare(app, reader, web, workspace('more'));
+      await stack.run(['apply', '--yes'], 0);
+    }
+    return pass();
+  });
+  const { err } = await stack.run(['recover', '--yes'], 1);
+  expect(err).toContain('was written by another run meanwhile, and is whole');
+  expect((await stack.ledger()).records).toHaveProperty('Workspace/acme/more');
+});
+
 describe('a damaged ledger', () => {
   const damages: Record<string, (text: string) => string> = {
     'was edited by hand': (text) => text.replace('"autoApply": true', '"autoApply": false'),

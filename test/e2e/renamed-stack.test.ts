@@ -1,10 +1,13 @@
 /** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (RULES 44). */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import { type Checkout, openBench, type StackOptions } from './bench.ts';
+import { trueup } from '../captured-world.ts';
+import { type Checkout, openBench, secrets, type StackOptions } from './bench.ts';
 import { role, workspace } from './documents.ts';
+import { trueupProcess } from './process.ts';
 
 const documents = [
   workspace('app', { tags: { env: 'prod' } }),
@@ -144,13 +147,141 @@ describe('a stack that was renamed', () => {
     expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'adopted' });
   });
 
-  it('does not bring along what was applied to another place', async () => {
-    const { after } = await rename();
-    const moved = await after.become({ ...renamed, clusterAuth: { namespace: 'ns' } });
-    const { out } = await moved.tryRun(['plan', '--format', 'json']);
-    expect(JSON.parse(out).coverage.ledgerNotes).toContain(
-      'from stack "billing" 1 record is of other places than these targets, which proves nothing here',
+  it('does not lose what was applied to a target that is another place now: that is one finding', async () => {
+    const { bench, before, after } = await rename();
+    const moved = await after.become({ ...renamed, clusterAuth: { mount: 'other' } });
+    const { out } = await moved.run(['apply', '--yes'], 9);
+    expect(out).toContain('target-moved');
+    expect(bench.wire.writes()).toEqual([]);
+    const back = await before.become(renamed);
+    expect(await guardsOf(back)).toContain('takeover ClusterAuthRole/prod/web');
+    await back.insist();
+  });
+
+  it('does not take over another place that it has itself applied under the same word', async () => {
+    const bench = await openBench({ mounts: ['cluster', 'other'] });
+    const own = await bench.checkout({ name: 'payments', clusterAuth: { mount: 'other' } });
+    await own.begin(role('api'));
+    const before = await own.become({ name: 'billing', clusterAuth: { mount: 'cluster' } });
+    await before.begin(role('web'));
+    const after = await own.become(renamed);
+    const plan = await after.plan(9);
+    expect(plan.problems).toMatchObject([
+      { code: 'target-moved', allowed: expect.stringContaining('auth/cluster') },
+    ]);
+    expect(plan.problems[0]?.message).toContain('stack "billing" applied target "prod" to another place');
+    await after.run(['apply', '--yes'], 9);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(Object.keys((await before.ledger()).records)).toEqual(['ClusterAuthRole/prod/web']);
+  });
+
+  it('is taken over as a whole: a selection of it waits until that is done', async () => {
+    const { bench, after } = await rename();
+    const stdin = JSON.stringify(role('web'));
+    for (const args of [
+      ['plan', '-'],
+      ['apply', '-', '--yes'],
+    ]) {
+      const ran = await trueup(args, { cwd: after.directory, env: secrets, stdin });
+      expect(ran).toMatchObject({ code: 1 });
+      expect(ran.err).toContain('whose ledger has yet to come along: plan and apply the whole stack before');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+    await after.insist();
+    expect((await trueup(['plan', '-'], { cwd: after.directory, env: secrets, stdin })).code).toBe(0);
+  });
+
+  it('asks about every record that comes along, also where nothing is to be changed', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(role('web', {}, { protect: true }), workspace('app'));
+    const after = await before.become(renamed);
+    await after.declare(workspace('app', {}, {}));
+    const app = 'takeover Workspace/acme/app';
+    expect(await guardsOf(after)).toEqual(['takeover ClusterAuthRole/prod/web', app]);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
+    await after.declare();
+    await after.write(
+      'manifests/all.yaml',
+      JSON.stringify(role('other', {}, { remove: 'safe' })).replace(/,"spec":.*}$/, '}'),
     );
+    const { digest, acknowledge, changes } = await after.plan();
+    expect([changes, acknowledge]).toEqual([[], ['takeover']]);
+    expect((await after.run(['apply', '--yes'], 5)).err).toContain('takeover');
+    await after.run(['apply', '--approve', digest, '--ack', 'takeover'], 0);
+    expect((await after.plan()).guards).toEqual([]);
+  });
+
+  it('that lost the lock of its former name on the way closes nothing, and what that one did since counts', async () => {
+    const { bench, before, after } = await rename([role('r')]);
+    const { digest } = await after.plan();
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method === 'LIST') {
+        bench.wire.guardBy(undefined);
+        const lock = await storeOf(after, 'billing').readLock();
+        await after.run(['unlock', '--id', lock?.id ?? ''], 0);
+      }
+      return pass();
+    });
+    await after.run(['apply', '--approve', digest, '--ack', 'takeover'], 1);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await storeOf(after, 'payments').read()).toMatchObject({ known: false });
+    const billing = await before.become({});
+    await billing.declare(...documents, role('r', {}, { onRemove: 'release' }));
+    await billing.run(['apply', '--yes'], 0);
+    await billing.declare(...documents);
+    await billing.run(['apply', '--yes'], 0);
+    const again = await before.become(renamed);
+    bench.wire.reset();
+    await again.insist();
+    expect(bench.written().filter((line) => line.includes('role'))).toEqual([]);
+  });
+
+  it.each([1, 2, 3])(
+    'that was cut short at write %i of its ledgers begins again with the same',
+    async (at) => {
+      const { bench, after } = await rename();
+      const { digest, acknowledge } = await after.plan();
+      const job = ['apply', '--approve', digest, '--ack', acknowledge.join(',')];
+      const preload = fileURLToPath(new URL('../crash/kill-at-rename.ts', import.meta.url));
+      const env = {
+        ...secrets,
+        TRUEUP_RUN_ID: '771',
+        NODE_NO_WARNINGS: '1',
+        NODE_OPTIONS: `--import ${preload}`,
+      };
+      const killed = await trueupProcess(job, {
+        cwd: after.directory,
+        env: { ...env, KILL_AT_RENAME: `${at}:after` },
+      });
+      expect(killed.code).not.toBe(0);
+      expect(bench.wire.writes()).toEqual([]);
+      const again = await trueupProcess(job, {
+        cwd: after.directory,
+        env: { ...secrets, TRUEUP_RUN_ID: '771' },
+      });
+      expect(again, again.out + again.err).toMatchObject({ code: 0 });
+      expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+      expect(await storeOf(after, 'billing').read()).toMatchObject({
+        closedFor: 'payments',
+        records: new Map(),
+      });
+      await after.run(['plan', '--exit-code'], 0);
+    },
+  );
+
+  it('is not rebuilt while the ledger of its former name says more than anybody could see', async () => {
+    const { after } = await rename();
+    expect((await after.run(['recover', '--yes'], 1)).err).toContain(
+      'is there and comes along with the next apply',
+    );
+  });
+
+  it('was never called what it is called', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ name: 'payments', renamedFrom: 'payments' });
+    await stack.declare(...documents);
+    expect((await stack.run(['validate'], 7)).err).toContain('stack "payments" cannot go on for itself');
   });
 
   it('does without the line once all claims are its own', async () => {

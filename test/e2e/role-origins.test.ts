@@ -125,13 +125,24 @@ describe('a role whose creation was cut short', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
   });
 
-  it('and that somebody else has made meanwhile is adopted once an apply has ended without it', async () => {
-    const { bench, stack, again } = await cutShort();
-    await bench.byHandMount('DELETE', 'role/shared');
-    await stack.declare(anchor, role('one-more'));
-    expect(await again()).toMatchObject({ code: 0 });
-    await byAnother(bench, 'shared');
-    await stack.declare(anchor, role('one-more'), shared);
-    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
-  });
+  it.each([
+    ['that changed something', [role('one-more')]],
+    ['with nothing to do', []],
+  ])(
+    'and that somebody else has made since is adopted once an apply %s has ended without it',
+    async (_, more) => {
+      const { bench, stack, again } = await cutShort();
+      await bench.byHandMount('DELETE', 'role/shared');
+      await stack.declare(anchor, ...more);
+      expect(await again()).toMatchObject({ code: 0 });
+      await byAnother(bench, 'shared');
+      await stack.declare(anchor, ...more, shared);
+      expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+      await stack.run(['apply', '--yes'], 0);
+      await stack.declare(anchor, ...more);
+      bench.wire.reset();
+      await stack.run(['apply', '--yes'], 0);
+      expect(bench.wire.writes()).toEqual([]);
+    },
+  );
 });

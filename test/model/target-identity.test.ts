@@ -30,6 +30,11 @@ test.each([
   expect(textOf({ ...workspaces, url })).not.toBe(textOf(workspaces));
 });
 
+test('the name of an organization has no case, a mount has', () => {
+  expect(textOf({ ...workspaces, organization: 'Acme' })).toBe(textOf(workspaces));
+  expect(textOf({ ...mount, mount: 'Cluster' })).not.toBe(textOf(mount));
+});
+
 test('namespace and mount are one path', () => {
   expect(textOf({ ...mount, namespace: 'team/dev' })).toBe(
     'cluster-auth team/dev/auth/cluster at https://secrets.example.com:8200',

@@ -203,7 +203,7 @@ describe('the guard that asks about a door', () => {
 /** A stack whose former ledger is there, and has been taken over: the claims are all that is left to be taken. */
 const renamed: World = {
   stack: { renamedFrom: 'former' },
-  former: { name: 'former', hasLedger: true, records: new Set(), elsewhere: 0 },
+  former: { name: 'former', hasLedger: true, records: new Set() },
 };
 
 test('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
@@ -232,7 +232,7 @@ describe('a stack that goes on under another name', () => {
   const ofFormer = { claim: 'former', bornOf: 'former', spec: { colour: 'red' } };
   const withRecords = (...addresses: readonly Address[]): World => ({
     stack: { renamedFrom: 'former' },
-    former: { name: 'former', hasLedger: true, records: new Set(addresses.map(formatAddress)), elsewhere: 0 },
+    former: { name: 'former', hasLedger: true, records: new Set(addresses.map(formatAddress)) },
   });
   const content = { colour: 'red', timer: 0, rooms: [] };
   const guards = (world: World) =>

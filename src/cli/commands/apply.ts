@@ -188,12 +188,14 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
   const { store, ledger, from } = prepared;
   const history = await keepHistory(planning.plan, { from, run, store, ledger }, screen);
   const ended: Outcome[] = [];
+  let cameToItsEnd = false;
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
     if (stop.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
     const proof = await prove(planning.plan, applied, { prepared, stop });
     if (proof === 'stopped')
       return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
+    cameToItsEnd = true;
     return finish({
       outcomes: applied.outcomes,
       place,
@@ -205,7 +207,7 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
     if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
     throw error;
   } finally {
-    await history.end(ended);
+    await history.end(ended, cameToItsEnd);
   }
 }
 

@@ -8,7 +8,7 @@ import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
 import type { DesiredResource } from '../../model/resource.ts';
 import type { Stack } from '../../model/target.ts';
 import { type CarriedOver, carryOver } from '../../plan/carry-over.ts';
-import { identitiesAfter, type MovedTarget, movedTargets } from '../../plan/moved-targets.ts';
+import { identitiesAfter, type MovedTarget, movedTargets, unknownPlace } from '../../plan/moved-targets.ts';
 import { counted } from '../../report/layout.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
@@ -155,7 +155,7 @@ async function look({ stack, resources, ledger, moved }: Looking, world: World):
 
 function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { world }: Place): void {
   const say = (line = '') => world.stdout.write(`${line}\n`);
-  say(`target "${printable(target.name)}"  ${printable(was)}`);
+  say(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
   say(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
   say();
   const are = (count: number) => `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'}`;

@@ -16,6 +16,7 @@ import { renderPlan } from '../../report/plan-text.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { type FormerLedger, isPending, openFormerLedger } from '../former-ledger.ts';
 import { holdLock } from '../hold-lock.ts';
 import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
@@ -56,6 +57,10 @@ export async function recover(
   try {
     const state = await lookAt(store);
     if (state.is === 'whole') return tellWhole(state.ledger, store, place);
+    const former = await openFormerLedger(stack, place);
+    if (typeof former === 'number') return former;
+    await former?.close();
+    if (former !== undefined && isPending(former)) return tellFormer(former, place);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
     const input = await readInput(about, place);
@@ -71,7 +76,7 @@ export async function recover(
     const ledger = { ...noLedger, records: rebuilt.records, targets };
     tell({ ...rebuilt, ledger }, { state, store, input, place });
     if (!(await isAgreed(options, place))) return exitCodes.error;
-    return await write(ledger, { state, store, stack: stack.name, path }, place);
+    return await write(ledger, { store, stack: stack.name, path }, place);
   } finally {
     await store.close();
   }
@@ -98,6 +103,15 @@ function tellWhole({ records }: Ledger, { place: where }: StackStore, { world }:
     `${where} is there and whole, with ${counted(records.size, 'record')}: there is nothing to recover\n`,
   );
   return exitCodes.done;
+}
+
+/** What the former name's ledger says is better than all that could be rebuilt (RULES 44). */
+function tellFormer({ name, store }: FormerLedger, { screen }: Place): ExitCode {
+  printError(
+    screen,
+    `nothing was written: ${store.place}, of stack "${name}", is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
+  );
+  return exitCodes.error;
 }
 
 const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
@@ -199,7 +213,6 @@ export async function isAgreed({ yes }: RecoverOptions, { world, screen }: Place
 }
 
 interface Writing {
-  readonly state: Telling['state'];
   readonly store: StackStore;
   readonly stack: string;
   readonly path: string | undefined;
@@ -207,14 +220,23 @@ interface Writing {
 
 async function write(
   ledger: Ledger,
-  { state, store, stack, path }: Writing,
+  { store, stack, path }: Writing,
   { world, screen }: Place,
 ): Promise<ExitCode> {
   const { signal: stop } = new AbortController();
   const held = await holdLock({ store, stack, run: identifyRun(world), timeout: 0, path, stop }, screen);
   if (typeof held === 'number') return held;
   try {
-    if (state.is === 'damaged')
+    // Somebody may have mended it, or applied, while this was read and agreed to.
+    const now = await lookAt(store);
+    if (now.is === 'whole') {
+      printError(
+        screen,
+        `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,
+      );
+      return exitCodes.error;
+    }
+    if (now.is === 'damaged')
       world.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
     await store.write(ledger);
     world.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
