@@ -51,6 +51,24 @@ export function matchLive(
       live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
     }
   }
+  return followWholes(live, kind);
+}
+
+/** A part goes where its whole goes, also one that nobody declares: it is nothing under a name that is nobody's. */
+function followWholes(
+  live: Map<AddressText, LiveResource>,
+  kind: Known['kind'],
+): ReadonlyMap<AddressText, LiveResource> {
+  const wholes = new Map([...live.values()].flatMap((whole) => idKeyed(whole.address, whole)));
+  for (const [text, part] of [...live]) {
+    const { ownership } = kind(part.address.kind);
+    if (ownership.by !== 'part' || part.id === undefined) continue;
+    const whole = wholes.get(idKey(ownership.of(part.address), part.id));
+    const address = { ...part.address, name: whole?.address.name ?? part.address.name };
+    if (live.has(formatAddress(address))) continue;
+    live.delete(text);
+    live.set(formatAddress(address), { ...part, address });
+  }
   return live;
 }
 

@@ -226,33 +226,22 @@ export function isAsLastWritten(scene: Scene, live: LiveResource, record: Ledger
 }
 
 function judgePart(scene: Scene, address: Address, whole: Address): Removal | undefined {
-  const live = liveWhole(scene, address, whole);
+  const text = formatAddress(whole);
+  const live = scene.live.get(text);
+  const goes = live !== undefined && !scene.desired.has(text);
   const { claim } = live?.witness ?? {};
-  // Under another name it may well be declared: a rename does not take its parts with it.
-  const goes = live !== undefined && !scene.desired.has(formatAddress(live.address));
   if (goes && claim !== undefined && !claim.inherited) {
     // What becomes of the whole becomes of its parts.
     if (scene.isOurs(claim.stack)) return isReleased(scene, live) ? { is: 'forget' } : undefined;
-    const message = `no longer declared, and "${formatAddress(whole)}" is claimed by stack "${claim.stack}": it is left alone`;
+    const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
     return { is: 'forget', mention: { address, message } };
   }
   // It was ours and somebody took the claim away: it is left alone whole, or its parts would be written behind its back.
-  if (goes && scene.record(live.address) !== undefined) return { is: 'forget' };
+  if (goes && scene.record(whole) !== undefined) return { is: 'forget' };
   return {
     is: 'withdraw',
-    reason: `no longer declared for "${formatAddress(live?.address ?? whole)}": what this stack had set is taken back`,
+    reason: `no longer declared for "${text}": what this stack had set is taken back`,
   };
-}
-
-/** By name; else the one of the same id, which was renamed since its part was recorded. */
-function liveWhole(scene: Scene, part: Address, whole: Address): LiveResource | undefined {
-  const named = scene.live.get(formatAddress(whole));
-  const id = scene.live.get(formatAddress(part))?.id;
-  if (named !== undefined || id === undefined) return named;
-  const { kind, target } = whole;
-  return [...scene.live.values()].find(
-    ({ address, ...live }) => address.kind === kind && address.target === target && live.id === id,
-  );
 }
 
 /** A whole that is let go keeps its parts as they are: once its claim is gone, nobody takes back what they hold. */

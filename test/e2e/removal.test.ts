@@ -190,9 +190,10 @@ describe('a deletion by which others lose access to a state', () => {
     const plan = await stack.plan();
     expect(plan.changes).toMatchObject([
       { address: 'Workspace/acme/shop', action: 'update' },
-      { address: 'RemoteStateConsumers/acme/app', action: 'delete' },
+      { address: 'RemoteStateConsumers/acme/shop', action: 'delete' },
     ]);
     await stack.insist();
+
     const readersOfShop = `/workspaces/${await bench.idOf('shop')}/relationships/remote-state-consumers`;
     expect((await bench.byHand.get(readersOfShop)).resources).toEqual([]);
     await stack.run(['plan', '--exit-code'], 0);
