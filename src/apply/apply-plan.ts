@@ -1,23 +1,24 @@
 /**
  * Carries a plan out: its own calls and nothing else, in dependency order, each change looked at once more just before
- * it is written. Every change ends with exactly one outcome, and the ledger hears of each as it ends.
+ * it is written. Every change ends with exactly one outcome, and the ledger hears of each call that was carried out.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Call, CallId } from '../model/call.ts';
+import type { Call } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Path } from '../model/json.ts';
 import type { Registry, Session } from '../model/kind.ts';
-import { type Ledger, LedgerConflict, type LedgerRecord, type Origin } from '../model/ledger.ts';
+import { type Ledger, LedgerConflict, type Origin } from '../model/ledger.ts';
 import type { ApplyEvent, Outcome } from '../model/outcome.ts';
 import type { SecretSource } from '../model/target.ts';
-import type { Answer, Writer } from '../model/wire.ts';
+import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { AnswersVerdict } from '../plan/judge-answers.ts';
-import { ChangeRun } from './change-run.ts';
+import { ChangeRun, type DoneCalls } from './change-run.ts';
+import { completeRecord } from './complete-record.ts';
 import type { Fence } from './fence.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
-import { completeRecord, recordFound } from './record-found.ts';
+import { recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
 
 export interface ApplyTarget {
@@ -125,7 +126,7 @@ class Work {
   }
 
   #runOf(change: Change): ChangeRun {
-    const { input, keeper } = { input: this.#input, keeper: this.#keeper };
+    const input = this.#input;
     const target = input.targets.get(change.address.target);
     const kind = input.kinds.get(change.address.kind);
     if (target === undefined || kind === undefined)
@@ -142,15 +143,12 @@ class Work {
       ...(input.fence === undefined ? {} : { fence: input.fence }),
       ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
-      created: (text, id, origin) => {
-        this.#origins.set(text, origin);
-        keeper.put(text, { id, origin, fields: {}, ...keptMarks(keeper.get(text)) });
-        keeper.saveSoon();
-      },
+      created: (text, origin) => this.#origins.set(text, origin),
       callEnded: (id) => {
         for (const sharer of this.#sharers.get(id) ?? []) sharer.followShared(run);
       },
-      ended: (outcome, answers) => this.#end(change, outcome, answers),
+      cameFurther: (done) => this.#record(change, done, false),
+      ended: (outcome, done) => this.#end(change, outcome, done),
     });
     if (change.sharedCall !== undefined) {
       this.#sharers.set(change.sharedCall, [...(this.#sharers.get(change.sharedCall) ?? []), run]);
@@ -158,27 +156,32 @@ class Work {
     return run;
   }
 
-  #end(change: Change, reached: Outcome, answers: ReadonlyMap<CallId, Answer>): Outcome {
+  #end(change: Change, reached: Outcome, done: DoneCalls): Outcome {
     const { planning, tell } = this.#input;
     const outcome =
-      reached.kind === 'applied' ? withDoubts(reached, planning.judgeAnswers(change, answers)) : reached;
+      reached.kind === 'applied' ? withDoubts(reached, planning.judgeAnswers(change, done.answers)) : reached;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
-    if (outcome.kind === 'applied' || outcome.kind === 'unchanged') this.#record(change, outcome, answers);
+    const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged';
+    if (isTrue || done.calls.size > 0) this.#record(change, done, isTrue);
+    if (outcome.kind === 'unchanged' || (isTrue && change.calls.length === 0)) this.#forget(change);
     return outcome;
   }
 
-  #record(change: Change, { kind }: Outcome, answers: ReadonlyMap<CallId, Answer>): void {
+  /** What was carried out so far. What takes away is recorded until a plan has seen it gone (RULES 40). */
+  #record(change: Change, done: DoneCalls, isWhole: boolean): void {
     const text = formatAddress(change.address);
-    const findings = { ...this.#input, keeper: this.#keeper, ids: this.#ids, origins: this.#origins };
-    if (this.#input.planning.records.has(text)) {
-      // What was true already is not our doing: a lock that somebody else took is not recorded as ours.
-      const calls = kind === 'applied' ? change.calls.filter(({ id }) => answers.has(id)) : [];
-      this.#keeper.put(text, completeRecord(findings, text, { change: { ...change, calls }, answers }));
-    } else if (kind === 'unchanged' || change.calls.length === 0) {
-      this.#keeper.drop(text);
-    }
-    // Else what was taken away stays recorded until the plan that is made afterwards has seen it gone (RULES 40).
+    if (!this.#input.planning.records.has(text)) return;
+    const findings = { ...this.#input, ids: this.#ids, origins: this.#origins };
+    this.#keeper.put(text, completeRecord(findings, text, { change, ...done, isWhole }));
+    this.#keeper.saveSoon();
+  }
+
+  /** What is not declared, and was gone already or had nothing but its record. */
+  #forget({ address }: Change): void {
+    const text = formatAddress(address);
+    if (this.#input.planning.records.has(text)) return;
+    this.#keeper.drop(text);
     this.#keeper.saveSoon();
   }
 
@@ -203,8 +206,4 @@ function withDoubts(outcome: Outcome, { contradicted, unverifiable }: AnswersVer
     ...(unverifiable.length === 0 ? [] : [`${said(unverifiable)}: sent, cannot be verified`]),
   ];
   return details.length === 0 ? outcome : { ...outcome, detail: details.join('; ') };
-}
-
-function keptMarks(record: LedgerRecord | undefined): Pick<LedgerRecord, 'marks'> {
-  return record?.marks === undefined ? {} : { marks: record.marks };
 }

@@ -30,10 +30,18 @@ export interface ChangeTools extends Omit<Line, 'id' | 'createOnly'> {
   readonly fence?: Fence;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
-  created(address: AddressText, id: string, origin: Origin): void;
+  created(address: AddressText, origin: Origin): void;
   callEnded(id: CallId): void;
-  /** @param answers what the calls that were carried out were answered, also those of other changes that it shares */
-  ended(outcome: Outcome, answers: ReadonlyMap<CallId, Answer>): Outcome;
+  /** one more of its calls was carried out, and others have not ended yet */
+  cameFurther(done: DoneCalls): void;
+  ended(outcome: Outcome, done: DoneCalls): Outcome;
+}
+
+/** The calls of a change that were carried out so far, also those of other changes that it shares. */
+export interface DoneCalls {
+  readonly calls: ReadonlySet<CallId>;
+  /** what they were answered, as far as it was heard */
+  readonly answers: ReadonlyMap<CallId, Answer>;
 }
 
 interface CallEnd {
@@ -128,7 +136,7 @@ export class ChangeRun {
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     if (call.gives !== undefined && sent.id !== undefined) {
       this.#tools.ids.set(call.gives.address, sent.id);
-      this.#tools.created(call.gives.address, sent.id, sent.origin ?? 'created');
+      this.#tools.created(call.gives.address, sent.origin ?? 'created');
     }
     return { kind: 'applied', ...(sent.answer === undefined ? {} : { answer: sent.answer }) };
   }
@@ -171,33 +179,37 @@ export class ChangeRun {
   #note(id: CallId, end: CallEnd): void {
     this.#ends.set(id, end);
     if (this.#ends.size === this.#callCount()) this.#endFromCalls();
+    else if (end.kind === 'applied') this.#tools.cameFurther(this.#done());
+  }
+
+  #done(): DoneCalls {
+    const done = [...this.#ends].filter(([, { kind }]) => kind === 'applied');
+    const heard = done.flatMap(([id, { answer }]) => (answer === undefined ? [] : [[id, answer] as const]));
+    return { calls: new Set(done.map(([id]) => id)), answers: new Map(heard) };
   }
 
   #endFromCalls(): void {
     const ends = [...this.#ends.values()];
     const worst = ends.reduce((a, b) => (severity.indexOf(b.kind) > severity.indexOf(a.kind) ? b : a));
-    const done = [...this.#ends].filter(([, end]) => end.kind === 'applied').map(([id]) => id);
-    const broken = severity.indexOf(worst.kind) > severity.indexOf('applied');
-    this.#end(worst.kind, worst.detail, broken && done.length > 0 ? done : undefined);
+    this.#end(worst.kind, worst.detail);
   }
 
-  #end(kind: OutcomeKind, detail?: string, done?: readonly CallId[]): void {
+  #end(kind: OutcomeKind, detail?: string): void {
     if (this.#outcome !== undefined) return;
     const { address, action, place } = this.change;
-    const answers = new Map(
-      [...this.#ends].flatMap(([id, { answer }]) => (answer === undefined ? [] : [[id, answer] as const])),
-    );
-    const warnings = [...answers.values()].flatMap((answer) => answer.warnings ?? []);
+    const done = this.#done();
+    const isBroken = severity.indexOf(kind) > severity.indexOf('applied');
+    const warnings = [...done.answers.values()].flatMap((answer) => answer.warnings ?? []);
     const outcome: Outcome = {
       address,
       action,
       kind,
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
-      ...(done === undefined ? {} : { done }),
+      ...(isBroken && done.calls.size > 0 ? { done: [...done.calls] } : {}),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
-    this.#outcome = this.#tools.ended(outcome, answers);
+    this.#outcome = this.#tools.ended(outcome, done);
   }
 }
 

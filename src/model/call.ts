@@ -65,6 +65,11 @@ export interface Call {
   readonly gives?: { readonly address: AddressText; readonly pointer: string };
   /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (RULES 30) */
   readonly permission?: string;
+  /**
+   * The fields of its change that it writes, by their top-level names; what only takes something away writes none. Left
+   * out: all that no other call of the change names. So the ledger hears of a change that was carried out in part.
+   */
+  readonly writes?: readonly string[];
   /** for a reader of the plan: what the call does, where method and path do not say it */
   readonly says?: string;
 }

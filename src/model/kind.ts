@@ -73,7 +73,7 @@ export interface Kind {
    * so the more of the others are. Undefined when there is nothing to go by. `spec` is canonical.
    */
   likeness?(spec: Spec): readonly string[] | undefined;
-  /** What to remember of an applied resource besides its fields. */
+  /** What to remember of an applied resource besides its fields; asked after each call that was carried out. */
   marks?(context: MarkContext): Readonly<Record<string, Json>>;
   /**
    * What of a live resource a manifest would say, where that is not simply what was answered: what follows from another
@@ -259,11 +259,14 @@ export interface CallContext {
 }
 
 export interface MarkContext {
+  /** absent for what a plan found true */
   readonly change?: Change;
   /** what the calls of the change that were carried out were answered; none when it was true already */
   readonly answers: ReadonlyMap<CallId, Answer>;
+  /** what is declared; of a change that was carried out in part only what its calls wrote */
   readonly desired: Spec;
   readonly live?: LiveResource;
+  /** of this very resource, before the change; none of what the change creates */
   readonly record?: LedgerRecord;
   idOf(address: Address): string | undefined;
 }

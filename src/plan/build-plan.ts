@@ -58,6 +58,8 @@ export interface Planning {
 export interface RecordDraft {
   readonly draft: Draft;
   readonly record: LedgerRecord;
+  /** what the ledger knows of this very resource; absent for what is to be created, whatever had its name before */
+  readonly known?: LedgerRecord;
   /** nothing has to be done for it to be true */
   readonly settled: boolean;
 }
@@ -204,7 +206,14 @@ function recordsOf(
   for (const text of scene.desired.keys()) {
     const draft = drafts.get(text);
     if (draft?.record === undefined) continue;
-    records.set(text, { draft, record: draft.record, settled: draft.change.action === 'none' });
+    const { action, address } = draft.change;
+    const known = action === 'create' ? undefined : scene.record(address);
+    records.set(text, {
+      draft,
+      record: draft.record,
+      ...(known === undefined ? {} : { known }),
+      settled: action === 'none',
+    });
   }
   return records;
 }

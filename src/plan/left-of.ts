@@ -79,7 +79,9 @@ function isOurs(scene: Scene, { address, action }: MeantChange, live: LiveResour
   if (ownership.by === 'ledger') return action === 'adopt' && scene.record(address) !== undefined;
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
   const { claim, bornOf } = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
-  if (claim === undefined || claim.inherited || !scene.isOurs(claim.stack)) return false;
+  // What an adoption did before its claim was written is recorded.
+  if (claim === undefined) return action === 'adopt' && scene.record(whole) !== undefined;
+  if (claim.inherited || !scene.isOurs(claim.stack)) return false;
   return action !== 'create' || scene.isOurs(bornOf) || scene.record(whole)?.origin === 'created';
 }
 

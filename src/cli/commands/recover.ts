@@ -2,8 +2,7 @@
  * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (RULES 25). Reads the
  * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
  */
-import { LedgerKeeper } from '../../apply/keep-ledger.ts';
-import { completeRecord } from '../../apply/record-found.ts';
+import { completeRecord } from '../../apply/complete-record.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
@@ -137,10 +136,7 @@ interface Rebuilt {
 function rebuild(input: PlanInput, kinds: Registry): Rebuilt | undefined {
   const { planning, declared, created, unproven } = recoverRecords(input);
   if (!planning.plan.coverage.complete) return undefined;
-  const keeper = new LedgerKeeper({ write: async (ledger) => ledger }, noLedger);
-  const completed = declared.map(
-    (text) => [text, completeRecord({ planning, kinds, keeper }, text)] as const,
-  );
+  const completed = declared.map((text) => [text, completeRecord({ planning, kinds }, text)] as const);
   return { records: new Map([...completed, ...created].sort(([a], [b]) => (a < b ? -1 : 1))), unproven };
 }
 

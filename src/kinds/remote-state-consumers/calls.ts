@@ -60,7 +60,12 @@ function edgeCalls(address: Address, context: CallContext): (Call | undefined)[]
   const call = (suffix: string, method: 'POST' | 'DELETE', ids: readonly (string | IdReference)[]) =>
     ids.length === 0
       ? undefined
-      : consumersCall(address, context, { suffix, method, body: { data: ids.map(asConsumer) } });
+      : consumersCall(address, context, {
+          suffix,
+          method,
+          body: { data: ids.map(asConsumer) },
+          writes: method === 'POST' ? ['consumers'] : [],
+        });
   return [call('add', 'POST', added), call('remove', 'DELETE', removed)];
 }
 

@@ -6,15 +6,19 @@ import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 
-/** `{ edges: { name: id } }` of what was declared: the access that this stack has given. */
-export function marks({ change, desired, live, idOf }: MarkContext): Readonly<Record<string, Json>> {
+/**
+ * `{ edges: { name: id } }`: the access that this stack has given. What a change takes back stays among it until a plan has
+ * found it gone.
+ */
+export function marks({ change, desired, live, record, idOf }: MarkContext): Readonly<Record<string, Json>> {
   const target = (change ?? live)?.address.target;
   if (target === undefined) return {};
-  const edges = consumersOf(desired).flatMap((name) => {
+  const given = consumersOf(desired).flatMap((name) => {
     const id = idOf({ kind: 'Workspace', target, name });
     return id === undefined ? [] : [[name, id] as const];
   });
-  return { edges: Object.fromEntries(edges) };
+  const known = change === undefined ? [] : edgesOf(record?.marks?.['edges']);
+  return { edges: Object.fromEntries([...known, ...given]) };
 }
 
 /** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */

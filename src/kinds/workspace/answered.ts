@@ -25,16 +25,15 @@ export function answered(call: Call, { body }: Answer): Answered | undefined {
 const apart = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
 const ofDocument = Object.keys(fields).filter((name) => !apart.has(name));
 
-function writtenBy({ id, body }: Call): readonly string[] {
+function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
   switch (id.slice(id.lastIndexOf('#') + 1)) {
     case 'create':
       return createdWith(body);
     case 'update':
       return ofDocument;
     case 'vcs-repo':
-      return ['vcsRepo'];
     case 'ssh-key':
-      return ['sshKeyId'];
+      return writes;
     default:
       return [];
   }

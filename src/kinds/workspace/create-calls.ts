@@ -86,5 +86,6 @@ function appInstallationCall(address: Address, context: CallContext): Call | und
     order: callOrder.workspace,
     success: [200],
     permission: 'can-update',
+    writes: ['vcsRepo'],
   });
 }

@@ -37,6 +37,7 @@ function sshKeyCall(address: Address, context: CallContext, key: Json): Call | u
     order: callOrder.tags,
     success: [200],
     permission: 'can-update',
+    writes: ['sshKeyId'],
   });
 }
 
@@ -57,6 +58,7 @@ function tagNameCalls(
           order: callOrder.tags,
           success: [204],
           permission: 'can-manage-tags',
+          writes: method === 'POST' ? ['tagNames'] : [],
         });
   return [
     call(
@@ -83,6 +85,7 @@ function retentionCall(address: Address, context: CallContext, policy: Json): Ca
     below,
     order: callOrder.tags,
     permission: 'can-update',
+    writes: ['dataRetentionPolicy'],
   } as const;
   if (!isJsonObject(policy)) {
     // Repeated after a lost answer, it finds nothing left to remove.
@@ -103,6 +106,7 @@ function lockCall(address: Address, context: CallContext, lock: Json | undefined
     success: [200],
     already: [409],
     permission: 'can-lock',
+    writes: ['lock'],
   });
 }
 
@@ -123,5 +127,6 @@ export function unlockCall(
     order,
     success: [200],
     permission: 'can-unlock',
+    writes: ['lock'],
   });
 }

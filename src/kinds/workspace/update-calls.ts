@@ -94,5 +94,6 @@ function addClaimCall(address: Address, context: CallContext, claim: string | un
     order: callOrder.workspace,
     success: [200],
     permission: 'can-manage-tags',
+    writes: ['claim'],
   });
 }

@@ -1,0 +1,130 @@
+/**
+ * The record of a declared resource as the ledger keeps it. Of a change that was carried out in part it knows what it knew
+ * and what the carried-out calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one
+ * that it wrote must be (RULES 6, 25).
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Call, CallId } from '../model/call.ts';
+import type { Change } from '../model/change.ts';
+import type { FieldTable } from '../model/field.ts';
+import type { Json } from '../model/json.ts';
+import type { Registry } from '../model/kind.ts';
+import type { LedgerRecord, Origin } from '../model/ledger.ts';
+import type { Spec } from '../model/resource.ts';
+import type { Answer } from '../model/wire.ts';
+import type { Planning, RecordDraft } from '../plan/build-plan.ts';
+import { canonicalValue } from '../plan/canonical-spec.ts';
+import { withValuesAt } from '../plan/judge-answers.ts';
+
+export interface Findings {
+  readonly planning: Planning;
+  readonly kinds: Registry;
+  /** ids that this apply learned */
+  readonly ids?: ReadonlyMap<AddressText, string>;
+  /** origins that this apply learned: of what a lost create left behind */
+  readonly origins?: ReadonlyMap<AddressText, Origin>;
+}
+
+/** How far a change has come, as its record has to know. */
+export interface CarriedOut {
+  readonly change: Change;
+  /** calls that were carried out, also those of other changes that it shares; none when it was true already */
+  readonly calls: ReadonlySet<CallId>;
+  /** what they were answered, as far as it was heard */
+  readonly answers: ReadonlyMap<CallId, Answer>;
+  /** all of the change is true */
+  readonly isWhole: boolean;
+}
+
+/**
+ * The planner's draft of a record, as far as it is true, with the id and the kind's marks.
+ * @param carriedOut absent for what a plan found true
+ * @throws for an address without a draft: a bug
+ */
+export function completeRecord(
+  { planning, kinds, ids, origins }: Findings,
+  text: AddressText,
+  carriedOut?: CarriedOut,
+): LedgerRecord {
+  const entry = planning.records.get(text);
+  if (entry === undefined) throw new Error(`no record is drafted for ${text}`);
+  const { draft, record, known } = entry;
+  const kind = kinds.get(draft.change.address.kind);
+  const id = ids?.get(text) ?? record.id;
+  const isPart = carriedOut !== undefined && !carriedOut.isWhole;
+  const { desired, fields, content } = isPart
+    ? partOf(entry, carriedOut, kind?.fields ?? {})
+    : wholeOf(entry);
+  const marks = kind?.marks?.({
+    ...(carriedOut === undefined ? {} : { change: carriedOut.change }),
+    answers: carriedOut?.answers ?? new Map(),
+    desired,
+    ...(draft.live === undefined ? {} : { live: draft.live }),
+    ...(known === undefined ? {} : { record: known }),
+    idOf: (address) => ids?.get(formatAddress(address)) ?? planning.idOf(address),
+  });
+  const { content: _, ...drafted } = record;
+  return {
+    ...drafted,
+    ...(id === undefined ? {} : { id }),
+    origin: origins?.get(text) ?? record.origin,
+    fields: carriedOut === undefined ? fields : proven(planning, carriedOut, { fields, known }),
+    ...(content === undefined ? {} : { content }),
+    ...(marks === undefined || Object.keys(marks).length === 0 ? {} : { marks }),
+  };
+}
+
+/** What of a draft is true. */
+interface Told extends Pick<LedgerRecord, 'fields' | 'content'> {
+  readonly desired: Spec;
+}
+
+function wholeOf({ draft: { desired }, record: { fields, content } }: RecordDraft): Told {
+  return { desired, fields, ...(content === undefined ? {} : { content }) };
+}
+
+function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): Told {
+  const names = writtenBy(done);
+  const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
+  const fields = written(record.fields).map(
+    ([name, value]) => [name, joined(table, name, [known?.fields[name], value])] as const,
+  );
+  return {
+    desired: Object.fromEntries(written(draft.desired)),
+    fields: { ...known?.fields, ...Object.fromEntries(fields) },
+    ...(known?.content === undefined ? {} : { content: known.content }),
+  };
+}
+
+/** What calls leave unnamed is written once all of those that name nothing were carried out. */
+function writtenBy({ change: { calls, fields, sharedCall }, calls: done }: CarriedOut): ReadonlySet<string> {
+  const isDone = ({ id }: Call) => done.has(id);
+  const named = calls.flatMap(({ writes = [] }) => writes);
+  const unnamed = calls.filter(({ writes }) => writes === undefined);
+  const others = fields.map(({ path: [name = ''] }) => name).filter((name) => !named.includes(name));
+  const isAllDone = unnamed.every(isDone) && (sharedCall === undefined || done.has(sharedCall));
+  const hasOthers = isAllDone && (unnamed.length > 0 || sharedCall !== undefined);
+  return new Set([
+    ...calls.filter(isDone).flatMap(({ writes = [] }) => writes),
+    ...(hasOthers ? others : []),
+  ]);
+}
+
+/** Of a set that changes by several calls, what we put in before may be in it still. */
+function joined(table: FieldTable, name: string, [before, after]: readonly [Json | undefined, Json]): Json {
+  const field = table[name];
+  return field?.compare.shape === 'set' && Array.isArray(before) && Array.isArray(after)
+    ? canonicalValue(field, [...before, ...after])
+    : after;
+}
+
+/** What nobody has seen reset, or was answered otherwise than sent, stays recorded as it was (RULES 40). */
+function proven(
+  planning: Planning,
+  { change, calls, answers }: CarriedOut,
+  { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
+): LedgerRecord['fields'] {
+  // What was true already is not our doing: a call that was not carried out has nothing to prove.
+  const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
+  return withValuesAt(fields, known?.fields ?? {}, planning.judgeAnswers(carriedOut, answers).unproven);
+}

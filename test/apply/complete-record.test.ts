@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import type { Kind } from '../../src/model/kind.ts';
+import type { Ledger } from '../../src/model/ledger.ts';
+import { WireError } from '../../src/model/wire.ts';
+import { house, registryOf } from '../plan/toy-kind.ts';
+import { at, desired, live, record, type World } from '../plan/toy-plan.ts';
+import { applyToys } from './toy-service.ts';
+
+const home = at('House', 'home');
+const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
+
+describe('a change that was carried out in part', () => {
+  /** One call for each field that changes, the second after the first. */
+  const slow: Kind = {
+    ...house,
+    calls: ({ address, fields }) => ({
+      calls: fields.map(({ path: [name = ''] }, order) => ({
+        id: `${address.name}#${name}`,
+        target: address.target,
+        method: 'PATCH',
+        path: [name],
+        order,
+        needs: [],
+        success: [200],
+        repeatable: true,
+        writes: [name],
+      })),
+    }),
+  };
+  const world = {
+    kinds: registryOf(slow),
+    desired: [desired(home, { colour: 'blue', owner: 'ann' })],
+    live: [live(home, { spec: { colour: 'red', owner: 'bob' }, claim: 'mine' })],
+    records: { 'House/acme/home': record({ id: 'id-home', origin: 'created', fields: { timer: 5 } }) },
+  } satisfies World;
+  const fieldsOf = (ledger: Ledger | undefined) => ledger?.records.get('House/acme/home')?.fields;
+
+  test.each([
+    ['was refused', { status: 409 }, 'failed'],
+    ['was lost', lost, 'unknown'],
+  ] as const)('is recorded as far as it came where the rest %s', async (_, answer, outcome) => {
+    const done = await applyToys(world, {
+      answer: ({ path }) => (path === '/owner' ? answer : undefined),
+    });
+    expect(done.summary).toEqual([`House/acme/home: ${outcome}`]);
+    expect(fieldsOf(done.ledger)).toEqual({ timer: 5, colour: 'blue' });
+  });
+
+  test('is recorded call by call: whatever ends the run, what is done by then is known', async () => {
+    const done = await applyToys(world);
+    const fields = done.written.map(({ ledger, after }) => [after, fieldsOf(ledger)]);
+    expect(fields).toContainEqual([1, { timer: 5, colour: 'blue' }]);
+  });
+
+  test('and whose first call was refused is recorded by the others', async () => {
+    const done = await applyToys(world, {
+      answer: ({ path }) => (path === '/colour' ? { status: 409 } : undefined),
+    });
+    expect(fieldsOf(done.ledger)).toEqual({ timer: 5, owner: 'ann' });
+  });
+
+  test('is not known as a whole by its calls that name no field', async () => {
+    const nameless: Kind = {
+      ...slow,
+      calls: (change, context) => ({
+        calls: slow.calls(change, context).calls.map(({ writes: _, ...call }) => call),
+      }),
+    };
+    const done = await applyToys(
+      { ...world, kinds: registryOf(nameless) },
+      { answer: ({ path }) => (path === '/owner' ? { status: 409 } : undefined) },
+    );
+    expect(fieldsOf(done.ledger)).toEqual({ timer: 5 });
+  });
+});
