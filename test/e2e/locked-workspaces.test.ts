@@ -181,3 +181,20 @@ describe('a lock of ours that somebody took off and put on again', () => {
     expect(await bench.idsOf('app')).toEqual([id]);
   });
 });
+
+describe('a workspace that is created anew', () => {
+  it('does not inherit our lock on the one that bore its name before', async () => {
+    const { bench, stack, app } = await openWithApp();
+    await stack.begin(app({ lock }));
+    const former = await bench.idOf('app');
+    await act(bench, 'force-unlock', former);
+    await bench.byHand.delete(`/workspaces/${former}`);
+    const { digest } = await stack.plan();
+    bench.wire.add({ ...lockCall, fault: { answer: 403 } });
+    await stack.run(['apply', '--approve', digest, '--ack', 'recreate'], 6);
+    expect(await stack.ledger()).toMatchObject({
+      records: { 'Workspace/acme/app': { id: await bench.idOf('app') } },
+    });
+    expect(await marksOf(stack)).toBeUndefined();
+  });
+});
