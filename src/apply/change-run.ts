@@ -18,7 +18,7 @@ import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';
 import { type Line, type Sent, sendCall } from './send-call.ts';
 
-export interface ChangeTools extends Omit<Line, 'id' | 'createOnly'> {
+export interface ChangeTools extends Omit<Line, 'id' | 'insteadOfMark'> {
   readonly planning: Planning;
   /** ids given by calls of this apply */
   readonly ids: Map<AddressText, string>;
@@ -116,7 +116,7 @@ export class ChangeRun {
       const line = {
         ...this.#tools,
         id: this.#ownId(),
-        createOnly: createOnlyOf(this.change, this.#tools.kind),
+        insteadOfMark: insteadOfMark(this.change, this.#tools.kind),
       };
       const permitted = fence === undefined ? request : { ...request, permit: () => fence.pass() };
       return this.#conclude(call, await sendCall(call, permitted, { line, address: this.change.address }));
@@ -213,12 +213,11 @@ export class ChangeRun {
   }
 }
 
-/** What of a creation only the creation itself sets. */
-function createOnlyOf({ action, fields }: Change, kind: Kind): Spec {
+function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
   if (action !== 'create') return {};
   return Object.fromEntries(
     fields.flatMap(({ path: [name = ''], after }) =>
-      after !== undefined && kind.fields[name]?.createOnly ? [[name, after] as const] : [],
+      after !== undefined && kind.fields[name]?.bearsBirthMark ? [[name, after] as const] : [],
     ),
   );
 }

@@ -35,8 +35,8 @@ export interface Line {
   readonly writer: Writer;
   /** of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
-  /** declared values that only a create sets: they prove later who sent it */
-  readonly createOnly: Spec;
+  /** what its manifest puts in the place of the birth mark: it proves later who sent the create */
+  readonly insteadOfMark: Spec;
   /** waits before a lost create is looked up; milliseconds */
   pause(milliseconds: number): Promise<void>;
 }
@@ -154,10 +154,10 @@ async function lookUp(address: Address, line: Line): Promise<LookedUp> {
 
 /**
  * A claim alone may have been copied by somebody: what a create of ours left behind bears our birth mark, or what its
- * manifest says in the place of it (RULES 20).
+ * manifest says in the place of it (RULES 20). What else a create sets, a copy has, too.
  */
-function isThisCreate({ spec, witness }: LiveResource, { session, createOnly }: Line): boolean {
+function isThisCreate({ spec, witness }: LiveResource, { session, insteadOfMark }: Line): boolean {
   if (witness.bornOf === session.stack) return true;
-  const declared = Object.entries(createOnly);
+  const declared = Object.entries(insteadOfMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
 }

@@ -19,6 +19,8 @@ export interface Field {
   readonly default?: Json;
   /** sent by create and never again; a difference is a note (RULES 13) */
   readonly createOnly?: true;
+  /** the birth mark stands in it, unless a manifest sets it (RULES 20) */
+  readonly bearsBirthMark?: true;
   /** never answered by the service: compared with the ledger */
   readonly writeOnly?: true;
   /** an instruction to trueup itself, not part of the live resource */

@@ -43,13 +43,13 @@ interface Service {
   readonly answers: readonly (Answer | Error)[];
   /** what each look-up in turn finds */
   readonly found?: readonly (LiveResource | undefined | Error)[];
-  readonly createOnly?: Spec;
+  readonly insteadOfMark?: Spec;
 }
 
 /** Sends a call to a service that answers by this script. */
 async function send(
   call: Call,
-  { answers, found = [undefined], createOnly = {} }: Service,
+  { answers, found = [undefined], insteadOfMark = {} }: Service,
 ): Promise<Sent & { log: string[] }> {
   const log: string[] = [];
   const line: Line = {
@@ -62,7 +62,7 @@ async function send(
       once: (__, read) => read(),
     },
     writer: { send: async () => next('send', answers) },
-    createOnly,
+    insteadOfMark,
     pause: async (milliseconds) => {
       log.push(`pause ${milliseconds}`);
     },
@@ -151,11 +151,11 @@ describe('a create whose answer was lost is looked up by name before it is sent 
 
   test('and is known for its own by what its manifest says in place of the birth mark', async () => {
     const found = (maker: string) => [live(home, { claim: 'mine', id: 'id-9', spec: { maker } })];
-    const createOnly = { maker: 'bob' };
-    expect(await send(create, { answers: [lost], found: found('bob'), createOnly })).toMatchObject({
+    const insteadOfMark = { maker: 'bob' };
+    expect(await send(create, { answers: [lost], found: found('bob'), insteadOfMark })).toMatchObject({
       origin: 'created',
     });
-    expect(await send(create, { answers: [lost], found: found('eve'), createOnly })).toMatchObject({
+    expect(await send(create, { answers: [lost], found: found('eve'), insteadOfMark })).toMatchObject({
       origin: 'adopted',
     });
   });

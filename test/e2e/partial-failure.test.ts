@@ -98,24 +98,44 @@ describe('a create whose answer was lost', () => {
 });
 
 describe('a create whose answer was lost, where somebody else has made what is there', () => {
-  it('with a copy of our claim is recorded as adopted: dropped later, it is released and stays', async () => {
+  /** Somebody makes `app` with our claim while our own create of it is lost on its way. */
+  async function lostToACopy(spec: object, copied: object) {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(workspace('stays'));
     bench.wire.guardBy(async ({ method, path }, pass) => {
       if (method !== 'POST' || !creates.test(path)) return pass();
       bench.wire.guardBy(undefined);
-      await bench.byHand.created({ name: 'app' }, bindings({ 'trueup-stack': 'payments' }));
+      await bench.byHand.created({ name: 'app', ...copied }, bindings({ 'trueup-stack': 'payments' }));
       return undefined;
     });
-    await stack.declare(workspace('stays'), workspace('app'));
+    await stack.declare(workspace('stays'), workspace('app', spec));
     await stack.run(['apply', '--yes'], 0);
-    const id = await bench.idOf('app');
-    expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({ id, origin: 'adopted' });
+    const record = (await stack.ledger()).records['Workspace/acme/app'];
+    return { bench, stack, record, id: await bench.idOf('app') };
+  }
+
+  it.each([
+    ['with a copy of our claim', {}, {}],
+    [
+      'and of its source',
+      { sourceUrl: 'https://git.example/app' },
+      { 'source-url': 'https://git.example/app' },
+    ],
+    ['but for our name for its source', { sourceName: 'ours' }, { 'source-name': 'theirs' }],
+  ])('%s is recorded as adopted: dropped later, it is released and stays', async (_, spec, copied) => {
+    const { bench, stack, record, id } = await lostToACopy(spec, copied);
+    expect(record).toMatchObject({ id, origin: 'adopted' });
     await stack.declare(workspace('stays'));
     await stack.run(['apply', '--yes'], 0);
     expect(await bench.idsOf('app')).toEqual([id]);
     expect(await bench.tagsOf('app')).toEqual({});
+  });
+
+  it('with what the manifest says in the place of our birth mark is taken for our own', async () => {
+    const url = 'https://git.example/app';
+    const { record } = await lostToACopy({ sourceName: 'ours', sourceUrl: url }, { 'source-name': 'ours' });
+    expect(record).toMatchObject({ origin: 'created' });
   });
 });
 

@@ -39,7 +39,7 @@ export const houseFields: FieldTable = {
       key: { compare: scalar },
     },
   },
-  maker: { compare: scalar, createOnly: true },
+  maker: { compare: scalar, createOnly: true, bearsBirthMark: true },
   code: { compare: secretVersion, default: null, writeOnly: true },
   hint: { compare: scalar, local: true },
 };

@@ -48,6 +48,6 @@ export const fields: FieldTable = {
   // That it is locked is compared, not why: `prepare` takes the reason out (RULES 18).
   lock: { compare: whole, default: null },
   dataRetentionPolicy: { compare: whole, default: null },
-  sourceName: { compare: scalar, createOnly: true },
+  sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
 };
