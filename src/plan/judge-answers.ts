@@ -1,7 +1,7 @@
 /**
  * What the answers to the writes of a change prove of it (RULES 40). A service that says yes and keeps the old value must
- * not pass for one that did what it was asked: what was answered is compared with what was sent, and what no answer shows
- * is not taken for done until it has been read. Pure.
+ * not pass for one that did what it was asked: what was answered is compared with what was sent, and what is to be reset is
+ * not taken for done until it has been read, for an answer may be nothing but the request said again. Pure.
  */
 import type { CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
@@ -49,9 +49,14 @@ export function judgeAnswers({ kind, change, answers, record, drafted }: Answere
     ),
     unverifiable: stands.flatMap(([{ path }, { is }]) => (is === 'never told' ? [path] : [])),
     unproven: stands.flatMap(([field, { is }]) =>
-      is === 'otherwise' || (isReset(field) && is === 'not told') ? [field.path] : [],
+      is === 'otherwise' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
     ),
   };
+}
+
+/** What no reading tells goes with a good answer, or it would be reset for ever. */
+function isToBeRead({ unknown }: FieldChange, is: Stand['is']): boolean {
+  return is === 'not told' || (is === 'as sent' && unknown === undefined);
 }
 
 /** By field, what was answered last; a field that an answer is about and lacks is `undefined` there. */

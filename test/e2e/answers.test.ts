@@ -20,6 +20,12 @@ function withoutAttribute(name: string): Fault {
   };
 }
 
+/** The document as a service answers it that repeats what it was sent. */
+function saidAgain(document: unknown): unknown {
+  const { data } = document as { data: { attributes: object } };
+  return { data: { ...data, attributes: { ...data.attributes, description: '', 'auto-apply': false } } };
+}
+
 async function recordOf(stack: Checkout, address: string) {
   return (await stack.ledger()).records[address];
 }
@@ -28,6 +34,7 @@ describe('a PATCH that is answered with yes and ignored', () => {
   it.each([
     ['with the old value', (document: unknown) => document],
     ['without a word of the field', () => ({ data: null })],
+    ['with the request said again', saidAgain],
   ])(
     'and %s: a field that was dropped from the manifest stays recorded, and the next plan resets it again',
     async (_, answer) => {

@@ -98,6 +98,21 @@ describe('What was answered otherwise', () => {
   });
 });
 
+describe('What was answered as sent and is to be reset', () => {
+  const records = { was: { colour: 'blue' } };
+
+  it('stays recorded until it has been read: the answer may be the request said again', () => {
+    const reset = field('colour', { before: 'blue', after: 'red' });
+    const verdict = judge(answering({ colour: 'red' }), [reset], records);
+    expect(verdict).toEqual({ ...nothing, unproven: [['colour']] });
+  });
+
+  it('is proved by the answer where no reading tells it', () => {
+    const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
+    expect(judge(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
+  });
+});
+
 describe('What was not answered', () => {
   const reset = field('colour', { before: 'blue', after: 'red' });
 
