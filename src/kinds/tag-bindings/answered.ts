@@ -11,5 +11,6 @@ import { boundTags } from '../../targets/workspaces/bound-tags.ts';
 export function answered({ path }: Call, { body }: Answer): Answered | undefined {
   const data = isJsonObject(body) ? body['data'] : undefined;
   if (path.at(-1) !== 'tag-bindings' || !Array.isArray(data)) return undefined;
-  return { about: ['tags'], spec: { tags: boundTags(data).direct } };
+  const { tags } = boundTags(data);
+  return tags && { about: ['tags'], spec: { tags: tags.direct } };
 }

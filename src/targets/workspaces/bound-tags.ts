@@ -1,6 +1,7 @@
 /**
  * The key-value tags of one workspace: what is bound to it directly, and the claim among it. The claim is a tag binding
- * like any other on the wire and never one here, so that no caller can lose it by writing "the tags".
+ * like any other on the wire and never one here, so that no caller can lose it by writing "the tags". A write repeats the
+ * whole set, so a set with a binding that is not understood is not read at all (RULES 42).
  */
 import { claimKey } from '../../model/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -32,9 +33,21 @@ interface Binding {
   readonly inherited: boolean;
 }
 
-/** From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim beats an inherited one. */
-export function boundTags(items: readonly Json[]): BoundTags {
-  const bindings = items.flatMap((item) => asBinding(item) ?? []);
+/**
+ * From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim beats an inherited one. `problem` is a
+ * clause about the first that is not understood.
+ */
+export function boundTags(items: readonly Json[]): TagsAnswer {
+  const bindings: Binding[] = [];
+  for (const item of items) {
+    const binding = asBinding(item);
+    if (typeof binding === 'string') return { problem: binding };
+    bindings.push(binding);
+  }
+  return { tags: withoutClaim(bindings) };
+}
+
+function withoutClaim(bindings: readonly Binding[]): BoundTags {
   const own = bindings.filter(({ key, inherited }) => !inherited && key !== claimKey);
   const claims = bindings.filter(({ key }) => key === claimKey);
   const claim = claims.find(({ inherited }) => !inherited) ?? claims[0];
@@ -44,12 +57,20 @@ export function boundTags(items: readonly Json[]): BoundTags {
   };
 }
 
-function asBinding(item: Json): Binding | undefined {
+/** A clause where it is none. A key alone is a tag with an empty value, which some clients send as no value at all. */
+function asBinding(item: Json): Binding | string {
   const attributes = isJsonObject(item) ? item['attributes'] : undefined;
-  if (!isJsonObject(item) || !isJsonObject(attributes)) return undefined;
-  const { key, value } = attributes;
-  if (typeof key !== 'string') return undefined;
-  return { key, value: typeof value === 'string' ? value : '', inherited: isInherited(item) };
+  if (!isJsonObject(item) || !isJsonObject(attributes)) return 'one has no attributes';
+  const { key, value = null } = attributes;
+  if (typeof key !== 'string') return 'the key of one is no text';
+  if (value !== null && typeof value !== 'string') return `the value of "${key}" is no text`;
+  return { key, value: value ?? '', inherited: isInherited(item) };
+}
+
+function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
+  return answer.tags === undefined
+    ? { problem: `the tag bindings of workspace "${name}" were not understood: ${answer.problem}` }
+    : answer;
 }
 
 /** The origin stands in `links` or in `relationships`, by the version of the client that asked (facts 1.5.5). */
@@ -66,14 +87,14 @@ function isInherited(item: JsonObject): boolean {
 export function includedTags(
   item: WorkspaceItem,
   included: ReadonlyMap<string, Json>,
-): BoundTags | undefined {
+): TagsAnswer | undefined {
   const relationship = item.relationships['effective-tag-bindings'];
   const data = isJsonObject(relationship) ? relationship['data'] : undefined;
   if (!Array.isArray(data)) return undefined;
   const items = (data as readonly Json[]).map((entry) =>
     isJsonObject(entry) && typeof entry['id'] === 'string' ? included.get(entry['id']) : undefined,
   );
-  return items.every((found) => found !== undefined) ? boundTags(items) : undefined;
+  return items.every((found) => found !== undefined) ? ofWorkspace(item.name, boundTags(items)) : undefined;
 }
 
 /** Included tag bindings by id, for `includedTags`. */
@@ -96,22 +117,20 @@ export async function readBoundTags(
   mayInherit: boolean,
 ): Promise<TagsAnswer> {
   const direct = await readBindings(session, item, 'tag-bindings');
-  if ('problem' in direct) return direct;
-  const tags = boundTags(direct.items);
-  if (!mayInherit || tags.claim !== undefined) return { tags };
+  if (direct.tags === undefined || !mayInherit || direct.tags.claim !== undefined) return direct;
   const effective = await readBindings(session, item, 'effective-tag-bindings');
-  if ('problem' in effective) return effective;
-  const { claim } = boundTags(effective.items);
-  return { tags: claim === undefined ? tags : { ...tags, claim: { ...claim, inherited: true } } };
+  if (effective.tags === undefined) return effective;
+  const { claim } = effective.tags;
+  return claim === undefined ? direct : { tags: { ...direct.tags, claim: { ...claim, inherited: true } } };
 }
 
 async function readBindings(
   { reader }: Session,
   { id, name }: Pick<WorkspaceItem, 'id' | 'name'>,
   list: 'tag-bindings' | 'effective-tag-bindings',
-): Promise<{ readonly items: readonly Json[] } | { readonly problem: string }> {
+): Promise<TagsAnswer> {
   const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
-  if (answer.status === 200 && Array.isArray(data)) return { items: data };
+  if (answer.status === 200 && Array.isArray(data)) return ofWorkspace(name, boundTags(data));
   return { problem: `the tag bindings of workspace "${name}" were not read: ${describeAnswer(answer)}` };
 }

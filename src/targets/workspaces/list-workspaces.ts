@@ -109,7 +109,7 @@ function includedTagging(
   for (const item of items) {
     const found = includedTags(item, bindings);
     if (found === undefined) return undefined;
-    tags.set(item.id, { tags: found });
+    tags.set(item.id, found);
   }
   return {
     hasTags: true,

@@ -55,9 +55,7 @@ export async function readWorkspaceWithTags(
   if (document === undefined) return undefined;
   const { item, included } = document;
   if (id !== undefined && !(await belongs(session, item))) return undefined;
-  const tags = includedTags(item, included);
-  if (tags !== undefined) return { item, tags };
-  const read = await readBoundTags(session, item, true);
+  const read = includedTags(item, included) ?? (await readBoundTags(session, item, true));
   if (read.tags === undefined) throw unread(answer, read.problem);
   return { item, tags: read.tags };
 }

@@ -1,0 +1,62 @@
+/** What is answered and not understood is neither taken for something else nor for nothing (RULES 39, 42). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, openBench } from './bench.ts';
+import { workspace } from './documents.ts';
+
+/** A workspace that nobody manages yet. */
+async function make(bench: Bench, name: string, tags: Readonly<Record<string, string>> = {}): Promise<void> {
+  const data = Object.entries(tags).map(([key, value]) => ({
+    type: 'tag-bindings',
+    attributes: { key, value },
+  }));
+  await bench.byHand.post('/organizations/acme/workspaces', {
+    data: { type: 'workspaces', attributes: { name }, relationships: { 'tag-bindings': { data } } },
+  });
+}
+
+describe('a live tag', () => {
+  const all = /\/(workspaces|tag-bindings)/;
+  const becomes = (value: string) => (body: unknown) =>
+    JSON.parse(JSON.stringify(body).replaceAll('"value":"4711"', `"value":${value}`));
+  const withoutInclude = {
+    answer: 400,
+    body: { errors: [{ status: '400', title: 'bad', detail: 'Invalid include parameter' }] },
+  };
+
+  it.each([
+    ['the list', '4711', false],
+    ['the list', '["4711"]', false],
+    ['a read of its own', '4711', true],
+  ])(
+    'whose value is no text in %s (%s) leaves the tags unread: nothing of that workspace is written',
+    async (_, value, separately) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('other'));
+      await make(bench, 'app', { 'cost-center': '4711' });
+      await stack.declare(
+        workspace('other', { autoApply: true }),
+        workspace('app', { tags: { env: 'prod' } }, { adopt: true }),
+      );
+      if (separately) bench.wire.add({ path: /include=/, times: 100, fault: withoutInclude });
+      bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes(value) } });
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'the tag bindings of workspace "app" were not understood: the value of "cost-center" is no text',
+      );
+      expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+      expect(await bench.tagsOf('app')).toEqual({ 'cost-center': '4711' });
+      expect(out).toMatch(/applied +~ Workspace\/acme\/other/);
+    },
+  );
+
+  it('without a value is a key alone, which an empty value says as well', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await make(bench, 'app', { 'cost-center': '4711' });
+    await stack.declare(workspace('app', { tags: { 'cost-center': '' } }, { adopt: true }));
+    bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes('null') } });
+    const { changes } = await stack.plan();
+    expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
+  });
+});
