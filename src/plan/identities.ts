@@ -73,6 +73,54 @@ function followWholes(
 }
 
 /**
+ * Why nobody knows how a resource stands, also by the address that declares it: one that is renamed takes it along, its
+ * parts too, and one that was not found at all may be the one that its heir is renamed from (RULES 39).
+ * @param all as they were read, before `matchLive` moved any
+ */
+export function matchUnseen(
+  unseen: ReadonlyMap<AddressText, string>,
+  all: readonly LiveResource[],
+  { live, desired, kind }: Omit<Known, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
+): ReadonlyMap<AddressText, string> {
+  const read = byAddress(all);
+  const placed = new Map(
+    [...live.values()].flatMap(({ address, id }) =>
+      id === undefined ? [] : [[idKey(address, id), address.name] as const],
+    ),
+  );
+  const heirs = heirsOf(desired, live);
+  const nameOf = (whole: Address) => {
+    const id = read.get(formatAddress(whole))?.id;
+    return id === undefined ? heirs.get(formatAddress(whole)) : placed.get(idKey(whole, id));
+  };
+  const declaredAs = (address: Address) => {
+    const { ownership } = kind(address.kind);
+    const name = nameOf(ownership.by === 'part' ? ownership.of(address) : address);
+    return formatAddress({ ...address, name: name ?? address.name });
+  };
+  return new Map(
+    [...unseen].flatMap(([text, why]) => [
+      [text, why] as const,
+      [declaredAs(parseAddress(text)), why] as const,
+    ]),
+  );
+}
+
+/** By its former address, the name of whatever is declared to be renamed and was not found under its new name. */
+function heirsOf(
+  desired: Known['desired'],
+  live: ReadonlyMap<AddressText, LiveResource>,
+): ReadonlyMap<AddressText, string> {
+  const heirs = new Map<AddressText, string>();
+  for (const [text, { address, metadata }] of desired) {
+    const { renamedFrom } = metadata;
+    if (renamedFrom === undefined || live.has(text)) continue;
+    heirs.set(formatAddress({ ...address, name: renamedFrom }), address.name);
+  }
+  return heirs;
+}
+
+/**
  * By today's address of each resource, the address under which the ledger has its record. A record of another id than
  * the live resource's tells of one that is gone, and proves nothing about the one that took its name.
  */

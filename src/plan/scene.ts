@@ -6,7 +6,7 @@ import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
-import { byAddress, matchLive, matchRecords, recordsAbout, spentRecords } from './identities.ts';
+import { byAddress, matchLive, matchRecords, matchUnseen, recordsAbout, spentRecords } from './identities.ts';
 
 /** One target as it was found: what was read of each kind, and at what cost. */
 export interface LiveTarget {
@@ -98,6 +98,7 @@ export function setScene(input: SceneInput): Scene {
   const target = (name: string) => found(targets.get(name), `target ${name}`);
   const live = matchLive(allLive(input), { desired, ledger, kind });
   const recorded = matchRecords(ledger, live);
+  const unseen = matchUnseen(allUnseen(input), allLive(input), { desired, live, kind });
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const { isSelection = false } = input;
   const spent = spentRecords(ledger, live);
@@ -132,10 +133,7 @@ export function setScene(input: SceneInput): Scene {
       const { unread, sets } = target(address.target);
       return unread?.message ?? sets.get(address.kind)?.incomplete[0];
     },
-    unseen: (address) => {
-      const { unread, sets } = target(address.target);
-      return unread?.message ?? sets.get(address.kind)?.unseen?.get(formatAddress(address));
-    },
+    unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&
@@ -151,6 +149,10 @@ function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
 
 function allSets({ targets }: SceneInput): LiveSet[] {
   return targets.flatMap(({ sets }) => [...sets.values()]);
+}
+
+function allUnseen(input: SceneInput): ReadonlyMap<AddressText, string> {
+  return new Map(allSets(input).flatMap(({ unseen = [] }) => [...unseen]));
 }
 
 function allLive(input: SceneInput): LiveResource[] {

@@ -1,7 +1,7 @@
 /** What is answered and not understood is neither taken for something else nor for nothing (RULES 39, 42). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from './bench.ts';
-import { workspace } from './documents.ts';
+import { consumers, workspace } from './documents.ts';
 
 /** A workspace that nobody manages yet. */
 async function make(bench: Bench, name: string, tags: Readonly<Record<string, string>> = {}): Promise<void> {
@@ -58,5 +58,45 @@ describe('a live tag', () => {
     bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes('null') } });
     const { changes } = await stack.plan();
     expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
+  });
+});
+
+describe('what could not be read', () => {
+  const refused = { answer: 403 };
+  const addresses = ({ changes }: { changes: readonly { address: string }[] }) =>
+    changes.map(({ address }) => address);
+
+  it('is not changed under the name that it is renamed to either', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const keep = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
+    await stack.begin(workspace('old', keep), workspace('other'));
+    await stack.declare(
+      workspace('new', { ...keep, autoApply: true }, { renamedFrom: 'old' }),
+      workspace('other', { autoApply: true }),
+    );
+    const path = new RegExp(`${await bench.idOf('old')}/relationships/data-retention-policy`);
+    bench.wire.add({ method: 'GET', path, times: 100, fault: refused });
+    expect(addresses(await stack.plan(1))).toEqual(['Workspace/acme/other']);
+    await stack.run(['apply', '--yes'], 6);
+    expect(bench.wire.writes().map(({ path: written }) => written)).toEqual([
+      `/api/v2/workspaces/${await bench.idOf('other')}`,
+    ]);
+    expect(await bench.idsOf('old')).toHaveLength(1);
+  });
+
+  it('stays with a workspace that is renamed: its consumers are not given again', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old'), workspace('other'), consumers('old', { consumers: ['other'] }));
+    await stack.declare(
+      workspace('new', {}, { renamedFrom: 'old' }),
+      workspace('other'),
+      consumers('new', { consumers: ['other'] }),
+    );
+    bench.wire.add({ method: 'GET', path: /remote-state-consumers/, times: 100, fault: refused });
+    const plan = await stack.plan(1);
+    expect(addresses(plan)).toEqual(['Workspace/acme/new']);
+    expect(plan.problems).toEqual([]);
   });
 });
