@@ -100,3 +100,50 @@ describe('what could not be read', () => {
     expect(plan.problems).toEqual([]);
   });
 });
+
+describe('a workspace that the list lacks and that cannot be read by its id', () => {
+  const without = (name: string) => (body: unknown) => {
+    const { data, meta, ...rest } = body as { data: { attributes: { name: string } }[]; meta: object };
+    const others = data.filter(({ attributes }) => attributes.name !== name);
+    return { ...rest, data: others, meta: { ...meta, pagination: { 'total-count': others.length } } };
+  };
+  const hidden = (bench: Bench, id: string) =>
+    bench.wire.add(
+      { path: /organizations\/acme\/workspaces\?/, times: 100, fault: { rewrite: without('app') } },
+      { method: 'GET', path: new RegExp(`/workspaces/${id}`), times: 100, fault: { answer: 403 } },
+    );
+
+  it.each([
+    ['by its name', workspace('app', { autoApply: true, tags: { env: 'prod' } })],
+    ['by another name', workspace('new', { autoApply: true, tags: { env: 'prod' } }, { renamedFrom: 'app' })],
+  ])(
+    'is not created again when it is declared %s, and no command is shown that would',
+    async (_, declared) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+      await stack.declare(declared, workspace('other', { autoApply: true }));
+      hidden(bench, await bench.idOf('app'));
+      const plan = await stack.plan(1);
+      expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+        'update Workspace/acme/other',
+      ]);
+      expect(plan.acknowledge).toEqual([]);
+      expect(JSON.stringify(plan.coverage)).toContain('a workspace that the ledger knows was not read');
+      await stack.run(['apply', '--yes'], 6);
+      expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+    },
+  );
+
+  it('is made a consumer by nobody, for its id is not known', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('other'));
+    await stack.declare(workspace('app'), workspace('other', { remoteStateConsumers: ['app'] }));
+    hidden(bench, await bench.idOf('app'));
+    const { out, err } = await stack.run(['plan'], 1);
+    expect(`${out}${err}`.replace(/\s+/g, ' ')).toContain(
+      '"RemoteStateConsumers/acme/other" refers to "Workspace/acme/app", and nobody can tell which one that is',
+    );
+  });
+});

@@ -2,7 +2,7 @@
  * Reads the workspaces of an organization: the shared list, and what it cannot carry, for those workspaces only that
  * the stack has to do with (RULES 8, 9).
  */
-import { type Address, formatAddress } from '../../model/address.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
@@ -36,7 +36,7 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   );
   return {
     resources,
-    unseen: new Map(unseen),
+    unseen: new Map([...missing.unseen, ...unseen]),
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
     invisible: invisibleFields(wanted, resources),
@@ -57,31 +57,43 @@ export async function readOne(
   return liveWorkspace(address, { ...found, retention: answer.policy });
 }
 
-/** Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (RULES 8). */
+/**
+ * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (RULES 8).
+ * One that cannot be read is not absent, unless another one bears its name by now (RULES 39).
+ */
 async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
-  const ids = [...records.values()].flatMap(({ id }) => (id === undefined || list.byId.has(id) ? [] : [id]));
-  const looks = await Promise.all(ids.map((id) => readById(session, id)));
+  const missing = [...records].flatMap(([text, { id }]) =>
+    id === undefined || list.byId.has(id) ? [] : [{ text, id }],
+  );
+  const looks = await Promise.all(
+    missing.map(async ({ text, id }) => ({ text, ...(await readById(session, id)) })),
+  );
   return {
     items: looks.flatMap(({ item }) => item ?? []),
-    incomplete: looks.flatMap(({ incomplete }) => incomplete ?? []),
+    incomplete: looks.flatMap(({ unread, elsewhere }) => unread ?? elsewhere ?? []),
+    unseen: looks.flatMap(({ text, unread }) =>
+      unread === undefined || list.byName.has(parseAddress(text).name) ? [] : [[text, unread] as const],
+    ),
   };
 }
 
 interface ById {
   readonly item?: WorkspaceItem;
-  readonly incomplete?: string;
+  /** why nobody knows whether it is there */
+  readonly unread?: string;
+  /** a workspace that is elsewhere is none of this target's, and a ledger that knows it knows another place */
+  readonly elsewhere?: string;
 }
 
-/** A workspace that is elsewhere is none of this target's, and a ledger that knows it knows another place. */
 async function readById(session: Session, id: string): Promise<ById> {
   try {
     const item = await readWorkspaceAnywhere(session, id);
     if (item === undefined || (await belongs(session, item))) return item === undefined ? {} : { item };
     const where = `organization "${session.target.organization ?? ''}"`;
-    return { incomplete: `the ledger knows the workspace "${item.name}" (${id}), which is not in ${where}` };
+    return { elsewhere: `the ledger knows the workspace "${item.name}" (${id}), which is not in ${where}` };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
-    return { incomplete: `a workspace that the ledger knows was not read: ${error.message}` };
+    return { unread: `a workspace that the ledger knows was not read: ${error.message}` };
   }
 }
 
