@@ -1,7 +1,7 @@
 /**
  * A list that comes in pages, read whole: the first page tells the total, the rest is read side by side. Complete means
- * that ids are unique and as many as a total that stayed the same; pages that shifted meanwhile are read once more
- * (RULES 8).
+ * that each document has an id, and that ids are unique and as many as a total that stayed the same; pages that shifted
+ * meanwhile are read once more (RULES 8).
  */
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Answer, Reader } from '../model/wire.ts';
@@ -15,11 +15,15 @@ export interface Pages {
   readonly complete: boolean;
   /** why it is not complete: the answer that was no page, or a sentence */
   readonly problem?: Answer | string;
+  /** how many it lacks of a total that stayed the same, where nothing else is amiss */
+  readonly missing?: number;
 }
 
 /** One page, understood. */
 interface Page {
   readonly items: readonly JsonObject[];
+  /** how many documents stand in it that are none */
+  readonly odd: number;
   readonly included: readonly JsonObject[];
   readonly total?: number;
   readonly pages: number;
@@ -47,13 +51,19 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
   const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
   const rest = answers.map(understand);
   const pages = [first, ...rest.filter((page) => page !== undefined)];
-  const problem = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  const items = pages.flatMap((page) => page.items);
+  const amiss = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  const { total = items.length } = first;
+  const problem =
+    amiss ??
+    (total === items.length ? undefined : `the list tells a total of ${total} and gave ${items.length}`);
   return {
-    items: pages.flatMap(({ items }) => items),
+    items,
     included: pages.flatMap(({ included }) => included),
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
+    ...(amiss === undefined && total > items.length ? { missing: total - items.length } : {}),
   };
 }
 
@@ -68,30 +78,28 @@ function pagePath(path: string, size: number, number: number): string {
 /** undefined when the answer is no page of a list */
 function understand({ status, body }: Answer): Page | undefined {
   if (status !== 200 || !isJsonObject(body) || !Array.isArray(body['data'])) return undefined;
-  const items = objectsOf(body['data']);
+  const items = objectsOf(body['data']).filter(({ id }) => typeof id === 'string');
+  const odd = body['data'].length - items.length;
   const included = objectsOf(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');
   const total = memberOf(pagination, 'total-count');
   if (typeof total !== 'number') {
     const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
-    return { items, included, pages: 1, endless: next !== null };
+    return { items, odd, included, pages: 1, endless: next !== null };
   }
   const told = memberOf(pagination, 'total-pages');
-  const pages = typeof told === 'number' ? told : Math.ceil(total / Math.max(1, items.length));
-  return { items, included, total, pages, endless: false };
+  const pages = typeof told === 'number' ? told : Math.ceil(total / Math.max(1, body['data'].length));
+  return { items, odd, included, total, pages, endless: false };
 }
 
 function inconsistency(first: Page, pages: readonly Page[]): string | undefined {
   if (first.endless) return 'the list has more pages and does not tell how many';
   if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
-  const items = pages.flatMap((page) => page.items);
-  const ids = items.map(({ id }) => id).filter((id) => typeof id === 'string');
+  const odd = pages.reduce((sum, page) => sum + page.odd, 0);
+  if (odd > 0) return `the list gave ${odd} documents without an id`;
+  const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   const repeated = ids.length - new Set(ids).size;
-  if (repeated > 0) return `the list gave ${repeated} of its ids more than once`;
-  if (first.total !== undefined && items.length !== first.total) {
-    return `the list tells a total of ${first.total} and gave ${items.length}`;
-  }
-  return undefined;
+  return repeated > 0 ? `the list gave ${repeated} of its ids more than once` : undefined;
 }
 
 function objectsOf(value: Json | undefined): JsonObject[] {

@@ -147,3 +147,58 @@ describe('a workspace that the list lacks and that cannot be read by its id', ()
     );
   });
 });
+
+describe('a list with documents that are not understood', () => {
+  type Document = { id?: string; attributes?: { name?: string } };
+  type Page = { data: Document[]; meta: { pagination: { 'total-count': number } } };
+  /** the document of this workspace, otherwise */
+  const odd = (name: string, become: (document: Document) => Document) => (body: unknown) => {
+    const { data, ...rest } = body as Page;
+    return { ...rest, data: data.map((item) => (item.attributes?.name === name ? become(item) : item)) };
+  };
+  const nameless = ({ id = '' }: Document) => ({ id, type: 'workspaces' });
+  const without = ({ id: _, ...rest }: Document) => rest;
+
+  it.each([
+    ['a name', nameless, '1 of 2 documents in the list of organization "acme" have no name'],
+    ['an id', without, 'the list gave 1 documents without an id'],
+  ])('of workspaces is not all that there is: one without %s', async (_, become, why) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('other'));
+    await make(bench, 'app');
+    bench.wire.add({
+      path: /organizations\/acme\/workspaces\?/,
+      times: 100,
+      fault: { rewrite: odd('app', become) },
+    });
+    const { coverage } = await stack.plan(1);
+    expect(coverage.complete).toBe(false);
+    expect(JSON.stringify(coverage)).toContain(JSON.stringify(why).slice(1, -1));
+  });
+
+  const counted = (count: (page: number) => number) => {
+    let page = 0;
+    return (body: unknown) => {
+      const { meta: _, ...rest } = body as Page;
+      page += 1;
+      return { ...rest, meta: { pagination: { 'total-count': count(page), 'total-pages': 2 } } };
+    };
+  };
+
+  it.each([
+    ['one without a name', odd('a', nameless), '1 of 2 in the list have no name'],
+    ['more than it counts', counted(() => 1), 'the list tells a total of 1 and gave 2'],
+    ['another total with each page', counted((page) => page), 'the list changed its total while it was read'],
+  ])('of consumers leaves them unread: %s', async (_, rewrite, why) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const others = ['a', 'b'].map((name) => workspace(name));
+    await stack.begin(...others, workspace('app', { remoteStateConsumers: ['a', 'b'] }));
+    await stack.declare(...others, workspace('app', { remoteStateConsumers: ['b'] }));
+    bench.wire.add({ path: /relationships\/remote-state-consumers/, times: 100, fault: { rewrite } });
+    const { changes, coverage } = await stack.plan(1);
+    expect(changes).toEqual([]);
+    expect(JSON.stringify(coverage)).toContain(why);
+  });
+});

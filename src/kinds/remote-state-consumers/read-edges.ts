@@ -26,12 +26,16 @@ export async function readEdges(session: Session, item: WorkspaceItem): Promise<
     session.reader,
     `/workspaces/${encodeURIComponent(item.id)}/relationships/remote-state-consumers`,
   );
+  const { missing = 0 } = pages;
+  if (!pages.complete && missing === 0) return { problem: whyUnread(item, pages) };
   const consumers = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
+  const given = pages.items.length;
+  if (consumers.length < given)
+    return {
+      problem: `${notAllRead(item)}: ${given - consumers.length} of ${given} in the list have no name`,
+    };
   const edges = Object.fromEntries(consumers.map(({ name, id }) => [name, id] as const));
-  const hidden = Math.max(pages.items.length, pages.total ?? 0) - consumers.length;
-  const listed = pages.complete || (typeof pages.problem === 'string' && hidden > 0);
-  if (!listed) return { problem: whyUnread(item, pages) };
-  return { edges, ...(hidden > 0 ? { note: leftAlone(item, hidden) } : {}) };
+  return { edges, ...(missing > 0 ? { note: leftAlone(item, missing) } : {}) };
 }
 
 /** The service counts them and does not show them; an edge that is not seen is never removed. */
@@ -39,7 +43,10 @@ function leftAlone({ name }: WorkspaceItem, count: number): string {
   return `${count} consumers of workspace "${name}" cannot be read with this token: they are left alone`;
 }
 
-function whyUnread({ name }: WorkspaceItem, { problem }: Pages): string {
-  const why = typeof problem === 'object' ? describeAnswer(problem) : problem;
-  return `the remote state consumers of workspace "${name}" were not all read: ${why}`;
+function whyUnread(item: WorkspaceItem, { problem }: Pages): string {
+  return `${notAllRead(item)}: ${typeof problem === 'object' ? describeAnswer(problem) : problem}`;
+}
+
+function notAllRead({ name }: WorkspaceItem): string {
+  return `the remote state consumers of workspace "${name}" were not all read`;
 }

@@ -1,6 +1,7 @@
 /**
  * The workspaces of an organization, read once for all kinds that need them, with their tag bindings where the service
- * can include those (RULES 8, 9). A service that cannot is noticed by what it leaves out, not by its name.
+ * can include those (RULES 8, 9). A service that cannot is noticed by what it leaves out, not by its name. A document that
+ * is not understood is one that was not seen: then this is not all that there is (RULES 39).
  */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { claimKey } from '../../model/claim.ts';
@@ -47,7 +48,11 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
       byName: new Map(items.map((item) => [item.name, item])),
       ...(pages.total === undefined ? {} : { total: pages.total }),
       ...rest,
-      incomplete: [...whyIncomplete(session, pages), ...(incomplete === undefined ? [] : [incomplete])],
+      incomplete: [
+        ...whyIncomplete(session, pages),
+        ...whyFewer(session, pages.items.length, items.length),
+        ...(incomplete === undefined ? [] : [incomplete]),
+      ],
     };
   });
 }
@@ -96,6 +101,14 @@ function whyIncomplete(session: Session, pages: Pages): string[] {
   const organization = session.target.organization ?? '';
   const why = whyUnread(session, pages) ?? String(pages.problem);
   return [`not all workspaces of organization "${organization}" were read: ${why}`];
+}
+
+function whyFewer({ target }: Session, given: number, understood: number): string[] {
+  if (understood === given) return [];
+  const where = `the list of organization "${target.organization ?? ''}"`;
+  return [
+    `not all workspaces were understood: ${given - understood} of ${given} documents in ${where} have no name`,
+  ];
 }
 
 /** undefined when any workspace lacks its tags: the service ignored the include, as some do silently. */

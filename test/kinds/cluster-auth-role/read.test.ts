@@ -103,6 +103,17 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toHaveLength(1);
   });
 
+  it('takes a list with a key that is no text for none at all', async () => {
+    const { session, seen } = await canned((line) =>
+      line.includes('list=true')
+        ? { status: 200, body: { data: { keys: ['a', 7] } } }
+        : { status: 200, body: { data: plain } },
+    );
+    const set = await kind.read(session, wants([role('a')]));
+    expect(set).toMatchObject({ resources: [], unread: 'the list of roles holds no names' });
+    expect(seen).toHaveLength(1);
+  });
+
   it('lists with GET where the verb LIST is unknown, and says so', async () => {
     const { session, seen } = await canned(
       (line) =>
