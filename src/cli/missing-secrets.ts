@@ -16,7 +16,7 @@ import { type SecretPlace, whyAbsent } from './secrets.ts';
 export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promise<Plan> {
   const changes = await Promise.all(
     plan.changes.map(async (change) => {
-      const missing = await missingOf(change, place);
+      const missing = await missingOf(change, place, { reads: false });
       const notes = missing.map(({ why }) => `${why} here: apply will need it`);
       return notes.length === 0 ? change : { ...change, notes: [...change.notes, ...new Set(notes)] };
     }),
@@ -30,7 +30,9 @@ export async function refuseMissingSecrets(
   place: SecretPlace,
   screen: Screen,
 ): Promise<ExitCode | undefined> {
-  const missing = (await Promise.all(plan.changes.map((change) => missingOf(change, place)))).flat();
+  const missing = (
+    await Promise.all(plan.changes.map((change) => missingOf(change, place, { reads: true })))
+  ).flat();
   const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
   if (bySource.size === 0) return undefined;
   printDiagnostics(screen, [...bySource.values()].flatMap(diagnose));
@@ -46,7 +48,11 @@ interface Missing {
   readonly why: string;
 }
 
-async function missingOf(change: Change, place: SecretPlace): Promise<Missing[]> {
+async function missingOf(
+  change: Change,
+  place: SecretPlace,
+  look: { readonly reads: boolean },
+): Promise<Missing[]> {
   const needed = change.calls.flatMap(({ body = {} }) =>
     Object.entries(body).flatMap(([member, value]) =>
       referencesIn(value).flatMap((found) =>
@@ -55,7 +61,7 @@ async function missingOf(change: Change, place: SecretPlace): Promise<Missing[]>
     ),
   );
   const looks = await Promise.all(
-    needed.map(async (need) => ({ need, why: await whyAbsent(need.source, place) })),
+    needed.map(async (need) => ({ need, why: await whyAbsent(need.source, place, look) })),
   );
   return looks.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
 }

@@ -2,14 +2,13 @@
  * Where secrets of manifests may come from, as far as the stack limits it (RULES 42): whoever may write a manifest must not
  * be able to have any variable or file of the machine sent to a service. Tokens of targets stand in the stack itself.
  */
-import { relative, resolve, sep } from 'node:path';
-import picomatch from 'picomatch';
 import type { FieldTable } from '../model/field.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
 import type { Finding, Kind } from '../model/kind.ts';
 import { matchesPattern } from '../model/name-pattern.ts';
 import type { Spec } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
+import { isFileAdmitted, leadsOut } from './admitted-files.ts';
 import { orList, quoted } from './problem.ts';
 
 /** Nothing where the stack sets no limits. */
@@ -23,10 +22,22 @@ export function checkSources(
     ...(env === undefined || secrets.env.some((pattern) => matchesPattern(env, pattern))
       ? []
       : [refusal(path, { what: 'environment variable', list: 'env', name: env, admitted: secrets.env })]),
-    ...(file === undefined || secrets.files.some((pattern) => matchesFile(file, pattern, directory))
-      ? []
-      : [refusal(path, { what: 'file', list: 'files', name: file, admitted: secrets.files })]),
+    ...(file === undefined ? [] : checkFile(path, file, { admitted: secrets.files, directory })),
   ]);
+}
+
+function checkFile(
+  path: Path,
+  file: string,
+  { admitted, directory }: { readonly admitted: readonly string[]; readonly directory: string },
+): Finding[] {
+  const about = { what: 'file', list: 'files', name: file, admitted };
+  if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
+  const real = leadsOut(file, admitted, directory);
+  if (real === undefined) return [];
+  const message = `the file ${quoted(file)} is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
+  const fix = `name the file that is meant, and add that one to "spec.secrets.files" in the stack's file`;
+  return [{ ...refusal(path, about), message, fix }];
 }
 
 interface Source {
@@ -48,16 +59,6 @@ function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
       ...(typeof file === 'string' ? [{ path: [...path, 'file'], file }] : []),
     ];
   });
-}
-
-/** Both are what they lead to from the stack's folder, so that no `..` leads out of what a pattern names. */
-function matchesFile(file: string, pattern: string, directory: string): boolean {
-  const { base, glob } = picomatch.scan(pattern);
-  const wanted = resolve(directory, file);
-  if (glob === '') return wanted === resolve(directory, pattern);
-  const below = relative(resolve(directory, base), wanted).split(sep).join('/');
-  const isOutside = below === '..' || below.startsWith('../');
-  return !isOutside && picomatch(glob, { nonegate: true })(below);
 }
 
 function refusal(

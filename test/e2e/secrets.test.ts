@@ -1,6 +1,6 @@
 /** Secrets stay out (DESIGN section 4): of every output, ledger, plan and error, also when the service repeats them. */
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
@@ -99,6 +99,19 @@ describe('planted secrets', () => {
     expect(err).not.toContain('the token');
     expect(bench.wire.writes()).toEqual([]);
     await expect(stack.ledger()).rejects.toThrow('ENOENT');
+  });
+
+  it('are sent and kept out of what is said without the white space around them, from wherever they come', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const env = { ...secrets, SPACED_JWT: ` ${secrets.REVIEWER_JWT}\n`, API_TOKEN: `${secrets.API_TOKEN}\n` };
+    await stack.declare(...documents({ env: 'SPACED_JWT' }));
+    bench.wire.add({ method: 'POST', path: /\/config$/, fault: { repeat: 400 } });
+    const told = await trueup(['apply', '--yes'], { cwd: stack.directory, env });
+    expect(told.code).toBe(6);
+    expectNoSecret(told.out + told.err);
+    const [config] = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
+    expect(JSON.parse(config?.text ?? '')).toMatchObject({ token_reviewer_jwt: secrets.REVIEWER_JWT });
   });
 
   it('that somebody wrote into a manifest are refused, and not repeated', async () => {
@@ -227,6 +240,36 @@ describe('the sources that a stack admits', () => {
   });
 });
 
+describe('a file that the stack admits and that is a link', () => {
+  it('is not read out of where the stack admits files, also when it became one after the plan', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { secrets: { files: ['jwts/*'] } } });
+    const inside = (file: string) => join(stack.directory, file);
+    await stack.declare(workspace('app'), clusterAuthConfig({ tokenReviewerJwt: { file: 'jwts/jwt' } }));
+    await mkdir(inside('jwts'));
+    await writeFile(inside('of-the-machine'), fileJwt);
+    await writeFile(inside('jwts/jwt'), 'the one that is meant');
+    const becomeLink = async () => {
+      await rm(inside('jwts/jwt'));
+      await symlink('../of-the-machine', inside('jwts/jwt'));
+    };
+    await stack.run(['plan'], 0);
+    const reads = bench.wire.seen.filter(({ path }) => path.endsWith('/config')).length;
+    const config = { method: 'GET', path: /\/config$/ };
+    // As often as a plan asks for it, and then the once that comes just before it is written.
+    bench.wire.add(
+      { ...config, times: reads, fault: { first: async () => {} } },
+      { ...config, fault: { first: becomeLink } },
+    );
+    await stack.run(['apply', '--yes'], 6);
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    const { err } = await stack.run(['apply', '--yes'], 7);
+    expect(err).toContain('error[source-not-admitted]');
+    expect(err).toContain('is a link out of what "spec.secrets" of the stack admits');
+    expectNoSecret(JSON.stringify(bench.wire.writes()) + err);
+  });
+});
+
 describe('a secret that is not there', () => {
   const jwt = (source: object, metadata: object = {}) => {
     const config = clusterAuthConfig({ tokenReviewerJwt: source });
@@ -275,6 +318,29 @@ describe('a secret that is not there', () => {
       const wanted = why === undefined ? [] : [`the file "${file}" ${why} here: apply will need it`];
       expect(await notesOf(stack)).toEqual(wanted);
     }
+  });
+
+  it('is also one of white space alone: a plan tells it of a variable, and apply of a file, before its first request', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await writeFile(join(stack.directory, 'blank.jwt'), ' \n');
+    const apply = (source: object) =>
+      stack
+        .declare(workspace('app'), jwt(source))
+        .then(() =>
+          trueup(['apply', '--yes'], { cwd: stack.directory, env: { ...secrets, BLANK: ' \t\n' } }),
+        );
+    for (const [source, why] of [
+      [{ env: 'BLANK' }, 'the environment variable "BLANK" is empty'],
+      [{ file: 'blank.jwt' }, 'the file "blank.jwt" is empty'],
+    ] as const) {
+      const { code, err } = await apply(source);
+      expect(code).toBe(1);
+      expect(err).toContain(`${why}, and ClusterAuthConfig/prod/config needs it`);
+      expect(bench.wire.writes()).toEqual([]);
+    }
+    // What a plan may not read it cannot tell.
+    expect(await notesOf(stack)).toEqual([]);
   });
 
   it('is no note where nothing is to be sent', async () => {

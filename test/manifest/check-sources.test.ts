@@ -1,5 +1,5 @@
 // Where secrets of manifests may come from: `spec.secrets` of the stack, for every field that compares as a secret.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
@@ -90,6 +90,52 @@ describe('the source of a secret', () => {
       expect(diagnostics).toEqual([]);
     },
   );
+
+  it.each([
+    ['secrets/gate.key', 'secrets/**', 'own.key', true],
+    ['secrets/gate.key', 'secrets/**', '../elsewhere/id', false],
+    ['secrets/gate.key', 'secrets/gate.key', '../elsewhere/id', false],
+    ['secrets/gate.key', '**', '../elsewhere/id', true],
+    ['secrets/gate.key', '**', '/etc/passwd', false],
+    ['link/id', 'link/*', undefined, true],
+    ['link/id', '*/id', undefined, true],
+    ['secrets/link/id', 'secrets/**', undefined, false],
+    ['secrets/none', 'secrets/*', undefined, true],
+  ])(
+    'behind the path %s, which %s admits, is what it leads to (%s): %s',
+    async (file, pattern, to, admitted) => {
+      const folder = await folderWith({
+        'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
+        'manifests/a.yaml': gate(`{ file: "${file}" }`),
+        'secrets/own.key': 'x',
+        'elsewhere/id': 'x',
+      });
+      if (to !== undefined) await symlink(to, join(folder, 'secrets', 'gate.key'));
+      await symlink('elsewhere', join(folder, 'link'));
+      await symlink('../elsewhere', join(folder, 'secrets', 'link'));
+      const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+      expect(diagnostics.map(({ code }) => code)).toEqual(admitted ? [] : refused);
+    },
+  );
+
+  it.each([
+    'var/run/secrets/gate/token',
+    'var/run/secrets/**',
+    'var/run/secrets/gate/*',
+    'var/run/*/gate/token',
+  ])('is admitted by %s where a pod has it mounted, which is full of links', async (pattern) => {
+    const folder = await folderWith({
+      'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
+      'manifests/a.yaml': gate('{ file: var/run/secrets/gate/token }'),
+      'run/secrets/gate/..2026_11_22/token': 'x',
+      'var/lib/x': '',
+    });
+    await symlink('..2026_11_22', join(folder, 'run/secrets/gate/..data'));
+    await symlink('..data/token', join(folder, 'run/secrets/gate/token'));
+    await symlink('../run', join(folder, 'var/run'));
+    const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
+    expect(diagnostics).toEqual([]);
+  });
 
   it('is none of a sort whose list is left out', async () => {
     expect(await codes('{ file: /run/key }', '{ env: ["*"] }')).toEqual(refused);

@@ -35,7 +35,7 @@ import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
 import { type Asked, readApproval } from '../read-approval.ts';
 import { printError, printWarnings, type Screen } from '../screen.ts';
-import { readSecret, type SecretPlace } from '../secrets.ts';
+import { readSecret, type SecretPlace, secretPlace } from '../secrets.ts';
 import { pathOfStack, stackWords } from '../stack-words.ts';
 import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
@@ -124,8 +124,8 @@ async function applyUnderLock(
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped') return exitCodes.interrupted;
     if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
-    const { directory } = prepared.request.stack;
-    const pass = { approval, options, ledger: prepared.ledger, stack, directory };
+    const secrets = secretPlace(prepared.request.stack, place.world);
+    const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
     const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;
     // Reading, and the answer of a person, take their time.
@@ -146,18 +146,19 @@ async function begin({ former, store, ledger, request: { stack } }: Prepared): P
   return former === undefined ? ledger : bringAlong(former, { stack, store, ledger });
 }
 
-interface Pass extends Pick<SecretPlace, 'directory'> {
+interface Pass {
   readonly approval: Asked['approval'];
   readonly options: ApplyOptions;
   readonly ledger: Ledger;
   /** what names the stack on the command line */
   readonly stack: string | undefined;
+  readonly secrets: SecretPlace;
 }
 
 /** What was approved, once problems, approval, secrets and guards have let the plan pass; the exit code when one has not. */
 async function letPass(
   planning: Planning,
-  { approval, options, ledger, stack, directory }: Pass,
+  { approval, options, ledger, stack, secrets }: Pass,
   place: RunPlace,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { screen, stop } = place;
@@ -165,7 +166,6 @@ async function letPass(
   if (problems !== undefined) return problems;
   const approved = approval && holdToApproval(planning, approval, { ledger, screen });
   if (typeof approved === 'number') return approved;
-  const secrets = { env: place.world.env, directory };
   const missing = await refuseMissingSecrets(planning.plan, secrets, screen);
   if (missing !== undefined) return missing;
   const consent = {
@@ -229,8 +229,7 @@ async function applyWithProgress(
       ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
       cut,
-      readSecret: (source) =>
-        readSecret(source, { env: world.env, directory: prepared.request.stack.directory }),
+      readSecret: (source) => readSecret(source, secretPlace(prepared.request.stack, world)),
       pause: async (milliseconds) => {
         await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
       },

@@ -9,6 +9,7 @@ import { noteMissingSecrets } from '../missing-secrets.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { prepareRun } from '../prepare-run.ts';
 import type { Screen } from '../screen.ts';
+import { secretPlace } from '../secrets.ts';
 import { stackWords } from '../stack-words.ts';
 import type { World } from '../world.ts';
 
@@ -32,7 +33,7 @@ export async function plan(
   if (typeof prepared === 'number') return prepared;
   try {
     const { request } = prepared;
-    const place = { env: world.env, directory: request.stack.directory };
+    const place = secretPlace(request.stack, world);
     const made = await noteMissingSecrets((await makePlan(request)).plan, place);
     printPlan(screen, made, { calls, stack });
     if (options.out !== undefined) {
