@@ -4,7 +4,7 @@
  */
 import { diffArrays } from 'diff';
 import type { FieldChange, Shape } from '../model/field.ts';
-import { canonicalText, isJsonObject, type Json, type Path, sameJson } from '../model/json.ts';
+import { canonicalText, isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
 import {
   formatInline,
   formatValue,
@@ -59,11 +59,11 @@ export function fieldViews(change: FieldChange): FieldView[] {
   const { before, after, shape } = change;
   if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
     const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
-    return keys
-      .filter((key) => !sameJson(before[key], after[key]))
-      .map((key) =>
-        view({ ...without(change), ...sides(before[key], after[key]), path: [...change.path, key] }),
-      );
+    return keys.flatMap((key) => {
+      const [was, becomes] = [ownMember(before, key), ownMember(after, key)];
+      if (sameJson(was, becomes)) return [];
+      return [view({ ...without(change), ...sides(was, becomes), path: [...change.path, key] })];
+    });
   }
   return [view(change)];
 }

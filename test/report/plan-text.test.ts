@@ -307,6 +307,19 @@ describe('a field', () => {
     `);
   });
 
+  test('that is a map shows keys that every object answers to as it shows others', () => {
+    const shown = fieldsText({
+      path: ['labels'],
+      before: {},
+      after: JSON.parse('{ "__proto__": "a", "constructor": "b" }'),
+      shape: 'map',
+    });
+    expect(shown).toMatchInlineSnapshot(`
+      "labels.__proto__    + a
+      labels.constructor  + b"
+    `);
+  });
+
   test('that is a long text shows a line diff', () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`);
     const after = lines.with(6, 'another line').join('\n');

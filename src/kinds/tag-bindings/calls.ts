@@ -34,15 +34,15 @@ export function calls(change: Change, context: CallContext): PlannedCalls {
   };
 }
 
-/** The tags that are new or get another value; undefined when any is to go. */
+/** The tags that are new or get another value; undefined when any is to go. Any text may be a key, also `__proto__`. */
 function addedTags({ fields }: Change): Tags | undefined {
-  const keys = fields.map(({ path, after }) => [path[1], after] as const);
-  const added: Record<string, string> = {};
-  for (const [key, after] of keys) {
+  const added = new Map<string, string>();
+  for (const { path, after } of fields) {
+    const [, key] = path;
     if (key === undefined || typeof after !== 'string') return undefined;
-    added[key] = after;
+    added.set(key, after);
   }
-  return added;
+  return Object.fromEntries(added);
 }
 
 function addCall(address: Address, context: CallContext, tags: Tags): Call | undefined {

@@ -53,6 +53,14 @@ describe('Changing the tags of a workspace', () => {
     expect(change.relies).toEqual({});
   });
 
+  it.each(['neutral', 'hcp-terraform'])('sends a tag whatever its key is called, through %s', (dialect) => {
+    const spec = { tags: JSON.parse('{ "env": "a", "__proto__": "b", "constructor": "c" }') };
+    const change = changeOf(planned(spec, { tags: { env: 'a' } }, { dialect }), address);
+    const [body] = change.calls.map((call) => call.body);
+    const list = at(body, 'data', 'relationships') === undefined ? at(body, 'data') : at(body, ...relation);
+    expect(sent(list)).toEqual(expect.arrayContaining(['__proto__=b', 'constructor=c']));
+  });
+
   it('replaces the set also there, as soon as one tag is to go', () => {
     const change = changeOf(
       planned({ tags: {} }, { tags: { env: 'prod' } }, { dialect: 'hcp-terraform' }),
