@@ -5,7 +5,7 @@
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import type { Finding, Kind, Others, Registry } from '../model/kind.ts';
-import { matchesPattern } from '../model/name-pattern.ts';
+import { ownsName } from '../model/owned-names.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
 import { checkSources } from './check-sources.ts';
@@ -95,12 +95,11 @@ function mergedUnder({ where }: Entry['declaration']): { message: string; place:
 }
 
 /** A role's name must be one of those that are this stack's (RULES 24). */
-function checkOwns(kind: Kind, resource: DesiredResource, { name, owns }: Target): Diagnostic[] {
+function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
   const { address } = resource;
   const { ownership, names } = kind;
-  if (ownership.by !== 'ledger' || !ownership.named || owns === undefined) return [];
-  const fold = (text: string) => names.fold?.(text) ?? text;
-  if (owns.some((pattern) => matchesPattern(address.name, fold(pattern)))) return [];
+  const { name, owns = [] } = target;
+  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, address.name, names)) return [];
   return [
     {
       code: 'outside-owns',

@@ -7,7 +7,7 @@ import type { Mention } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { sameJson } from '../model/json.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
-import { matchesPattern } from '../model/name-pattern.ts';
+import { ownsName } from '../model/owned-names.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import { contentAfter } from './canonical-spec.ts';
 import type { Scene } from './scene.ts';
@@ -167,7 +167,7 @@ function judgeRecorded(
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
-  if (!ownsName(scene, address)) {
+  if (!isOwned(scene, address)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and not among the names that its target owns: it is left alone';
     return { is: 'forget', mention: { address, message } };
@@ -208,11 +208,8 @@ function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined 
   return kept(address, 'not declared, and never written by this stack: it is kept', insist);
 }
 
-/** Whether the target says that the name is this stack's; where it says nothing, every name may be. */
-function ownsName(scene: Scene, { kind, target, name }: Address): boolean {
-  const { owns } = scene.target(target).target;
-  const { fold } = scene.kind(kind).names;
-  return owns?.some((pattern) => matchesPattern(name, fold?.(pattern) ?? pattern)) ?? true;
+function isOwned(scene: Scene, { kind, target, name }: Address): boolean {
+  return ownsName(scene.target(target).target, name, scene.kind(kind).names);
 }
 
 /** Whether nobody changed it since: the witness without which no unmarked resource is deleted (RULES 24). */
@@ -296,7 +293,7 @@ function isOursToRemove(scene: Scene, { address, witness: { claim } }: LiveResou
     return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
   if (scene.record(address) !== undefined) return true;
   const { owns, exclusive } = scene.target(address.target).target;
-  return ownsName(scene, address) && (exclusive === true || owns !== undefined);
+  return isOwned(scene, address) && (exclusive === true || owns !== undefined);
 }
 
 function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {

@@ -79,25 +79,28 @@ describe('roles', () => {
     expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
   });
 
-  it('that we never wrote are deleted only where the target is exclusive to the stack', async () => {
-    const bench = await openBench();
-    const theirs = { bound_service_account_names: ['x'], bound_service_account_namespaces: ['y'] };
-    await bench.byHandMount('POST', 'role/payments-theirs', theirs);
-    await bench.byHandMount('POST', 'role/billing-theirs', theirs);
-    const owns = ['payments-*'];
-    const polite = await bench.checkout({ clusterAuth: { owns } });
-    await polite.begin(role('payments-api'));
-    expect((await polite.run(['apply', '--yes'], 0)).out).toContain(
-      'never written by this stack: it is kept',
-    );
-    expect(bench.wire.writes()).toEqual([]);
-    const strict = await bench.checkout({ clusterAuth: { owns, exclusive: true } });
-    await strict.declare(role('payments-api'));
-    const { out } = await strict.run(['apply', '--yes'], 5);
-    expect(out).toContain('! blocks  no-record');
-    await strict.insist();
-    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-theirs']);
-  });
+  it.each([['payments-*'], ['Payments-*']])(
+    'that we never wrote are deleted only where the target is exclusive to the stack, which owns %s',
+    async (pattern) => {
+      const bench = await openBench();
+      const theirs = { bound_service_account_names: ['x'], bound_service_account_namespaces: ['y'] };
+      await bench.byHandMount('POST', 'role/payments-theirs', theirs);
+      await bench.byHandMount('POST', 'role/billing-theirs', theirs);
+      const owns = [pattern];
+      const polite = await bench.checkout({ clusterAuth: { owns } });
+      await polite.begin(role('payments-api'));
+      expect((await polite.run(['apply', '--yes'], 0)).out).toContain(
+        'never written by this stack: it is kept',
+      );
+      expect(bench.wire.writes()).toEqual([]);
+      const strict = await bench.checkout({ clusterAuth: { owns, exclusive: true } });
+      await strict.declare(role('payments-api'));
+      const { out } = await strict.run(['apply', '--yes'], 5);
+      expect(out).toContain('! blocks  no-record');
+      await strict.insist();
+      expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-theirs']);
+    },
+  );
 });
 
 describe('the config of a mount', () => {

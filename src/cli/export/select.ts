@@ -7,6 +7,7 @@ import { isJsonObject, ownMember } from '../../model/json.ts';
 import type { Kind } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
+import { ownsName } from '../../model/owned-names.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Stack, Target } from '../../model/target.ts';
 
@@ -59,12 +60,7 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
 }
 
 /** A role outside the names that its target owns cannot be declared, whoever asks (RULES 24). */
-export function isOutside(
-  { ownership, names }: Kind,
-  { owns, name: target }: Target,
-  name: string,
-): string | undefined {
-  if (ownership.by !== 'ledger' || !ownership.named || owns === undefined) return undefined;
-  const isOwned = owns.some((pattern) => matchesPattern(name, names.fold?.(pattern) ?? pattern));
-  return isOwned ? undefined : `outside the names that target "${target}" owns`;
+export function isOutside({ ownership, names }: Kind, target: Target, name: string): string | undefined {
+  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
+  return `outside the names that target "${target.name}" owns`;
 }

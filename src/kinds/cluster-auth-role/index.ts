@@ -5,6 +5,7 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields } from './fields.ts';
 import { foldPolicies } from './fold-policies.ts';
+import { names } from './names.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { likeness, risk } from './risk.ts';
@@ -14,11 +15,7 @@ export const clusterAuthRole: Kind = {
   name: 'ClusterAuthRole',
   service: 'cluster-auth',
   summary: 'A role of a cluster-auth mount: which service accounts may log in, and what token they get',
-  names: {
-    pattern: /^\w(?:[\w.-]*\w)?$/,
-    says: 'letters, digits, "_", "." and "-", the first and the last neither "." nor "-"; kept in lower case',
-    fold: (name) => name.toLowerCase(),
-  },
+  names,
   specSchema: jsonSchema(roleSpec),
   fields,
   ownership: { by: 'ledger', named: true, undeclared: 'delete' },

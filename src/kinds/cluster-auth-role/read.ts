@@ -5,7 +5,7 @@
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import { matchesPattern } from '../../model/name-pattern.ts';
+import { ownsName } from '../../model/owned-names.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Target } from '../../model/target.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
@@ -23,6 +23,7 @@ import {
 } from '../../targets/cluster-auth/prove-mount.ts';
 import { listRoles } from './list-roles.ts';
 import { liveFieldNames, readRole } from './live-role.ts';
+import { names } from './names.ts';
 
 const KIND = 'ClusterAuthRole';
 
@@ -35,8 +36,8 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   if (type.is === 'unread') return { ...noResources, unread: type.why };
   const list = await listRoles(session);
   if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
-  const names = list.keys.filter((name) => known.has(name) || others?.(name) === true);
-  const looks = await lookAtAll(session, names, type);
+  const asked = list.keys.filter((name) => known.has(name) || others?.(name) === true);
+  const looks = await lookAtAll(session, asked, type);
   const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = looks.flatMap(({ live }) => live ?? []);
@@ -66,21 +67,18 @@ export async function readOne(session: Session, address: Address): Promise<LiveR
 /** Declared and recorded, as the service spells names (facts 2.5). */
 function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
   const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
-  return new Set(addresses.map(({ name }) => name.toLowerCase()));
+  return new Set(addresses.map(({ name }) => names.fold(name)));
 }
 
 /**
  * The roles that matter although nobody declares them: those that the target owns, or those that an export asks for.
  * An exclusive target without patterns is the stack's as a whole. undefined: there are none.
  */
-function undeclaredOnes(
-  { owns, exclusive }: Target,
-  { undeclared }: Wanted,
-): ((name: string) => boolean) | undefined {
+function undeclaredOnes(target: Target, { undeclared }: Wanted): ((name: string) => boolean) | undefined {
   if (undeclared !== undefined) return undeclared;
-  const patterns = owns ?? (exclusive ? ['*'] : []);
-  if (patterns.length === 0) return undefined;
-  return (name) => patterns.some((pattern) => matchesPattern(name, pattern));
+  const { owns, exclusive = false } = target;
+  const ownsAny = owns === undefined ? exclusive : owns.length > 0;
+  return ownsAny ? (name) => ownsName(target, name, names) : undefined;
 }
 
 function addressOf(target: Target, name: string): Address {
@@ -96,12 +94,12 @@ interface Look {
 }
 
 /** Where nobody tells the type of the mount, the first role does: of another method no second one is asked for. */
-async function lookAtAll(session: Session, names: readonly string[], type: MountType): Promise<Look[]> {
+async function lookAtAll(session: Session, asked: readonly string[], type: MountType): Promise<Look[]> {
   const all = (some: readonly string[]) =>
     Promise.all(some.map((name) => lookAt(session, addressOf(session.target, name))));
-  if (type.is === 'this') return all(names);
-  const first = await all(names.slice(0, 1));
-  return first.some(({ isAnother }) => isAnother) ? first : [...first, ...(await all(names.slice(1)))];
+  if (type.is === 'this') return all(asked);
+  const first = await all(asked.slice(0, 1));
+  return first.some(({ isAnother }) => isAnother) ? first : [...first, ...(await all(asked.slice(1)))];
 }
 
 /**

@@ -1,0 +1,8 @@
+/** What roles may be called. The service keeps their names in lower case, and so names them and patterns alike (facts 2.5). */
+import type { NameRule } from '../../model/kind.ts';
+
+export const names = {
+  pattern: /^\w(?:[\w.-]*\w)?$/,
+  says: 'letters, digits, "_", "." and "-", the first and the last neither "." nor "-"; kept in lower case',
+  fold: (name: string) => name.toLowerCase(),
+} satisfies NameRule;
