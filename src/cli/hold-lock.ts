@@ -3,7 +3,6 @@
  * lock is never taken over because time has passed, only when it is certain that the run that holds it is over.
  */
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerLock, RunIdentity, StackStore } from '../model/ledger.ts';
 import { renderHeldLock } from '../report/lock-text.ts';
@@ -93,12 +92,12 @@ function isOver({ run: holder }: LedgerLock, run: RunIdentity): boolean {
   if (holder.id !== run.id) return false;
   if (holder.sole && run.sole) return true;
   const isEarlier = holder.attempt !== undefined && run.attempt !== undefined && holder.attempt < run.attempt;
-  return isEarlier || isGone(holder);
+  return isEarlier || isGone(holder, run);
 }
 
-/** Whether the process that holds the lock ran on this host and runs no more. */
-function isGone({ where, pid }: RunIdentity): boolean {
-  if (where !== hostname() || pid === undefined) return false;
+/** Whether the process that holds the lock ran where this one does, and runs no more. */
+function isGone({ pid, ...holder }: RunIdentity, run: RunIdentity): boolean {
+  if (pid === undefined || !isSamePlace(holder, run)) return false;
   try {
     process.kill(pid, 0);
     return false;
@@ -107,11 +106,16 @@ function isGone({ where, pid }: RunIdentity): boolean {
   }
 }
 
-function tellHeld(held: LedgerLock, { stack, path, timeout }: LockRequest, screen: Screen): void {
-  printError(
-    screen,
-    renderHeldLock(held, { stack, crashed: isGone(held.run), waited: timeout, ...(path && { path }) }),
-  );
+/** Whether the number of a process of the one means the same to the other. A host name alone proves that on no Linux. */
+function isSamePlace(one: RunIdentity, other: RunIdentity): boolean {
+  const mayBeContainer = process.platform === 'linux';
+  if (mayBeContainer && one.pidNamespace === undefined) return false;
+  return one.where === other.where && one.pidNamespace === other.pidNamespace;
+}
+
+function tellHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, screen: Screen): void {
+  const crashed = isGone(held.run, run);
+  printError(screen, renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }));
 }
 
 function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { world }: Screen): void {

@@ -4,6 +4,7 @@
  */
 
 import { randomUUID } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { RunIdentity } from '../model/ledger.ts';
 import type { World } from './world.ts';
@@ -13,7 +14,20 @@ type Job = Pick<RunIdentity, 'id' | 'attempt' | 'sole' | 'url'>;
 
 export function identifyRun({ env }: Pick<World, 'env'>): RunIdentity {
   const job = jobOf(env) ?? { id: `local:${randomUUID()}` };
-  return { ...job, who: actorOf(env), where: hostname(), pid: process.pid };
+  return { ...job, who: actorOf(env), where: hostname(), pid: process.pid, ...pidNamespace() };
+}
+
+/**
+ * Containers may bear one host name and number their processes alike. No two systems that run have the same boot id, and
+ * no two namespaces that one of them has at a time the same inode. Nothing where there is no way to tell.
+ */
+function pidNamespace(): Pick<RunIdentity, 'pidNamespace'> {
+  try {
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return { pidNamespace: `${boot}/${statSync('/proc/self/ns/pid').ino}` };
+  } catch {
+    return {};
+  }
 }
 
 /** The first of these that the environment knows: an id that was set on purpose, then the variables of known CIs. */

@@ -74,6 +74,8 @@ export interface RunIdentity {
   /** the host */
   readonly where: string;
   readonly pid?: number;
+  /** where `pid` is the number of that one process: a start of a system and, on it, a container; on Linux only */
+  readonly pidNamespace?: string;
   /** page of the run in its CI */
   readonly url?: string;
 }

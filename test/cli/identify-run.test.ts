@@ -57,7 +57,14 @@ describe('a run knows who it is', () => {
       { id: 'run:nightly', sole: true, who: 'the night' },
     ],
   ])('in a CI: %o', (env, known) => {
-    expect(identifyRun({ env })).toEqual({ ...known, where: hostname(), pid: process.pid });
+    const { pidNamespace: _, ...told } = identifyRun({ env });
+    expect(told).toEqual({ ...known, where: hostname(), pid: process.pid });
+  });
+
+  test.runIf(process.platform === 'linux')('and where the number of its process is that of no other', () => {
+    const { pidNamespace } = identifyRun({ env: {} });
+    expect(pidNamespace).toMatch(/^[0-9a-f-]{36}\/\d+$/);
+    expect(identifyRun({ env: {} }).pidNamespace).toBe(pidNamespace);
   });
 
   test('of a CI that counts no attempts', () => {

@@ -1,6 +1,7 @@
 // One apply at a time: the lock of a stack, who waits for it, and who may take it over.
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
+import { identifyRun } from '../../src/cli/identify-run.ts';
 import type { LedgerLock } from '../../src/model/ledger.ts';
 import { trueup } from '../captured-world.ts';
 import { type Checkout, secrets } from './bench.ts';
@@ -315,10 +316,34 @@ describe('the lock of another host', () => {
   });
 });
 
+describe.runIf(process.platform === 'linux')('the lock of a container with the same host name', () => {
+  const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
+  const { pidNamespace: here = '' } = identifyRun({ env: {} });
+
+  it.each([
+    ['another container of this system', { pidNamespace: `${here}0` }, 8],
+    ['a container of another system', { pidNamespace: `x${here}` }, 8],
+    ['one that did not say where it ran, as earlier versions did not', {}, 8],
+    ['this very one', { pidNamespace: here }, 0],
+  ])(
+    'is taken over by a job of the same matrix only where its process is gone for certain: %s',
+    async (_, about, code) => {
+      const { stack } = await open();
+      const pid = await gonePid(stack);
+      await held(stack, { where: hostname(), pid, ...about });
+      const ran = await run(stack, ['apply', '--yes'], github);
+      expect(ran.code).toBe(code);
+      expect(ran.err).not.toContain('is gone');
+      expect(ran.err.includes('took over the lock')).toBe(code === 0);
+    },
+  );
+});
+
 describe('the lock of a process that still runs here', () => {
   it('is left alone, also by the same job', async () => {
     const { stack } = await open();
-    await held(stack, { where: hostname(), pid: process.pid });
+    const { where, pid = 0, pidNamespace } = identifyRun({ env: {} });
+    await held(stack, { where, pid, ...(pidNamespace && { pidNamespace }) });
     const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
     expect((await run(stack, ['apply', '--yes'], github)).code).toBe(8);
   });
