@@ -3,10 +3,13 @@
  * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between; the commit of
  * the manifests is asked before, for what is checked out may change while a lock is waited for.
  */
+import { relative } from 'node:path';
 import type { ReaderConnection } from '../http/open-target.ts';
 import { orderCommits } from '../ledger/commit-order.ts';
 import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
+import { untrackedFiles } from '../ledger/untracked-files.ts';
 import { standardInput } from '../manifest/find-stack.ts';
+import { slashes } from '../manifest/list-files.ts';
 import { matchStackFiles } from '../manifest/match-files.ts';
 import type { Manifests } from '../manifest/read-manifests.ts';
 import type { CommitOrder } from '../model/commit-order.ts';
@@ -70,7 +73,7 @@ export async function prepareRun<C extends ReaderConnection>(
   const opened: Opened<C> = { store: await openLedger(stack, world), closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const from = await repositoryCommit({ directory: stack.directory, env: world.env });
+    const [from, untracked] = await askGit(manifests, stack, world);
     const held = await lock?.(stack, opened.store);
     if (typeof held === 'number') {
       await close();
@@ -86,6 +89,7 @@ export async function prepareRun<C extends ReaderConnection>(
     opened.commitOrder = orderOf(ledger, from, {
       stack,
       piped: path === standardInput,
+      untracked,
       env: world.env,
       signal: opened.closing.signal,
     });
@@ -135,9 +139,17 @@ async function readEvidence<C extends ReaderConnection>(
   return { ...taken, begunCreations: begun };
 }
 
+/** The commit that is checked out, and the manifests that are not of it nor of any other. */
+function askGit({ paths }: Manifests, { directory }: Stack, { env }: World) {
+  const at = { directory, env };
+  const files = paths.map((path) => slashes(relative(directory, path)));
+  return Promise.all([repositoryCommit(at), untrackedFiles(at, files)]);
+}
+
 interface Asking {
   readonly stack: Stack;
   readonly piped: boolean;
+  readonly untracked: readonly string[];
   readonly env: World['env'];
   readonly signal: AbortSignal;
 }
@@ -146,11 +158,13 @@ interface Asking {
 async function orderOf(
   { commit }: Ledger,
   ours: RepositoryCommit | NoCommit,
-  { stack, piped, env, signal }: Asking,
+  { stack, piped, untracked, env, signal }: Asking,
 ): Promise<CommitOrder | undefined> {
   if (commit === undefined) return undefined;
   const at = { directory: stack.directory, env, signal };
-  return orderCommits({ at, applied: commit.id, ours, files: matchStackFiles(stack, piped) });
+  // Nobody knows which files a manifest is made from that git does not track: it is as if it were piped.
+  const files = matchStackFiles(stack, piped || untracked.length > 0);
+  return orderCommits({ at, applied: commit.id, ours, files, untracked });
 }
 
 interface Opened<C extends ReaderConnection> {

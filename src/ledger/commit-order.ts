@@ -18,13 +18,15 @@ export interface CommitQuestion {
   readonly ours: RepositoryCommit | NoCommit;
   /** relative to that directory */
   readonly files: StackPaths;
+  /** manifests that git does not track: by `files` it must be told what they may be made from */
+  readonly untracked?: readonly string[];
   /** milliseconds until a remote that does not tell is given up */
   readonly patience?: number;
 }
 
 /** Never rejects: what goes wrong is why nobody can tell. */
 export async function orderCommits(question: CommitQuestion): Promise<CommitOrder> {
-  const { at, applied, ours, files, patience = 60_000 } = question;
+  const { at, applied, ours, patience = 60_000 } = question;
   const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
   if (ours.commit === undefined) return unknown(ours.why);
   if (ours.commit === applied) return { is: 'onward' };
@@ -34,32 +36,61 @@ export async function orderCommits(question: CommitQuestion): Promise<CommitOrde
   const signal = at.signal === undefined ? enough : AbortSignal.any([at.signal, enough]);
   const pair = { applied, ours: ours.commit };
   try {
-    return await compare({ ...at, signal }, pair, files);
+    return await compare({ ...at, signal }, pair, question);
   } catch (error) {
     if (enough.aborted) return unknown(`git did not tell within ${patience / 1000} seconds`);
     return unknown(error instanceof Error ? error.message : String(error));
   }
 }
 
-async function compare(at: GitPlace, pair: CommitPair, files: StackPaths): Promise<CommitOrder> {
+async function compare(
+  at: GitPlace,
+  pair: CommitPair,
+  { files, untracked = [] }: Pick<CommitQuestion, 'files' | 'untracked'>,
+): Promise<CommitOrder> {
   const known = await standingOf(at, pair);
   if (known === 'onward') return { is: 'onward' };
   const borrowed = await borrowRepository(at);
   try {
     const standing = known === 'open' ? await askRemote(borrowed, pair) : known;
     if (standing === 'onward') return { is: 'onward' };
-    const [prefix = ''] = await linesOf(at, ['rev-parse', '--show-prefix']);
-    const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
     const changed = await changedFiles(borrowed, pair);
-    // Behind a symbolic link a file of the stack has another name: then whatever changed may be one.
-    const differs =
-      changed.some((path) => files.isFile(fromStack(path))) ||
-      (changed.length > 0 &&
-        (await symbolicLinks(borrowed.at, pair)).some((path) => files.isOnTheWay(fromStack(path))));
-    return { is: 'behind', ...pair, differs };
+    const differs = changed.length > 0 && (await concerns(at, changed, { borrowed, pair, files }));
+    const [first] = untracked;
+    return !differs && changed.length > 0 && first !== undefined
+      ? { is: 'unknown', applied: pair.applied, why: untold(first, untracked.length - 1) }
+      : { is: 'behind', ...pair, differs };
   } finally {
     await borrowed.close();
   }
+}
+
+interface Concerned {
+  readonly borrowed: BorrowedRepository;
+  readonly pair: CommitPair;
+  readonly files: StackPaths;
+}
+
+/** Whether any of what changed is the stack's, or may be. */
+async function concerns(
+  at: GitPlace,
+  changed: readonly ChangedFile[],
+  { borrowed, pair, files }: Concerned,
+): Promise<boolean> {
+  const [prefix = ''] = await linesOf(at, ['rev-parse', '--show-prefix']);
+  const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
+  const isOfStack = changed.some(({ path, isSubmodule }) =>
+    // All that is in a submodule changes as the one path that it has.
+    isSubmodule ? files.isOnTheWay(fromStack(path)) : files.isFile(fromStack(path)),
+  );
+  if (isOfStack) return true;
+  // Behind a symbolic link a file of the stack has another name: then whatever changed may be one.
+  return (await symbolicLinks(borrowed.at, pair)).some((path) => files.isOnTheWay(fromStack(path)));
+}
+
+function untold(first: string, more: number): string {
+  const which = more === 0 ? `"${first}" is` : `"${first}" and ${more} more manifests are`;
+  return `${which} not tracked by git, and nothing that is tracked in the folder of the stack differs between the two`;
 }
 
 /** Commits behind each, a step at a time: most questions are answered by a few, and a whole history may be long. */
@@ -108,13 +139,28 @@ function nameOf({ remote = '' }: BorrowedRepository): string {
   return `remote "${withoutCredentials(remote)}"`;
 }
 
-/** From the top of the repository, with slashes: what one of the commits has and the other has not, or otherwise. */
-async function changedFiles(borrowed: BorrowedRepository, { ours, applied }: CommitPair): Promise<string[]> {
+interface ChangedFile {
+  /** from the top of the repository, with slashes */
+  readonly path: string;
+  /** in one of the commits */
+  readonly isSubmodule: boolean;
+}
+
+/** What one of the commits has and the other has not, or otherwise. */
+async function changedFiles(
+  borrowed: BorrowedRepository,
+  { ours, applied }: CommitPair,
+): Promise<ChangedFile[]> {
   const { at } = borrowed;
   for (const id of [ours, applied]) {
     if (!(await hasTrees(at, id))) await fetch(borrowed, { refs: [id], depth: 1, content: 'trees' });
   }
-  return entriesOf(at, ['diff-tree', '-r', '-z', '--name-only', '--no-renames', ours, applied]);
+  const entries = await entriesOf(at, ['diff-tree', '-r', '-z', '--raw', '--no-renames', ours, applied]);
+  // Each is two: `:160000 160000 <id> <id> M`, then the path.
+  return entries.flatMap((modes, index) => {
+    const path = entries[index + 1];
+    return index % 2 === 1 || path === undefined ? [] : [{ path, isSubmodule: /\b160000 /.test(modes) }];
+  });
 }
 
 /** Of either commit; from the top of the repository, with slashes. */

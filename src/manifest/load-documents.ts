@@ -35,6 +35,8 @@ export interface Loaded {
   readonly isSelection?: boolean;
   /** files that manifests were looked for in */
   readonly files: number;
+  /** absolute paths of those that are on disk, the stack's own among them */
+  readonly paths?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -108,6 +110,7 @@ async function loadManifests(input: LoadInput, stack: StackReading, own: OwnText
     stack,
     documents,
     files: paths.length + (hasOwn ? 1 : 0) + (isInputLeft ? 1 : 0),
+    paths: own.path === standardInput ? paths : [own.path, ...paths],
     diagnostics: [...stack.diagnostics, ...problems, ...texts.flatMap((text) => text.diagnostics)],
   };
 }

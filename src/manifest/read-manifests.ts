@@ -45,6 +45,8 @@ export interface Manifests {
   readonly isSelection: boolean;
   /** files that manifests were looked for in; standard input counts as one */
   readonly files: number;
+  /** absolute; those of them that are on disk, the stack's own too: empty where manifests are piped into a stack */
+  readonly paths: readonly string[];
   readonly documents: number;
   /** sorted */
   readonly diagnostics: readonly Diagnostic[];
@@ -69,6 +71,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     resources: judged.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
     isSelection: loaded.isSelection ?? false,
     files: loaded.files,
+    paths: loaded.paths ?? [],
     documents: loaded.documents.length,
     diagnostics: sortDiagnostics(diagnostics),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),

@@ -1,6 +1,6 @@
 // Jobs of a CI that come in the wrong order: what was applied later is not taken back by an older one.
 import { symlinkSync } from 'node:fs';
-import { cp, mkdir, rm } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
@@ -70,6 +70,41 @@ async function newerApplied(options: StackOptions = {}) {
   await jobs.job(newer).run(['apply', '--yes'], 0);
   return { ...jobs, older, newer };
 }
+
+describe('manifests that a program makes and git does not track', () => {
+  /** A job that has made its manifests. */
+  async function made({ job }: Jobs, commit: string, description: string): Promise<Job> {
+    const own = job(commit);
+    await mkdir(join(own.directory, 'manifests'));
+    await writeFile(join(own.directory, 'manifests', 'all.yaml'), JSON.stringify(app(description)));
+    return own;
+  }
+
+  /** Two commits; the manifests of the newer one were applied. @returns the plan of a job from the older one */
+  async function planOfOlder(changed: string | undefined): Promise<PlanJson> {
+    const jobs = await openJobs();
+    const base = { 'pay/.gitignore': 'manifests\n' };
+    const older = jobs.scene.commit({ ...base, ...(changed && { [changed]: 'old' }) });
+    const newer = changed === undefined ? jobs.scene.commits(1) : jobs.scene.commit({ [changed]: 'new' });
+    await (await made(jobs, newer, 'new')).run(['apply', '--yes'], 0);
+    return (await made(jobs, older, 'old')).plan();
+  }
+
+  it('are taken for older where anything in the folder of the stack is', async () => {
+    const { guards } = await planOfOlder('pay/source.jsonnet');
+    expect(guards.map(({ id }) => id)).toEqual(['older-commit']);
+  });
+
+  it('may be older where only something else is, and nobody can tell', async () => {
+    const { guards } = await planOfOlder('tools/source.jsonnet');
+    expect(guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
+    expect(guards[0]?.message).toContain('"manifests/all.yaml" is not tracked by git');
+  });
+
+  it('are as good as those of the newer commit where the two hold the same files', async () => {
+    expect((await planOfOlder(undefined)).guards).toEqual([]);
+  });
+});
 
 describe('a job that comes after a newer one', () => {
   it('is told so by its plan, and stopped before it takes the newer one back', async () => {

@@ -97,6 +97,30 @@ describe("the stack's files", () => {
     }
   });
 
+  test('may be any in a submodule that changed, which does so as one path', async () => {
+    const scene = openScene();
+    const { author } = scene;
+    const older = scene.commit({ 'pay/tool.sh': 'one' });
+    const table: [boolean, string, string?][] = [
+      [true, 'pay/manifests'],
+      [true, 'pay/manifests/team', 'manifests/**/*.yaml'],
+      [true, 'pay/manifests', 'manifests'],
+      [true, 'teams', '../teams/pay/*.yaml'],
+      [false, 'pay/vendor'],
+      [false, 'manifests'],
+    ];
+    for (const [differs, path, pattern = 'manifests/*.yaml'] of table) {
+      git(author, 'checkout', '--quiet', '--detach', older);
+      git(author, 'update-index', '--add', '--cacheinfo', `160000,${older},${path}`);
+      git(author, 'commit', '--quiet', '-m', 'x');
+      const newer = git(author, 'rev-parse', 'HEAD');
+      git(author, 'checkout', '--quiet', older);
+      expect(await orderIn(author, newer, { patterns: [pattern] }), path).toEqual(
+        behind(newer, older, differs),
+      );
+    }
+  });
+
   test('may be any that changed where a symbolic link leads to them', async () => {
     const scene = openScene();
     const { author } = scene;

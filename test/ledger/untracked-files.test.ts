@@ -1,0 +1,31 @@
+// Which manifests no commit tells of, asked of a real repository.
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { untrackedFiles } from '../../src/ledger/untracked-files.ts';
+import { openScene } from './commit-scene.ts';
+import { git } from './git-remote.ts';
+
+test('a file is tracked when it is in the index, in a submodule, or behind a link that is', async () => {
+  const { author, commit } = openScene();
+  mkdirSync(join(author, 'pay'));
+  symlinkSync('../teams', join(author, 'pay', 'link'));
+  const id = commit({ 'pay/manifests/über a.yaml': '', 'shared/base.yaml': '', '.gitignore': 'made\n' });
+  git(author, 'update-index', '--add', '--cacheinfo', `160000,${id},pay/sub`);
+  const tracked = ['manifests/über a.yaml', '../shared/base.yaml', 'link/deep/a.yaml', 'sub/a.yaml'];
+  const untracked = ['made/a.yaml', 'manifests/new.yaml', '../shared/made/a.yaml', 'subs/a.yaml'];
+  for (const file of [...untracked, 'sub/a.yaml']) {
+    mkdirSync(dirname(join(author, 'pay', file)), { recursive: true });
+    writeFileSync(join(author, 'pay', file), '');
+  }
+  const at = { directory: join(author, 'pay'), env: process.env };
+  expect(await untrackedFiles(at, [...tracked, ...untracked])).toEqual(untracked);
+});
+
+test('nothing is said where there is no git and where there is no repository', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-untracked-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  expect(await untrackedFiles({ directory, env: process.env }, ['a.yaml'])).toEqual([]);
+  expect(await untrackedFiles({ directory, env: { PATH: '/nowhere' } }, ['a.yaml'])).toEqual([]);
+});
