@@ -51,6 +51,11 @@ export interface Kind {
   /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (RULES 15). */
   withdraw?(record: LedgerRecord, live: LiveResource): Spec;
   /**
+   * Of a whole that is released: the fields that the release changes besides the claim, as they shall be then. The plan
+   * shows them, so that they are approved with it (RULES 18, 27).
+   */
+  released?(live: LiveResource, record?: LedgerRecord): Spec;
+  /**
    * Parts only: sentences about who loses what when the whole of this live part is deleted, for the plan to show there.
    * `outlives` tells whether another resource, known by its id, is still there afterwards: what goes in the same plan
    * loses nothing.

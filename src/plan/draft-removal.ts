@@ -6,6 +6,7 @@ import type { FieldChange } from '../model/field.ts';
 import type { Claim, Spec } from '../model/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import { compare } from './compare.ts';
+import { diff } from './diff.ts';
 import { claimField, type Draft } from './draft.ts';
 import { judgeDeclared } from './ownership.ts';
 import type { Removal } from './prune.ts';
@@ -21,17 +22,29 @@ export type RemovalDraft =
 
 export function draftRemoval(scene: Scene, address: Address, deed: Deed): RemovalDraft {
   if (deed.is === 'withdraw') return draftWithdrawal(scene, address, deed.reason);
-  const { witness } = scene.live.get(formatAddress(address)) ?? {};
-  const remove = deed.is === 'delete' ? deed.remove : undefined;
-  const fields = [
-    ...(deed.is === 'release' && witness?.claim !== undefined
-      ? [claimField({ before: formatClaim(witness.claim) })]
-      : []),
-    ...(remove === 'force' ? [forced] : []),
-  ];
-  const draft = draftOf(scene, address, { action: deed.is, reason: deed.reason, fields, remove });
-  const place = deed.is === 'delete' && deed.place !== undefined ? { place: deed.place } : {};
-  return { is: 'draft', draft: { ...draft, change: { ...draft.change, ...place } } };
+  if (deed.is === 'release') return { is: 'draft', draft: draftRelease(scene, address, deed.reason) };
+  const { reason, remove, place } = deed;
+  const fields = remove === 'force' ? [forced] : [];
+  const draft = draftOf(scene, address, { action: 'delete', reason, fields, remove });
+  return { is: 'draft', draft: { ...draft, change: { ...draft.change, ...(place && { place }) } } };
+}
+
+/** Everything that a release changes stands among its fields: who approves it has read that. */
+function draftRelease(scene: Scene, address: Address, reason: string): Draft {
+  const kind = scene.kind(address.kind);
+  const live = scene.live.get(formatAddress(address));
+  const desired = live === undefined ? {} : (kind.released?.(live, scene.record(address)) ?? {});
+  const { fields } = diff({
+    fields: kind.fields,
+    desired,
+    live: live?.spec,
+    recorded: undefined,
+    absent: 'unmanaged',
+  });
+  const claim = live?.witness.claim;
+  const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
+  const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
+  return { ...draftOf(scene, address, { action: 'release', reason, fields: changes }), desired };
 }
 
 /** Stands among the fields, so that approving a safe delete never approves a forced one: the two have different digests. */

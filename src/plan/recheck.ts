@@ -66,7 +66,7 @@ function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveReso
   const own = change.fields.filter(isOwnField).map((planned) => [planned, standOfOwn(planned, now)] as const);
   const moved = own.find(([, stand]) => stand === 'moved');
   if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
-  const { fields, problems } = change.action === 'release' ? nothing : compareNow(scene, draft, now);
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
   const left = fieldsOfWrite(scene, change, fields);
@@ -75,6 +75,11 @@ function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveReso
   if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
   const isDone = left.length === 0 && own.every(([, stand]) => stand === 'after');
   return isDone ? { is: 'done' } : { is: 'send' };
+}
+
+/** A release that is about nothing but the claim, and the ledger. */
+function releasesOnly({ change, desired }: Draft): boolean {
+  return change.action === 'release' && Object.keys(desired).length === 0;
 }
 
 const nothing: Pick<Compared, 'fields' | 'problems'> = { fields: [], problems: [] };

@@ -198,3 +198,60 @@ describe('a workspace that is created anew', () => {
     expect(await marksOf(stack)).toBeUndefined();
   });
 });
+
+describe('a release that takes off our lock', () => {
+  /** Applied with our lock, then no longer declared. */
+  async function dropped() {
+    const opened = await openWithApp();
+    const { bench, stack, app } = opened;
+    await stack.begin(app({ lock }), workspace('other'));
+    await stack.declare(workspace('other'));
+    return { ...opened, bench, stack, id: await bench.idOf('app') };
+  }
+
+  it('says so in the plan, and is another plan than one that leaves the lock alone', async () => {
+    const { bench, stack, id } = await dropped();
+    const { digest, changes } = await stack.plan();
+    expect(changes).toMatchObject([
+      {
+        action: 'release',
+        fields: [{ path: '/claim' }, { path: '/lock', before: lock, after: null }],
+      },
+    ]);
+    expect((await stack.run(['plan'], 0)).out).toMatch(/lock +\{?.*frozen/);
+    await act(bench, 'force-unlock', id);
+    expect((await stack.plan()).digest).not.toBe(digest);
+  });
+
+  it('is not covered by the approval of one that left the lock alone', async () => {
+    const { bench, stack, id } = await dropped();
+    await act(bench, 'force-unlock', id);
+    const { digest } = await stack.plan();
+    await new TestClient(bench.byHand.url, secrets.API_TOKEN).post(`/workspaces/${id}/actions/lock`, lock);
+    bench.wire.reset();
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await lockOf(bench)).toBe('frozen');
+  });
+
+  it('and is cut short after it goes on with the same approval', async () => {
+    const { bench, stack } = await dropped();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/ws-/, fault: { answer: 422 } });
+    await stack.run(['apply', 'plan.json'], 6);
+    expect(await lockOf(bench)).toBeUndefined();
+    expect(await bench.tagsOf('app')).not.toEqual({});
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(await bench.tagsOf('app')).toEqual({});
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('has nothing left to do once claim and lock are gone', async () => {
+    const { bench, stack } = await dropped();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.run(['apply', 'plan.json'], 0);
+    bench.wire.reset();
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

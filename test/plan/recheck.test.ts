@@ -217,6 +217,25 @@ describe('just before something is released', () => {
   ])('%s', (_, now, expected) => {
     expect(look(world, now, home)).toBe(expected);
   });
+
+  // Who has painted it for us lets it go unpainted.
+  const painted: World = {
+    live: [ofHome({ colour: 'blue' }, { claim: 'mine:release' })],
+    kinds: registryOf({ ...house, released: () => ({ colour: null }) }, garden),
+  };
+
+  test.each<[string, LiveResource, string]>([
+    ['what it takes back is as it was', ofHome({ colour: 'blue' }, { claim: 'mine:release' }), 'send'],
+    ['only the claim has gone already', live(home, { spec: { colour: 'blue' } }), 'send'],
+    ['claim and colour have gone already', live(home, { spec: { colour: 'red' } }), 'done'],
+    [
+      'what it takes back is something else by now',
+      ofHome({ colour: 'green' }, { claim: 'mine:release' }),
+      'stale: colour moved since the plan was made',
+    ],
+  ])('with more than the claim: %s', (_, now, expected) => {
+    expect(look(painted, now)).toBe(expected);
+  });
 });
 
 describe('just before a create that would overwrite', () => {

@@ -7,7 +7,7 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { foldOperations } from './fold-operations.ts';
-import { lostAnswer, marks } from './lock.ts';
+import { lostAnswer, marks, released } from './lock.ts';
 import { obstacles } from './obstacles.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
@@ -38,6 +38,7 @@ export const workspace: Kind = {
   risk,
   likeness,
   obstacles,
+  released,
   marks,
   describe,
 };

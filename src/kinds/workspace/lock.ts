@@ -7,7 +7,7 @@ import type { Call } from '../../model/call.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
 import type { MarkContext, OwnDoing, Session } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { LiveResource, Spec } from '../../model/resource.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 
@@ -30,6 +30,11 @@ export function holdsLock({ facts }: LiveResource, record: LedgerRecord | undefi
   const { locked, lockedBy } = record?.marks ?? {};
   if (facts['locked'] !== true || record === undefined || locked !== true) return false;
   return agree(facts['lockedBy'], lockedBy) && agree(facts['lockedReason'], reasonOf(record));
+}
+
+/** Who lets a workspace go gives the lock back, if it is ours. */
+export function released(live: LiveResource, record: LedgerRecord | undefined): Spec {
+  return holdsLock(live, record) ? { lock: null } : {};
 }
 
 /** A record from before the reason was remembered goes by the one that was declared then. */

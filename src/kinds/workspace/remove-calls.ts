@@ -28,14 +28,18 @@ export function deleteCalls(address: Address, context: CallContext): PlannedCall
   return { calls, relies: unlock === undefined ? [] : lockFacts };
 }
 
-/** The claim goes, and a lock of ours; everything else stays. */
+/**
+ * The claim goes, and a lock of ours; everything else stays. The lock goes first: a release that is cut short in between
+ * leaves something that is ours still, and the next plan goes on with it.
+ */
 export function releaseCalls(address: Address, context: CallContext): PlannedCalls {
   const relationships = { 'tag-bindings': claimedTags(context) };
+  const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = patchCall(address, context, { attributes: {}, relationships });
-  const unlock = unlockOurs(address, context, callOrder.lock);
+  const unclaim = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;
   return {
-    calls: present([patch, unlock]),
+    calls: present([unlock, unclaim]),
     relies: ['direct', ...(unlock === undefined ? [] : lockFacts)],
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };

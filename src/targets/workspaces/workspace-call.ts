@@ -12,6 +12,7 @@ import { workspaceOf } from './workspace-address.ts';
 export const callOrder = {
   /** what the service refuses once the workspace is as it shall be */
   beforeWorkspace: -5,
+  unlockToRelease: -5,
   workspace: 0,
   tags: 5,
   consumers: 10,

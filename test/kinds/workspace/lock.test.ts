@@ -123,7 +123,7 @@ describe('A lock of somebody else', () => {
 it('A lock of ours is taken off when the workspace is released, and before it is deleted', () => {
   const records = recordWith(remembered);
   const release = changeOf(planned(undefined, lockedBy(ours), records), address);
-  expect(release.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app', unlock]);
+  expect(release.calls.map(lineOf)).toEqual([unlock, 'PATCH /workspaces/ws-app']);
   expect(release.notes).toEqual([]);
   expect(linesOf(planned({}, lockedBy(ours), records, { remove: 'safe' }))).toEqual([
     unlock,
