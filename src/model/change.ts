@@ -22,6 +22,8 @@ export interface Change {
   readonly place?: Place;
   /** the live resource's id, when it exists and has one */
   readonly id?: string;
+  /** of the live content of what is taken away and has no id: another one under that name has another */
+  readonly fingerprint?: string;
   readonly calls: readonly Call[];
   /** a call of another change that carries this one out too (RULES 20) */
   readonly sharedCall?: CallId;
@@ -30,14 +32,25 @@ export interface Change {
 }
 
 /** Of a change what the digest knows: all that an approval is about (RULES 27). */
-export type MeantChange = Pick<Change, 'address' | 'action' | 'fields' | 'id'>;
+export type MeantChange = Pick<Change, 'address' | 'action' | 'fields' | 'id' | 'fingerprint'>;
+
+/** Which one of all that may ever bear a name: by its id, or, where it has none, by what it is. */
+export type Particular = { readonly id: string } | { readonly fingerprint: string };
 
 /**
- * The remote id that an approval of this change is about: of two resources that bore one name, one after the other, the
- * approval to take away the one says nothing about the other. What is created or updated is meant by its name.
+ * What an approval of this change is about: of two resources that bore one name, one after the other, the approval to
+ * take away the one says nothing about the other. What is created or updated is meant by its name.
  */
-export function meantId({ action, id }: Pick<MeantChange, 'action' | 'id'>): string | undefined {
-  return action === 'delete' || action === 'release' ? id : undefined;
+export function meantParticular({ action, id, fingerprint }: MeantChange): Particular | undefined {
+  if (action !== 'delete' && action !== 'release') return undefined;
+  if (id !== undefined) return { id };
+  return fingerprint === undefined ? undefined : { fingerprint };
+}
+
+/** The remote id that an approval of this change is about; undefined where it is about none. */
+export function meantId(change: MeantChange): string | undefined {
+  const particular = meantParticular(change);
+  return particular !== undefined && 'id' in particular ? particular.id : undefined;
 }
 
 /** A resource that trueup looked at, leaves alone, and mentions. */

@@ -29,6 +29,8 @@ export interface ChangeDifference {
   readonly other?: Action;
   /** the remote ids that the two are about, where what becomes of the resource as a whole differs */
   readonly ids?: { readonly one?: string; readonly other?: string };
+  /** the same of what has no id */
+  readonly fingerprints?: { readonly one?: string; readonly other?: string };
   /** only those that differ */
   readonly fields: readonly FieldDifference[];
 }

@@ -1,6 +1,6 @@
 /** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
 import { type AddressText, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantId } from '../model/change.ts';
+import { type MeantChange, meantParticular } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText } from '../model/json.ts';
 import type { PlanTarget } from '../model/plan.ts';
@@ -65,8 +65,20 @@ function compareChange(
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
   const [was, is] = [one && actionAtom(one), other && actionAtom(other)];
   if (was === is && fields.length === 0) return undefined;
-  const ids = sides(one && meantId(one), other && meantId(other));
-  return { address, ...sides(one?.action, other?.action), ...(ids.one === ids.other ? {} : { ids }), fields };
+  return { address, ...sides(one?.action, other?.action), ...compareParticulars(one, other), fields };
+}
+
+function compareParticulars(
+  one: MeantChange | undefined,
+  other: MeantChange | undefined,
+): Pick<ChangeDifference, 'ids' | 'fingerprints'> {
+  const [a, b] = [one, other].map((side): { id?: string; fingerprint?: string } => ({
+    ...(side && meantParticular(side)),
+  }));
+  return {
+    ...(a?.id === b?.id ? {} : { ids: sides(a?.id, b?.id) }),
+    ...(a?.fingerprint === b?.fingerprint ? {} : { fingerprints: sides(a?.fingerprint, b?.fingerprint) }),
+  };
 }
 
 function fieldDifference(

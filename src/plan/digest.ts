@@ -4,10 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantId } from '../model/change.ts';
+import { type MeantChange, meantParticular } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText } from '../model/json.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
+import type { Spec } from '../model/resource.ts';
 import { formatIdentity } from '../model/target-identity.ts';
 
 /** Raised whenever the meaning of an atom changes, so that digests of two versions never compare equal by accident. */
@@ -19,8 +20,8 @@ export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
 };
 
 /**
- * One indivisible meaning of a plan, as canonical text: (address, action), with the remote id of what is taken away, or
- * (address, path, before, after).
+ * One indivisible meaning of a plan, as canonical text: (address, action), with the remote id or the fingerprint of what
+ * is taken away, or (address, path, before, after).
  */
 export type Atom = string;
 
@@ -35,8 +36,12 @@ export function atomsOf(changes: readonly MeantChange[]): ReadonlySet<Atom> {
 
 /** What becomes of one resource as a whole: equal texts are one meaning. */
 export function actionAtom(change: MeantChange): Atom {
-  const id = meantId(change);
-  return canonicalText([formatAddress(change.address), change.action, ...(id === undefined ? [] : [{ id }])]);
+  const particular = meantParticular(change);
+  return canonicalText([
+    formatAddress(change.address),
+    change.action,
+    ...(particular === undefined ? [] : [particular]),
+  ]);
 }
 
 /** What one field change means: equal texts are one meaning. */
@@ -54,7 +59,12 @@ export function targetMeaning(target: PlanTarget): string {
   return canonicalText([target.name, formatIdentity(target), target.dialect]);
 }
 
-/** 32 hexadecimal characters: the first 128 bits of a SHA-256. */
+/** Of the whole canonical content of a live resource: the same on every machine. @returns 32 hexadecimal characters */
+export function fingerprintOf(content: Spec): string {
+  return shortHash(canonicalText(content));
+}
+
+/** 32 hexadecimal characters. */
 export function digestOf({ stack, targets, selection, changes }: PlanMeaning): string {
   const meaning = canonicalText([
     digestVersion,
@@ -63,5 +73,10 @@ export function digestOf({ stack, targets, selection, changes }: PlanMeaning): s
     selection === undefined ? null : [...selection].sort(),
     [...atomsOf(changes)].sort(),
   ]);
-  return createHash('sha256').update(meaning).digest('hex').slice(0, 32);
+  return shortHash(meaning);
+}
+
+/** The first 128 bits of a SHA-256. */
+function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

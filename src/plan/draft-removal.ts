@@ -3,10 +3,11 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { Change, Mention } from '../model/change.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { FieldChange } from '../model/field.ts';
-import type { Claim, Spec } from '../model/resource.ts';
-import { canonicalSpec } from './canonical-spec.ts';
+import type { Claim, LiveResource, Spec } from '../model/resource.ts';
+import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { compare } from './compare.ts';
 import { diff } from './diff.ts';
+import { fingerprintOf } from './digest.ts';
 import { claimField, type Draft } from './draft.ts';
 import { judgeDeclared } from './ownership.ts';
 import type { Removal } from './prune.ts';
@@ -58,8 +59,16 @@ type About = Pick<Change, 'action' | 'reason' | 'fields'> & {
 function draftOf(scene: Scene, address: Address, { remove, notes = [], ...about }: About): Draft {
   const live = scene.live.get(formatAddress(address));
   const id = live?.id === undefined ? {} : { id: live.id };
-  const change = { address, ...about, ...id, notes, calls: [], relies: {} };
+  const fingerprint = live === undefined ? {} : fingerprinted(scene, live);
+  const change = { address, ...about, ...id, ...fingerprint, notes, calls: [], relies: {} };
   return { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
+}
+
+/** What has no id is told from the next one of its name by what it is. A part is known by its whole. */
+function fingerprinted(scene: Scene, { address, id, spec }: LiveResource): Pick<Change, 'fingerprint'> {
+  const { fields, ownership } = scene.kind(address.kind);
+  if (id !== undefined || ownership.by === 'part') return {};
+  return { fingerprint: fingerprintOf(contentAfter(fields, spec, [])) };
 }
 
 function draftWithdrawal(scene: Scene, address: Address, reason: string): RemovalDraft {

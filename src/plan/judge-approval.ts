@@ -4,7 +4,7 @@
  * lacks without being true, stops it. Pure.
  */
 import { type Address, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantId } from '../model/change.ts';
+import { type MeantChange, meantParticular } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import { canonicalText, type Json, sameJson } from '../model/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan-difference.ts';
@@ -69,7 +69,11 @@ function isActionCovered({ approved, fresh, left }: Match): boolean {
   if (fresh === undefined) return !left.action;
   if (approved.action !== fresh.action) return isRestOf(approved, fresh, left);
   // To take away one resource was approved, and not whatever bears its name today.
-  return meantId(approved) === meantId(fresh);
+  return sameJson(particularOf(approved), particularOf(fresh));
+}
+
+function particularOf(change: MeantChange): Json {
+  return { ...meantParticular(change) };
 }
 
 /**

@@ -1,12 +1,12 @@
 /** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (RULES 28). */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
-import type { Action, MeantChange } from '../model/change.ts';
+import type { Action, MeantChange, Particular } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json, Path } from '../model/json.ts';
 import type { Atom } from './digest.ts';
 
 type Parsed =
-  | readonly [address: string, action: Action, meant?: { readonly id: string }]
+  | readonly [address: string, action: Action, meant?: Particular]
   | readonly [address: string, path: Path, before: Side & { readonly unknown?: string }, after: Side];
 
 interface Found {
@@ -14,6 +14,7 @@ interface Found {
   readonly fields: FieldChange[];
   action?: Action;
   id?: string;
+  fingerprint?: string;
 }
 
 interface Side {

@@ -30,13 +30,14 @@ export function renderPlanDifferenceJson(
   });
 }
 
-function changeJson({ address, one, other, ids, fields }: ChangeDifference) {
+function changeJson({ address, one, other, ids, fingerprints, fields }: ChangeDifference) {
   return {
     address: formatAddress(address),
     ...address,
     ...member('one', one),
     ...member('other', other),
     ...member('ids', ids),
+    ...member('fingerprints', fingerprints),
     fields: fields.map((field) => ({
       path: jsonPointer(field.path),
       ...member('one', field.one && sideJson(field.one)),

@@ -123,11 +123,23 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
   if (one === undefined || other === undefined) return [head, ...indent(wholeFields(change, layout), 4)];
   const actions = one === other ? [] : both('action', { one, other }, layout);
-  const ids = change.ids === undefined ? [] : both('of id', idSides(change.ids), layout);
-  return [head, ...indent([...actions, ...ids, ...fields.flatMap((field) => fieldRows(field, layout))], 4)];
+  return [
+    head,
+    ...indent(
+      [...actions, ...particulars(change, layout), ...fields.flatMap((field) => fieldRows(field, layout))],
+      4,
+    ),
+  ];
 }
 
 /** To take away one resource is not to take away another one of its name. */
+function particulars({ ids, fingerprints }: ChangeDifference, layout: Layout): string[] {
+  return [
+    ...(ids === undefined ? [] : both('of id', idSides(ids), layout)),
+    ...(fingerprints === undefined ? [] : both('of fingerprint', idSides(fingerprints), layout)),
+  ];
+}
+
 function idSides({ one = 'none', other = 'none' }: NonNullable<ChangeDifference['ids']>): Layout['names'] {
   return { one: printable(one), other: printable(other) };
 }

@@ -64,6 +64,7 @@ function changeJson(change: Change): ChangeJson {
     reason: change.reason,
     ...placeMember(change.place),
     ...(change.id === undefined ? {} : { id: change.id }),
+    ...(change.fingerprint === undefined ? {} : { fingerprint: change.fingerprint }),
     fields: fields.map(fieldJson),
     patch: toJsonPatch(fields),
     ...(change.risks === undefined ? {} : { risks: change.risks.map(riskJson) }),

@@ -127,6 +127,9 @@ const change = Type.Object(
     reason: Type.String(),
     place: Type.Optional(place),
     id: Type.Optional(text('of the live resource')),
+    fingerprint: Type.Optional(
+      text('of the live content of what is taken away and has no id; a part of what is approved'),
+    ),
     fields: Type.Array(field),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
     risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),

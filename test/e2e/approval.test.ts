@@ -160,6 +160,66 @@ describe('what was approved to be taken away', () => {
       if (expected !== undefined) expect(bench.written()).toEqual([expected]);
     },
   );
+
+  /** As somebody makes one past trueup: no record tells anything of it. */
+  const handmade = (name: string) => ({
+    bound_service_account_names: name,
+    bound_service_account_namespaces: name,
+    audience: 'vault',
+  });
+
+  it('is that very role, though roles have no ids: another one made under its name is another plan', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
+    await stack.begin(role('web'));
+    await bench.byHandMount('POST', 'role/stray', handmade('tmp'));
+    const approved = await stack.plan();
+    const { out: text } = await stack.run(['plan', '--out', 'plan.json'], 0);
+    expect(text).toContain(approved.digest);
+    await bench.byHandMount('DELETE', 'role/stray');
+    await bench.byHandMount('POST', 'role/stray', { ...handmade('prod'), token_policies: 'admin' });
+    const ack = ['--ack', 'no-record'];
+    expect((await stack.run(['apply', '--approve', approved.digest, ...ack], 4)).out).toContain('stray');
+    const { out } = await stack.run(['apply', 'plan.json', ...ack], 4);
+    const [was, is] = [approved, await stack.plan()].map((plan) => plan.changes[0]?.fingerprint ?? 'none');
+    expect(is).not.toBe(was);
+    expect(out).toMatch(new RegExp(`of fingerprint\\s+approved +${was}\\s+now +${is}`));
+    expect(bench.wire.writes()).toEqual([]);
+    // Made again as it was when it was approved, it is the one that was meant.
+    await bench.byHandMount('DELETE', 'role/stray');
+    await bench.byHandMount('POST', 'role/stray', handmade('tmp'));
+    expect((await stack.plan()).digest).toBe(approved.digest);
+    await stack.run(['apply', 'plan.json', ...ack], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/stray']);
+  });
+
+  it('is that very role also where it is released', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('web'), role('old', {}, { onRemove: 'release' }));
+    await stack.declare(role('web'));
+    const { digest } = await stack.plan();
+    await bench.byHandMount('POST', 'role/old', handmade('prod'));
+    await stack.run(['apply', '--approve', digest], 4);
+    expect((await stack.ledger()).records).toHaveProperty(['ClusterAuthRole/prod/old']);
+  });
+
+  it('is still that role for the same job, run again after a part of it failed', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'], exclusive: true } });
+    await stack.begin(role('web'));
+    for (const name of ['first', 'second']) await bench.byHandMount('POST', `role/${name}`, handmade(name));
+    const { digest } = await stack.plan();
+    const again = ['apply', '--approve', digest, '--ack', 'no-record'];
+    bench.wire.add({ method: 'DELETE', path: /role\/second/, fault: { answer: 403 } });
+    await stack.run(again, 6);
+    // The ledger kept what was approved as atoms, and these tell which role was meant.
+    await bench.byHandMount('POST', 'role/second', handmade('other'));
+    await stack.run(again, 4);
+    await bench.byHandMount('POST', 'role/second', handmade('second'));
+    await stack.run(again, 0);
+    expect((await stack.run(['plan'], 0)).out).not.toContain('second');
+  });
 });
 
 describe('where it was approved', () => {
