@@ -12,8 +12,8 @@ export interface Consent {
   readonly agreed: boolean;
   /** guards that were acknowledged for this very plan */
   readonly acknowledged: readonly string[];
-  /** an apply of this very approval began before: its guards have been passed, but for what somebody applied since */
-  readonly begun: boolean;
+  /** guards that were let pass when an apply of this very approval began; undefined when nobody knows of one */
+  readonly passed?: readonly string[] | undefined;
   /** what names the stack on the command line */
   readonly stack?: string | undefined;
 }
@@ -30,11 +30,14 @@ export function refuseProblems(plan: Plan, screen: Screen): ExitCode | undefined
 /** Why nothing is going to be written; undefined when it may be. */
 export async function askConsent(
   plan: Plan,
-  { agreed, acknowledged, begun, stack }: Consent,
+  { agreed, acknowledged, passed, stack }: Consent,
   { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
 ): Promise<ExitCode | undefined> {
   if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return undefined;
-  const open = begun ? sinceThen(plan, acknowledged) : unacknowledged(plan, acknowledged, screen);
+  const open =
+    passed === undefined
+      ? unacknowledged(plan, acknowledged, screen)
+      : sinceThen(plan, [...acknowledged, ...passed]);
   const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showWhole(plan, screen);
@@ -51,10 +54,22 @@ export async function askConsent(
   return open.length > 0 ? askIds(plan, open, { screen, stop, stack }) : askYes(plan, { screen, stop });
 }
 
-/** What nobody can have acknowledged when that apply began: that somebody would apply a later commit meanwhile. */
-function sinceThen({ guards }: Plan, acknowledged: readonly string[]): GuardId[] {
-  const isNew = (id: GuardId) => id === 'older-commit' || id === 'commit-unknown';
-  return blockingIds(guards).filter((id) => isNew(id) && !acknowledged.includes(id));
+/**
+ * What nobody was shown when that apply began: live may have changed since. A percentage of what is left is no news, for
+ * the whole of it was weighed then.
+ */
+function sinceThen({ guards }: Plan, known: readonly string[]): GuardId[] {
+  const isWeighed = (id: GuardId) => id === 'delete-percent' || id === 'update-percent';
+  return blockingIds(guards).filter((id) => !isWeighed(id) && !known.includes(id));
+}
+
+/**
+ * The guards that an apply which goes on has passed: those of this plan, and those of the applies that began before.
+ * Without what nobody can acknowledge beforehand: that somebody applies a later commit meanwhile.
+ */
+export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
+  const isNew = (id: string) => id === 'older-commit' || id === 'commit-unknown';
+  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !isNew(id)).sort();
 }
 
 interface Asking {

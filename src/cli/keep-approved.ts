@@ -3,6 +3,7 @@
  * run again after a crash, is judged against what was approved and not against what is left of it (RULES 28).
  */
 import type { LedgerHead } from '../apply/keep-ledger.ts';
+import { sameJson } from '../model/json.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
 
 /**
@@ -14,8 +15,13 @@ export async function keepApproved(
   ledger: Ledger,
   { approved, head }: { readonly approved: ApprovedPlan | undefined; readonly head: LedgerHead },
 ): Promise<Ledger> {
-  if (approved === undefined || ledger.approved?.digest === approved.digest) return ledger;
+  if (approved === undefined || isKept(approved, ledger)) return ledger;
   return store.write({ ...ledger, ...head, approved });
+}
+
+/** The same approval, with no guard passed that was not passed before. */
+function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): boolean {
+  return approved?.digest === digest && sameJson(passed, approved.passed);
 }
 
 /** Once an apply has ended well, there is nothing left that anybody could have approved. */

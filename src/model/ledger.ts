@@ -31,6 +31,8 @@ export interface ApprovedPlan {
   readonly digest: string;
   /** canonical texts, as `atomsOf` makes them */
   readonly atoms: readonly string[];
+  /** ids of the guards that blocked and were let pass; absent in an approval of before they were kept */
+  readonly passed?: readonly string[];
   /** RFC 3339 */
   readonly createdAt?: string;
 }

@@ -18,7 +18,7 @@ import { renderOutcomes } from '../../report/outcomes-text.ts';
 import { renderResidue } from '../../report/residue-text.ts';
 import { readIds, refuseIds } from '../acknowledge.ts';
 import { connectToWrite } from '../connect.ts';
-import { askConsent, refuseProblems } from '../consent.ts';
+import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { bringAlong } from '../former-ledger.ts';
 import { hearStops } from '../hear-stops.ts';
@@ -168,15 +168,18 @@ async function letPass(
   if (typeof approved === 'number') return approved;
   const missing = await refuseMissingSecrets(planning.plan, secrets, screen);
   if (missing !== undefined) return missing;
+  const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
   const consent = {
     agreed: options.yes === true || approval !== undefined,
     acknowledged: readIds(options.ack),
-    begun: approved !== undefined && ledger.approved?.digest === approved.digest,
+    passed: begun?.passed,
     stack,
   };
   const refusal = await unlessStopped(askConsent(planning.plan, consent, place), stop);
   if (refusal === 'stopped') return exitCodes.interrupted;
-  return refusal ?? { approved };
+  if (refusal !== undefined) return refusal;
+  const passed = passedGuards(planning.plan, begun?.passed);
+  return { approved: approved && { ...approved, passed } };
 }
 
 async function headOf(plan: Plan, { ledger, from, request }: Prepared): Promise<LedgerHead> {
