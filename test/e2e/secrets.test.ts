@@ -169,11 +169,13 @@ describe('the source of a reviewer JWT', () => {
     for (const text of [out, shown.out, revert.out, await kept(stack)]) expectNoSecret(text);
   });
 
-  it('is no difference where the ledger is from before sources were kept, and is kept from then on', async () => {
+  const address = 'ClusterAuthConfig/prod/config';
+
+  /** Applied, in a ledger as it was written before sources were kept. */
+  async function withoutSource() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.begin(jwt({ env: 'REVIEWER_JWT', version: 3 }));
-    const address = 'ClusterAuthConfig/prod/config';
     const recorded = async () => (await stack.ledger()).records[address]?.fields['tokenReviewerJwt'];
     expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
     const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
@@ -183,9 +185,36 @@ describe('the source of a reviewer JWT', () => {
     const former = { origin: 'created' as const, ...record, fields };
     await store.write({ ...ledger, records: new Map([...ledger.records, [address, former]]) });
     expect(await recorded()).toEqual({ set: true, version: 3 });
+    return { bench, stack, recorded };
+  }
+
+  it('is no difference where the ledger is from before sources were kept, and is kept from then on', async () => {
+    const { bench, stack, recorded } = await withoutSource();
     await stack.run(['plan', '--exit-code'], 0);
     await stack.run(['apply', '--yes'], 0);
     expect(bench.wire.writes()).toEqual([]);
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+  });
+
+  it('is approved with whatever else is written, also where the ledger is from before sources were kept', async () => {
+    const { bench, stack, recorded } = await withoutSource();
+    const moved = (env: string) =>
+      clusterAuthConfig({
+        clusterHost: 'https://moved.internal:6443',
+        tokenReviewerJwt: { env, version: 3 },
+      });
+    await stack.declare(moved('REVIEWER_JWT'));
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const { digest } = await stack.plan();
+    expect((await stack.run(['plan'], 0)).out).toMatch(/tokenReviewerJwt[\s\S]*from env REVIEWER_JWT/);
+    await stack.declare(moved('SERVICE_TOKEN'));
+    const { out } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out).toContain('from env SERVICE_TOKEN');
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(moved('REVIEWER_JWT'));
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true]);
     expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
   });
 

@@ -5,6 +5,7 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
 import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import { canonicalDefault } from '../../plan/canonical-spec.ts';
 import { diff } from '../../plan/diff.ts';
@@ -16,10 +17,20 @@ export function prepare(meeting: Meeting): Prepared {
   const { desired, live, record } = meeting;
   if (live === undefined) return { desired };
   const prepared = { desired, ...comparedAs(live, desired, record?.fields ?? {}) };
-  if (desired[JWT] !== undefined || live.facts['reviewerJwtSet'] === false) return prepared;
   const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
+  if (desired[JWT] !== undefined || live.facts['reviewerJwtSet'] === false)
+    return changes.length === 0 ? prepared : { ...prepared, live: asRecorded(prepared.live, record) };
   if (changes.length > 0) return { ...prepared, problems: [wouldWipe(meeting, live)] };
   return live.facts['reviewerJwtSet'] === true ? { ...prepared, notes: [unmentioned] } : prepared;
+}
+
+/**
+ * A write sends the JWT, whatever else it is for. One that the record has no source of is then a change to the source that
+ * is declared: who approves the write has read which one is sent.
+ */
+function asRecorded(live: Spec, record: LedgerRecord | undefined): Spec {
+  const last = record?.fields[JWT];
+  return isJsonObject(live[JWT]) && last !== undefined ? { ...live, [JWT]: last } : live;
 }
 
 interface Compared {

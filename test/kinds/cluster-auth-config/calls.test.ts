@@ -67,8 +67,13 @@ describe('The call of a config', () => {
   });
 
   it('sends the JWT again with a change of any other field', () => {
-    const { planned, paths } = plan({ issuer: 'me', tokenReviewerJwt: { file: '/jwt' } }, stored, version(1));
+    const declared = { issuer: 'me', tokenReviewerJwt: { file: '/jwt' } };
+    const last = { tokenReviewerJwt: { set: true, version: 1, file: '/jwt' } };
+    const { planned, paths } = plan(declared, stored, last);
     expect(paths).toEqual(['issuer']);
+    const former = plan(declared, stored, version(1));
+    expect(former.paths, 'a record that tells no source').toEqual(['tokenReviewerJwt', 'issuer']);
+    expect(former.planned.calls).toEqual(planned.calls);
     expect(planned.calls[0]?.body).toMatchObject({
       issuer: 'me',
       token_reviewer_jwt: { $secret: { file: '/jwt' } },
