@@ -42,8 +42,7 @@ export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted 
   const live = scene.live.get(formatAddress(address));
   const desired = canonicalSpec(scene.kind(address.kind).fields, resource.spec);
   const compared = compare(scene, { address, resource, desired, live });
-  const settled =
-    verdict.is === 'ours' ? verdict : judgeUnrecorded(scene, resource, compared.fields.length > 0);
+  const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(scene, resource, compared.fields);
   if (hasErrors(compared.problems)) return { problems: compared.problems };
   const draft = assemble(scene, { resource, desired, live, verdict: settled, compared });
   return { draft, problems: compared.problems };

@@ -71,12 +71,16 @@ function livesOn(scene: Scene, change: MeantChange): boolean {
 
 /**
  * A creation that was cut short leaves something with our claim and our birth mark, or, where a manifest sets the field
- * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim, or a record where
- * nothing can bear one.
+ * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim. Where nothing can bear
+ * one, a record tells of an adoption, and of a creation that it was begun.
  */
 function isOurs(scene: Scene, { address, action }: MeantChange, live: LiveResource): boolean {
   const { ownership } = scene.kind(address.kind);
-  if (ownership.by === 'ledger') return action === 'adopt' && scene.record(address) !== undefined;
+  if (ownership.by === 'ledger') {
+    const isRecorded = scene.record(address) !== undefined;
+    if (action === 'adopt') return isRecorded;
+    return action === 'create' && !isRecorded && scene.hasBegunToCreate(address);
+  }
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
   const { claim, bornOf } = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
   // What an adoption did before its claim was written is recorded.

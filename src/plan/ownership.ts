@@ -5,6 +5,7 @@
 import { type Address, formatAddress } from '../model/address.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { FieldChange } from '../model/field.ts';
 import type { Origin } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Scene } from './scene.ts';
@@ -136,17 +137,17 @@ function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
 /**
  * What a live resource without a record comes to, once it is known whether it differs (RULES 24). Being as declared proves
  * nothing about who made it: it is adopted, and shown. Only what an apply of ours that was cut short had begun to create
- * is ours from the start.
+ * is ours from the start, when nothing that anybody can tell is otherwise; what nobody can tell is written once more.
  */
 export function judgeUnrecorded(
   scene: Scene,
   { address, metadata }: DesiredResource,
-  differs: boolean,
+  fields: readonly FieldChange[],
 ): Ours {
-  if (!differs && scene.hasBegunToCreate(address))
+  if (scene.hasBegunToCreate(address) && fields.every(({ unknown }) => unknown !== undefined))
     return { is: 'ours', action: 'update', reason: liveDiffers, origin: 'created' };
   const own = { is: 'ours', action: 'adopt', origin: 'adopted' } as const;
-  if (!differs) {
+  if (fields.length === 0) {
     const reason = 'exists as declared, and was never written by this stack: nothing is sent, it is recorded';
     return { ...own, reason };
   }

@@ -199,6 +199,16 @@ describe('a declared door, which can bear no mark,', () => {
       'nothing as created',
     ],
     [
+      'that such an apply had begun is ours, and written once more, when all that differs is what nobody can tell',
+      { live: [live(door, { spec: { timer: 0, rooms: [] } })], begunCreations: [door] },
+      'update as created',
+    ],
+    [
+      'that such an apply had begun, and that differs, is an adoption',
+      { live: [there('red')], begunCreations: [door] },
+      'adopt as adopted',
+    ],
+    [
       'that is there, differs and was never written by us is an adoption, which a guard asks about',
       { live: [there('red')] },
       'adopt as adopted',
