@@ -99,8 +99,8 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
 /** What calls leave unnamed is written once all of those that name nothing were carried out. */
 function writtenBy({ change: { calls, fields, sharedCall }, calls: done }: CarriedOut): ReadonlySet<string> {
   const isDone = ({ id }: Call) => done.has(id);
-  const named = calls.flatMap(({ writes = [] }) => writes);
-  const unnamed = calls.filter(({ writes }) => writes === undefined);
+  const named = calls.flatMap(({ writes = [], takesFrom = [] }) => [...writes, ...takesFrom]);
+  const unnamed = calls.filter(({ writes, takesFrom }) => writes === undefined && takesFrom === undefined);
   const others = fields.map(({ path: [name = ''] }) => name).filter((name) => !named.includes(name));
   const isAllDone = unnamed.every(isDone) && (sharedCall === undefined || done.has(sharedCall));
   const hasOthers = isAllDone && (unnamed.length > 0 || sharedCall !== undefined);

@@ -66,10 +66,12 @@ export interface Call {
   /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (RULES 30) */
   readonly permission?: string;
   /**
-   * The fields of its change that it writes, by their top-level names; what only takes something away writes none. Left
-   * out: all that no other call of the change names. So the ledger hears of a change that was carried out in part.
+   * The fields of its change that it writes, by their top-level names. Where neither this nor `takesFrom` is said: all that
+   * no other call of the change names. So the ledger hears of a change that was carried out in part.
    */
   readonly writes?: readonly string[];
+  /** the fields that it takes elements from and adds none to: nothing in them becomes ours by it */
+  readonly takesFrom?: readonly string[];
   /** for a reader of the plan: what the call does, where method and path do not say it */
   readonly says?: string;
 }

@@ -134,6 +134,19 @@ describe('a set of which elements were added, and others could not be removed', 
     });
   });
 
+  it('of flat tags that somebody else had set: none of them becomes ours', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    const below = `/workspaces/${await bench.idOf('app')}/relationships/tags`;
+    const data = ['theirs', 'old'].map((name) => ({ type: 'tags', attributes: { name } }));
+    expect(await bench.byHand.post(below, { data })).toMatchObject({ status: 204 });
+    await stack.declare(workspace('app', { autoApply: true, tagNames: ['theirs'] }));
+    bench.wire.add({ method: 'DELETE', path: /relationships\/tags$/, fault: { answer: 403 } });
+    await stack.run(['apply', '--yes'], 6);
+    expect((await recordOf(stack))?.fields).toEqual({ autoApply: true });
+  });
+
   it('of flat tags', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

@@ -64,7 +64,7 @@ function edgeCalls(address: Address, context: CallContext): (Call | undefined)[]
           suffix,
           method,
           body: { data: ids.map(asConsumer) },
-          writes: method === 'POST' ? ['consumers'] : [],
+          ...(method === 'POST' ? { writes: ['consumers'] } : { takesFrom: ['consumers'] }),
         });
   return [call('add', 'POST', added), call('remove', 'DELETE', removed)];
 }

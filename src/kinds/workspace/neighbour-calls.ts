@@ -58,7 +58,7 @@ function tagNameCalls(
           order: callOrder.tags,
           success: [204],
           permission: 'can-manage-tags',
-          writes: method === 'POST' ? ['tagNames'] : [],
+          ...(method === 'POST' ? { writes: ['tagNames'] } : { takesFrom: ['tagNames'] }),
         });
   return [
     call(

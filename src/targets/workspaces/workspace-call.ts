@@ -27,7 +27,7 @@ export function callId(address: Address, suffix: string): CallId {
 }
 
 export type WorkspaceRequest = Pick<Call, 'method' | 'order' | 'success'> &
-  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'says'>> & {
+  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'says'>> & {
     readonly permission: Right;
     /** what the call is called within its change */
     readonly suffix: string;
