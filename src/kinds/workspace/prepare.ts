@@ -18,18 +18,13 @@ export function prepare(meeting: Meeting): Prepared {
   const lock = prepareLock(meeting);
   const triggers = prepareTriggers(meeting);
   const hidden = [prepareAssessments(meeting), prepareAutoDestroy(meeting)];
-  const wanted = {
-    ...desired,
-    ...lock.desired,
-    ...triggers.desired,
-    ...replacedConnection(desired['vcsRepo'], live?.spec['vcsRepo']),
-  };
+  const wanted = { ...desired, ...lock.desired, ...triggers.desired };
   return {
-    desired: wanted,
+    desired: { ...wanted, ...replacedConnection(wanted['vcsRepo'], live?.spec['vcsRepo']) },
     ...(live === undefined
       ? {}
       : { live: Object.assign({ ...live.spec, ...lock.live }, ...hidden.map((part) => part.live)) }),
-    notes: [...lock.notes, ...hidden.flatMap(({ notes }) => notes)],
+    notes: [...lock.notes, ...triggers.notes, ...hidden.flatMap(({ notes }) => notes)],
     problems: [
       ...unreadTags(meeting),
       ...noRoomForClaim(meeting),

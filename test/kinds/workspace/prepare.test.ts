@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
+import type { JsonObject } from '../../../src/model/json.ts';
 import type { Spec } from '../../../src/model/resource.ts';
 import {
   changeOf,
@@ -50,6 +51,137 @@ describe('A repository', () => {
       { path: ['vcsRepo', 'oauthTokenId'], before: 'ot-1', after: null },
       { path: ['vcsRepo', 'vcsAppInstallationId'], before: null, after: 'app-1' },
     ]);
+  });
+});
+
+describe('What starts runs', () => {
+  const repository = { identifier: 'acme/network', 'oauth-token-id': 'ot-1', 'tags-regex': null };
+  const byTags = { ...repository, 'tags-regex': 'v.*' };
+
+  const fieldsOf = (plan: ReturnType<typeof planned>) =>
+    plan.changes.flatMap(({ fields }) =>
+      fields.map(({ path, before, after }) => [path.join('.'), before, after]),
+    );
+
+  interface Case {
+    readonly spec: Spec;
+    readonly live: JsonObject;
+    /** path, before, after */
+    readonly shown: readonly (readonly [string, unknown, unknown])[];
+    readonly sent: JsonObject;
+  }
+
+  it.each<[string, Case]>([
+    [
+      'a list of prefixes clears the patterns',
+      {
+        spec: { triggerPrefixes: ['mods'] },
+        live: { 'trigger-patterns': ['/infra/**'] },
+        shown: [
+          ['triggerPatterns', ['/infra/**'], []],
+          ['triggerPrefixes', [], ['mods']],
+        ],
+        sent: { 'trigger-prefixes': ['mods'] },
+      },
+    ],
+    [
+      'a list of patterns clears the prefixes',
+      {
+        spec: { triggerPatterns: ['/infra/**'] },
+        live: { 'trigger-prefixes': ['mods'] },
+        shown: [
+          ['triggerPatterns', [], ['/infra/**']],
+          ['triggerPrefixes', ['mods'], []],
+        ],
+        sent: { 'trigger-patterns': ['/infra/**'] },
+      },
+    ],
+    [
+      'a list clears the expression for tags, beside what else is said of the repository',
+      {
+        spec: { triggerPrefixes: ['mods'], vcsRepo: { branch: 'next' } },
+        live: { 'vcs-repo': { ...byTags, branch: 'main' } },
+        shown: [
+          ['vcsRepo.branch', 'main', 'next'],
+          ['vcsRepo.tagsRegex', 'v.*', null],
+          ['triggerPrefixes', [], ['mods']],
+        ],
+        sent: { 'trigger-prefixes': ['mods'], 'vcs-repo': { branch: 'next', 'tags-regex': '' } },
+      },
+    ],
+    [
+      'an expression for tags clears a list, and turns file triggers off',
+      {
+        spec: { vcsRepo: { tagsRegex: 'v.*' } },
+        live: { 'vcs-repo': repository, 'trigger-prefixes': ['mods'] },
+        shown: [
+          ['vcsRepo.tagsRegex', null, 'v.*'],
+          ['fileTriggersEnabled', true, false],
+          ['triggerPrefixes', ['mods'], []],
+        ],
+        sent: {
+          'file-triggers-enabled': false,
+          'trigger-prefixes': [],
+          'vcs-repo': { 'tags-regex': 'v.*' },
+        },
+      },
+    ],
+    [
+      'a list that is live already clears nothing',
+      {
+        spec: { triggerPrefixes: ['mods'], description: 'x' },
+        live: { 'trigger-prefixes': ['mods'], 'trigger-patterns': ['/infra/**'] },
+        shown: [['description', null, 'x']],
+        sent: { description: 'x' },
+      },
+    ],
+    [
+      'an empty list clears nothing',
+      {
+        spec: { triggerPrefixes: [], description: 'x' },
+        live: { 'trigger-patterns': ['/infra/**'] },
+        shown: [['description', null, 'x']],
+        sent: { description: 'x' },
+      },
+    ],
+  ])('%s', (_, { spec, live, shown, sent }) => {
+    const plan = planned(spec, { attributes: live });
+    expect(fieldsOf(plan)).toEqual(shown);
+    const { calls, notes } = changeOf(plan, address);
+    expect(calls.map(({ body }) => body)).toMatchObject([{ data: { attributes: sent } }]);
+    const isCleared = shown.some(([path]) => /trigger|tags/.test(path));
+    expect(notes.some((note) => /^setting .* clears .*: only one of them starts runs$/.test(note))).toBe(
+      isCleared,
+    );
+  });
+
+  it('that goes with its repository is shown with it', () => {
+    const plan = planned(
+      { triggerPrefixes: ['mods'], vcsRepo: null },
+      { attributes: { 'vcs-repo': byTags } },
+    );
+    expect(fieldsOf(plan).map(([path]) => path)).toEqual(['vcsRepo', 'triggerPrefixes']);
+    expect(changeOf(plan, address).notes).toEqual([]);
+  });
+
+  it('is still said to be no longer declared where we had set it', () => {
+    const records = { [address]: { id: 'ws-app', fields: { triggerPatterns: ['/infra/**'] } } };
+    const attributes = { 'trigger-patterns': ['/infra/**'] };
+    const { fields } = changeOf(planned({ triggerPrefixes: ['mods'] }, { attributes }, records), address);
+    expect(fields).toMatchObject([
+      { path: ['triggerPatterns'], after: [], origin: 'no longer declared' },
+      { path: ['triggerPrefixes'] },
+    ]);
+  });
+
+  it('is cleared beside a new connection of the repository', () => {
+    const plan = planned(
+      { triggerPrefixes: ['mods'], vcsRepo: { vcsAppInstallationId: 'app-1' } },
+      { attributes: { 'vcs-repo': byTags } },
+    );
+    expect(fieldsOf(plan).map(([path]) => path)).toEqual(
+      expect.arrayContaining(['vcsRepo.tagsRegex', 'vcsRepo.oauthTokenId', 'vcsRepo.vcsAppInstallationId']),
+    );
   });
 });
 
