@@ -18,7 +18,7 @@ const dist = join(root, 'dist');
 const groups = [
   // main.ts waits for its command at its top level: a file that the command loads must not wait for main.ts in turn.
   { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
-  { name: 'prompts', test: /\/node_modules\/@clack\// },
+  { name: 'prompts', test: /\/src\/cli\/question\.ts$/ },
   { name: 'server', test: /\/src\/server\// },
   { name: 'manifests', test: /\/src\/cli\/(?:load-manifests|commands\/validate|commands\/schema)\.ts$/ },
   { name: 'embedded', test: /\/src\/cli\/(?:embedded|commands\/serve)\.ts$/ },

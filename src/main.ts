@@ -3,6 +3,7 @@
 import { text } from 'node:stream/consumers';
 import about from '../package.json' with { type: 'json' };
 import { hearOnce } from './cli/hear-once.ts';
+import type { Terminal } from './cli/question.ts';
 import { run } from './cli/run.ts';
 import type { Output, World } from './cli/world.ts';
 import { kinds } from './kinds/index.ts';
@@ -22,6 +23,13 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
+const terminal: Terminal = {
+  input: process.stdin,
+  output: process.stdout,
+  // not a signal to ourselves, which ends a process at once on some systems
+  interrupt: () => process.emit('SIGINT', 'SIGINT'),
+};
+
 const world: World = {
   cwd: process.cwd(),
   env: process.env,
@@ -32,15 +40,12 @@ const world: World = {
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
   readStdin: () => text(process.stdin),
   confirm: async (question, stop) => {
-    const { confirm } = await import('@clack/prompts');
-    return (
-      (await confirm({ message: question, initialValue: false, ...(stop && { signal: stop }) })) === true
-    );
+    const { askYes } = await import('./cli/question.ts');
+    return askYes(question, terminal, stop);
   },
   ask: async (question, stop) => {
-    const { isCancel, text: askText } = await import('@clack/prompts');
-    const answer = await askText({ message: question, ...(stop && { signal: stop }) });
-    return isCancel(answer) ? undefined : answer;
+    const { askLine } = await import('./cli/question.ts');
+    return askLine(`${question}\n> `, terminal, stop);
   },
   onStop: (handler) => {
     const hear = hearOnce(handler, () => performance.now());

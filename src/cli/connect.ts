@@ -32,9 +32,13 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
   openSession(): Session;
 }
 
-/** For plans. @throws SecretError when a token cannot be read */
-export function connectToRead(stack: Stack, world: World): Promise<Connected> {
-  return connect(stack, world, openReader);
+/**
+ * For plans.
+ * @param signal once aborted, what waits is given up and what is in flight is broken off
+ * @throws SecretError when a token cannot be read
+ */
+export function connectToRead(stack: Stack, world: World, signal?: AbortSignal): Promise<Connected> {
+  return connect(stack, world, (options) => openReader({ ...options, ...(signal && { signal }) }));
 }
 
 /**

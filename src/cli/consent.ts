@@ -51,7 +51,18 @@ export async function askConsent(
     );
     return exitCodes.error;
   }
-  return open.length > 0 ? askIds(plan, open, { screen, stop, stack }) : askYes(plan, { screen, stop });
+  const isAgreed =
+    open.length > 0 ? await askIds(plan, open, { screen, stop }) : await askYes(plan, { screen, stop });
+  if (isAgreed) return undefined;
+  return open.length > 0 && !stop.aborted
+    ? tellBlocked(plan, open, { screen, stack })
+    : tellUnwritten(screen, stop);
+}
+
+/** After a no. A Ctrl-C is no answer, and ends the run as it does anywhere else. */
+export function tellUnwritten({ world }: Screen, stop: AbortSignal): ExitCode {
+  world.stderr.write('nothing was written\n');
+  return stop.aborted ? exitCodes.interrupted : exitCodes.error;
 }
 
 /**
@@ -75,24 +86,16 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
 interface Asking {
   readonly screen: Screen;
   readonly stop: AbortSignal;
-  readonly stack?: string | undefined;
 }
 
 /** Whoever types the guards of the plan above has read them: that is the answer to both questions. */
-async function askIds(
-  plan: Plan,
-  open: readonly GuardId[],
-  { screen, stop, stack }: Asking,
-): Promise<ExitCode | undefined> {
-  const answer = await screen.world.ask(questionFor(plan, open), stop);
-  return isAcknowledgedBy(open, answer) ? undefined : tellBlocked(plan, open, { screen, stack });
+async function askIds(plan: Plan, open: readonly GuardId[], { screen, stop }: Asking): Promise<boolean> {
+  return isAcknowledgedBy(open, await screen.world.ask(questionFor(plan, open), stop));
 }
 
-async function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<ExitCode | undefined> {
+function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<boolean> {
   const what = changes.length === 1 ? 'this change' : `these ${counted(changes.length, 'change')}`;
-  if (await screen.world.confirm(`Apply ${what}?`, stop)) return undefined;
-  screen.world.stderr.write('nothing was written\n');
-  return exitCodes.error;
+  return screen.world.confirm(`Apply ${what}?`, stop);
 }
 
 /** As JSON the plan is the result of an apply that goes no further; as text it has been shown already. */

@@ -19,9 +19,9 @@ export interface World {
   readonly interactive: boolean;
   readStdin(): Promise<string>;
   /** Asks a yes-or-no question; false when the user walks away, or when it is to stop. Only when `interactive`. */
-  confirm(question: string, stop?: AbortSignal): Promise<boolean>;
+  confirm(question: string, stop: AbortSignal): Promise<boolean>;
   /** Asks for a line of text; undefined when the user walks away, or when it is to stop. Only when `interactive`. */
-  ask(question: string, stop?: AbortSignal): Promise<string | undefined>;
+  ask(question: string, stop: AbortSignal): Promise<string | undefined>;
   /** Calls back for each SIGINT or SIGTERM until the returned function is called. */
   onStop(handler: () => void): () => void;
 }

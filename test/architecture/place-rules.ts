@@ -58,8 +58,8 @@ const homes: readonly Home[] = [
   { what: 'pg', homes: ['src/ledger'], because: 'a ledger may live in a database; nothing else does' },
   { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },
   {
-    what: '@clack/prompts',
-    homes: ['src/cli', 'src/main.ts'],
+    what: 'node:readline',
+    homes: ['src/cli/question.ts'],
     because: 'only the process can ask a person, and only on a terminal',
   },
 ];

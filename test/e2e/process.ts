@@ -120,6 +120,10 @@ function firstLine(stream: Readable): Promise<string> {
   });
 }
 
+export interface TerminalOptions extends Pick<ProcessOptions, 'cwd' | 'env'> {
+  readonly columns?: number;
+}
+
 export interface TerminalRun {
   readonly code: number | null;
   /** everything that came to the screen, control sequences included */
@@ -136,13 +140,13 @@ export interface Person {
 /** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
 export async function onTerminal(
   args: readonly string[],
-  options: ProcessOptions,
+  { cwd, env, columns = 120 }: TerminalOptions,
   act: (person: Person) => Promise<void> = async () => {},
 ): Promise<TerminalRun> {
   const command = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols 120 rows 50; ${command}`, '/dev/null'], {
-    cwd: options.cwd,
-    env: environment({ TERM: 'xterm-256color', ...options.env }),
+  const child = spawn('script', ['-qec', `stty cols ${columns} rows 50; ${command}`, '/dev/null'], {
+    cwd,
+    env: environment({ TERM: 'xterm-256color', ...env }),
     stdio: 'pipe',
   });
   endWithTest(child);

@@ -99,44 +99,169 @@ const hasScript = (() => {
 })();
 
 describe.runIf(hasScript)('on a terminal', () => {
+  const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
+
   async function twoChanges() {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(workspace('app'), role('web'));
-    const answer = (typed: string) =>
-      onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async (person) => {
-        await person.sees(/Apply these 2 changes\?/);
+    const answer = (typed: string, columns = 120) =>
+      onTerminal(['apply'], { cwd: stack.directory, env: secrets, columns }, async (person) => {
+        await person.sees(/Apply these 2 changes\? \[y\/N\]/);
         person.types(typed);
       });
-    return { bench, answer };
+    return { bench, stack, answer };
   }
 
-  it('apply asks, and an answer of no writes nothing', async () => {
-    const { bench, answer } = await twoChanges();
-    const { code, screen } = await answer('n');
+  it.each([
+    ['n', 'n\r'],
+    ['a lone Enter', '\r'],
+    ['a line feed before Enter', '\n\r'],
+    ['a word that begins like a yes', 'yet\r'],
+    ['Ctrl-D', ctrlD],
+  ])('apply asks, and takes %s for a no: nothing is written, and the lock is free', async (_, typed) => {
+    const { bench, stack, answer } = await twoChanges();
+    const { code, screen } = await answer(typed);
     expect(screen).toContain('nothing was written');
     expect(code).toBe(1);
     expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
   });
 
-  it('walking away from the question with Ctrl-C writes nothing either', async () => {
-    const { bench, answer } = await twoChanges();
-    const { code, screen } = await answer('\u0003');
+  it('Ctrl-C at the question ends as an interrupted run: nothing is written, and the lock is free', async () => {
+    const { bench, stack, answer } = await twoChanges();
+    const { code, screen } = await answer(ctrlC);
     expect(screen).toContain('nothing was written');
-    expect(code).toBe(1);
+    expect(code).toBe(130);
     expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
   });
 
-  it('an answer of yes applies, shows a live line, and lists every outcome', async () => {
-    const { bench, answer } = await twoChanges();
-    const { code, screen } = await answer('y');
-    expect(screen).toContain('\r\u001b[KApplying 2 changes with 2 calls');
-    expect(screen).toContain('\r\u001b[Kapplied');
-    expect(screen).toContain('2 applied');
-    expect(screen).toContain('nothing is left to do');
-    expect(code).toBe(0);
-    expect(bench.wire.writes()).toHaveLength(2);
+  it.each(['y', 'yes', 'Y'])(
+    'an answer of %s applies, shows a live line, and lists every outcome',
+    async (yes) => {
+      const { bench, answer } = await twoChanges();
+      const { code, screen } = await answer(`${yes}\r`);
+      expect(screen).toContain('\r\u001b[KApplying 2 changes with 2 calls');
+      expect(screen).toContain('\r\u001b[Kapplied');
+      expect(screen).toContain('2 applied');
+      expect(screen).toContain('nothing is left to do');
+      expect(code).toBe(0);
+      expect(bench.wire.writes()).toHaveLength(2);
+    },
+  );
+
+  it('a terminal without columns is asked on one line too', async () => {
+    const { answer } = await twoChanges();
+    expect((await answer('y\r', 0)).code).toBe(0);
   });
+
+  /** A plan that waits, while it reads, until what is typed has come to the terminal. */
+  async function typeAhead(typed: string, question: RegExp, documents: readonly object[]) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('web'));
+    await stack.declare(...documents);
+    const reading = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const hold = () => {
+      reading.resolve();
+      return release.promise;
+    };
+    bench.wire.add({ method: 'GET', path: /\/workspaces/, fault: { first: hold } });
+    const at = { cwd: stack.directory, env: secrets };
+    const ran = await onTerminal(['apply'], at, async (person) => {
+      await reading.promise;
+      person.types(typed);
+      await person.sees(/typed/); // the terminal's own echo
+      release.resolve();
+      await person.sees(question);
+      person.types('\r');
+    });
+    return { ...ran, writes: bench.wire.writes() };
+  }
+
+  it.each(['y\rtyped', 'y\nyes\rtyped\r', 'typed\u0004y\r'])(
+    'what was typed while it planned answers no question that came later (%j)',
+    async (typed) => {
+      const { code, writes } = await typeAhead(typed, /Apply these 2 changes\?/, [
+        workspace('app'),
+        workspace('other'),
+        role('web'),
+      ]);
+      expect(code).toBe(1);
+      expect(writes).toEqual([]);
+    },
+  );
+
+  it.each(['wildcard\rtyped', 'wildcard typed'])(
+    'a guard is typed below the plan that it is about, and never ahead of it (%j)',
+    async (typed) => {
+      const { code, writes } = await typeAhead(typed, /type the guard that blocks: wildcard/, [
+        role('web', { boundServiceAccountNames: ['*'] }),
+      ]);
+      expect(code).toBe(5);
+      expect(writes).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['Ctrl-D is a no', ctrlD, 5],
+    ['Ctrl-C interrupts', ctrlC, 130],
+  ])('where guards are asked for, %s, and the lock is free', async (_, typed, expected) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('web'));
+    await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
+    const at = { cwd: stack.directory, env: secrets };
+    const { code, screen } = await onTerminal(['apply'], at, async (person) => {
+      await person.sees(/type the guard that blocks: wildcard/);
+      person.types(typed);
+    });
+    expect(code).toBe(expected);
+    expect(screen).toContain('nothing was written');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.insist();
+  });
+
+  it.each([
+    ['Ctrl-D', ctrlD, 1],
+    ['Ctrl-C', ctrlC, 130],
+    ['a yes', 'y\r', 0],
+  ])('recover asks, and after %s a next one may begin', async (_, typed, expected) => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    await stack.loseLedger();
+    const at = { cwd: stack.directory, env: secrets };
+    const { code, screen } = await onTerminal(['recover'], at, async (person) => {
+      await person.sees(/Write this ledger\? \[y\/N\]/);
+      person.types(typed);
+    });
+    expect(code, screen).toBe(expected);
+    await stack.run(['recover', '--yes'], 0);
+  });
+
+  it.each([
+    ['Ctrl-D', ctrlD, 1],
+    ['Ctrl-C', ctrlC, 130],
+  ])(
+    'recover --moved holds the lock while it asks, and gives it back after %s',
+    async (_, typed, expected) => {
+      const bench = await openBench({ others: ['other'] });
+      const before = await bench.checkout();
+      await before.begin(workspace('app'));
+      const stack = await before.become({ workspaces: { organization: 'other' } });
+      const at = { cwd: stack.directory, env: secrets };
+      const { code, screen } = await onTerminal(['recover', '--moved', 'acme'], at, async (person) => {
+        await person.sees(/Write this ledger\?/);
+        await stack.run(['recover', '--moved', 'acme', '--yes'], 8);
+        person.types(typed);
+      });
+      expect(code, screen).toBe(expected);
+      expect(screen).toContain('nothing was written');
+      await stack.run(['recover', '--moved', 'acme', '--yes'], 0);
+    },
+  );
 
   it('Ctrl-C while it applies lets what is in flight end, starts nothing new, and keeps the ledger true', async () => {
     const bench = await openBench();

@@ -161,7 +161,7 @@ async function letPass(
   { approval, options, ledger, stack, secrets }: Pass,
   place: RunPlace,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
-  const { screen, stop } = place;
+  const { screen } = place;
   const problems = refuseProblems(planning.plan, screen);
   if (problems !== undefined) return problems;
   const approved = approval && holdToApproval(planning, approval, { ledger, screen });
@@ -175,8 +175,7 @@ async function letPass(
     passed: begun?.passed,
     stack,
   };
-  const refusal = await unlessStopped(askConsent(planning.plan, consent, place), stop);
-  if (refusal === 'stopped') return exitCodes.interrupted;
+  const refusal = await askConsent(planning.plan, consent, place);
   if (refusal !== undefined) return refusal;
   const passed = passedGuards(planning.plan, begun?.passed);
   return { approved: approved && { ...approved, passed } };

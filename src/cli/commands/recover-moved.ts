@@ -12,19 +12,27 @@ import { identitiesAfter, type MovedTarget, movedTargets, unknownPlace } from '.
 import { counted } from '../../report/layout.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
+import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { hearStops } from '../hear-stops.ts';
 import { holdLock } from '../hold-lock.ts';
 import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../make-plan.ts';
 import { openLedger } from '../open-ledger.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
+import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
-import { isAgreed } from './recover.ts';
+import { askToWrite } from './recover.ts';
 
 interface Place {
   readonly world: World;
   readonly screen: Screen;
+}
+
+/** What holds the lock gives it back whatever stops it. */
+interface RunPlace extends Place {
+  readonly stop: AbortSignal;
 }
 
 export interface MovedOptions {
@@ -45,6 +53,7 @@ export async function recoverMoved(
   }
   printWarnings(screen, diagnostics);
   const store = await openLedger(stack, world);
+  const { stop, forget } = hearStops(world);
   try {
     const held = await holdLock(
       {
@@ -53,17 +62,18 @@ export async function recoverMoved(
         run: identifyRun(world),
         timeout: 0,
         path,
-        stop: new AbortController().signal,
+        stop,
       },
       screen,
     );
     if (typeof held === 'number') return held;
     try {
-      return await carry({ stack, resources, store }, options, place);
+      return await carry({ stack, resources, store }, options, { ...place, stop });
     } finally {
       await held.release();
     }
   } finally {
+    forget();
     await store.close();
   }
 }
@@ -77,16 +87,17 @@ interface About {
 async function carry(
   { stack, resources, store }: About,
   options: MovedOptions,
-  place: Place,
+  place: RunPlace,
 ): Promise<ExitCode> {
-  const { world, screen } = place;
+  const { world, screen, stop } = place;
   const ledger = await store.read();
   const moved = findMoved(stack, ledger, options.moved);
   if (typeof moved === 'string') {
     printError(screen, `nothing was written: ${moved}`);
     return exitCodes.error;
   }
-  const carried = await look({ stack, resources, ledger, moved }, world);
+  const carried = await unlessStopped(look({ stack, resources, ledger, moved }, place), stop);
+  if (carried === 'stopped') return tellUnwritten(screen, stop);
   if (carried.gaps.length > 0) {
     const why = carried.gaps.join('; ');
     printError(
@@ -96,7 +107,8 @@ async function carry(
     return exitCodes.error;
   }
   tell(moved, carried, place);
-  if (!(await isAgreed(options, place))) return exitCodes.error;
+  const refusal = await askToWrite(options, place, stop);
+  if (refusal !== undefined) return refusal;
   const { name } = moved.target;
   const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
@@ -126,13 +138,16 @@ interface Looking {
  * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
  * asked for by an id of another place.
  */
-async function look({ stack, resources, ledger, moved }: Looking, world: World): Promise<CarriedOver> {
+async function look(
+  { stack, resources, ledger, moved }: Looking,
+  { world, stop }: RunPlace,
+): Promise<CarriedOver> {
   const { target } = moved;
   const alone = { ...stack, targets: [target] };
   const here = [...ledger.records].filter(([text]) => parseAddress(text).target === target.name);
   const isUnmarked = (kind: string) => world.kinds.get(kind)?.ownership.by === 'ledger';
   const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
-  const connected = await connectToRead(alone, world);
+  const connected = await connectToRead(alone, world, stop);
   try {
     const input = await readPlanInput({
       stack: alone,

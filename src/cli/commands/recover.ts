@@ -14,14 +14,17 @@ import { counted } from '../../report/layout.ts';
 import { renderPlan } from '../../report/plan-text.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
+import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../former-ledger.ts';
+import { hearStops } from '../hear-stops.ts';
 import { holdLock } from '../hold-lock.ts';
 import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../make-plan.ts';
 import { openLedger } from '../open-ledger.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
+import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 
 export interface RecoverOptions {
@@ -53,6 +56,7 @@ export async function recover(
   }
   printWarnings(screen, diagnostics);
   const store = await openLedger(stack, world);
+  const { stop, forget } = hearStops(world);
   try {
     const state = await lookAt(store);
     if (state.is === 'whole') return tellWhole(state.ledger, store, place);
@@ -62,7 +66,8 @@ export async function recover(
     if (former !== undefined && isPending(former)) return tellFormer(former, place);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
-    const input = await readInput(about, place);
+    const input = await unlessStopped(readInput(about, place, stop), stop);
+    if (input === 'stopped') return tellUnwritten(screen, stop);
     const rebuilt = rebuild(input, world.kinds);
     if (rebuilt === undefined) {
       printError(
@@ -74,9 +79,11 @@ export async function recover(
     const targets = identitiesAfter(noLedger, stack.targets);
     const ledger = { ...noLedger, records: rebuilt.records, targets };
     tell({ ...rebuilt, ledger }, { state, store, input, place });
-    if (!(await isAgreed(options, place))) return exitCodes.error;
+    const refusal = await askToWrite(options, place, stop);
+    if (refusal !== undefined) return refusal;
     return await write(ledger, { store, stack: stack.name, path }, place);
   } finally {
+    forget();
     await store.close();
   }
 }
@@ -118,8 +125,9 @@ const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 async function readInput(
   about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
   { world }: Place,
+  stop: AbortSignal,
 ): Promise<PlanInput> {
-  const connected = await connectToRead(about.stack, world);
+  const connected = await connectToRead(about.stack, world, stop);
   try {
     return await readPlanInput({ ...about, kinds: world.kinds, ledger: noLedger, connected });
   } finally {
@@ -193,19 +201,21 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
   return count === 0 ? how : `${how}, ${counted(count, 'field')}`;
 }
 
-/** Whether somebody has said, beforehand or now, that the ledger may be written. */
-export async function isAgreed({ yes }: RecoverOptions, { world, screen }: Place): Promise<boolean> {
-  if (yes) return true;
+/** The exit code unless somebody has said, beforehand or now, that the ledger may be written. */
+export async function askToWrite(
+  { yes }: RecoverOptions,
+  { world, screen }: Place,
+  stop: AbortSignal,
+): Promise<ExitCode | undefined> {
+  if (yes) return undefined;
   if (!world.interactive) {
     printError(
       screen,
       'nothing was written: recover asks before it writes; where nobody can answer, pass --yes',
     );
-    return false;
+    return exitCodes.error;
   }
-  if (await world.confirm('Write this ledger?')) return true;
-  world.stderr.write('nothing was written\n');
-  return false;
+  return (await world.confirm('Write this ledger?', stop)) ? undefined : tellUnwritten(screen, stop);
 }
 
 interface Writing {

@@ -1,0 +1,91 @@
+/**
+ * Questions to a person at a terminal. An answer is younger than its question: what was typed before it stood on the
+ * screen is thrown away. Whoever walks away has answered nothing.
+ */
+import { createInterface } from 'node:readline';
+
+export interface Terminal {
+  readonly input: NodeJS.ReadStream;
+  readonly output: NodeJS.WriteStream;
+  /** Ctrl-C while the question stands: the terminal sends no signal of its own then */
+  interrupt(): void;
+}
+
+/** The line that is typed after the question; undefined after Ctrl-D, Ctrl-C, a hang-up, or when it is to stop. */
+export async function askLine(
+  question: string,
+  terminal: Terminal,
+  stop: AbortSignal,
+): Promise<string | undefined> {
+  const { input } = terminal;
+  // As a line at a time, what was typed would wait for its end, and come to the question with it.
+  input.setRawMode(true);
+  try {
+    const isThere = await throwAwayTyped(terminal, stop);
+    return isThere && !stop.aborted ? await readLine(question, terminal, stop) : undefined;
+  } finally {
+    input.setRawMode(false);
+    input.pause();
+  }
+}
+
+/** Whether "y" or "yes" was typed after the question: a lone Enter is a no. */
+export async function askYes(question: string, terminal: Terminal, stop: AbortSignal): Promise<boolean> {
+  const answer = await askLine(`${question} [y/N] `, terminal, stop);
+  return /^y(?:es)?$/i.test(answer?.trim() ?? '');
+}
+
+/** How long nothing comes in once all is there that was typed before. Milliseconds; nobody has read a question by then. */
+const quiet = 100;
+
+const ctrlC = 3;
+
+/** Whether somebody is still there. */
+function throwAwayTyped({ input, interrupt }: Terminal, stop: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const isOver = () => input.readableEnded || input.destroyed;
+    const end = () => {
+      clearTimeout(timer);
+      input.off('data', hear).off('end', end).off('error', end).off('close', end);
+      stop.removeEventListener('abort', end);
+      resolve(!isOver());
+    };
+    const timer = setTimeout(end, quiet);
+    const hear = (typed: Buffer) => {
+      if (typed.includes(ctrlC)) interrupt();
+      timer.refresh();
+    };
+    input.on('data', hear).on('end', end).on('error', end).on('close', end);
+    stop.addEventListener('abort', end);
+    if (stop.aborted || isOver()) end();
+  });
+}
+
+function readLine(
+  question: string,
+  { input, output, interrupt }: Terminal,
+  stop: AbortSignal,
+): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const lines = createInterface({ input, output, terminal: true, historySize: 0 });
+    const walkAway = () => lines.close();
+    let answer: string | undefined;
+    lines.on('line', (line) => {
+      answer ??= line;
+      lines.close();
+    });
+    lines.on('SIGINT', () => {
+      interrupt();
+      lines.close();
+    });
+    lines.on('error', walkAway);
+    lines.on('close', () => {
+      stop.removeEventListener('abort', walkAway);
+      if (answer === undefined) output.write('\n');
+      resolve(answer);
+    });
+    stop.addEventListener('abort', walkAway);
+    lines.setPrompt(question);
+    lines.prompt();
+  });
+}
