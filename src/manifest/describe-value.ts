@@ -33,6 +33,13 @@ export function allowedTypes(schema: unknown): string[] {
   return [schema['type']].flat().filter((type) => typeof type === 'string');
 }
 
+/** The types that the lists which a schema admits may hold. */
+export function allowedItems(schema: unknown): string[] {
+  if (!isSchema(schema)) return [];
+  const branches = schema['anyOf'] ?? schema['oneOf'];
+  return Array.isArray(branches) ? unique(branches.flatMap(allowedItems)) : allowedTypes(schema['items']);
+}
+
 /** A value as one would write it in YAML. */
 export function wordOf(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);

@@ -2,10 +2,11 @@
  * Values of the wrong type. Most come from how YAML reads plain words: `1.10` is a number, `yes` is a text, nothing at
  * all is null. So the answer is nearly always the same value written in another way, and this says which.
  */
+import { dump } from 'js-yaml';
 import type { Path } from '../model/json.ts';
 import type { Kind } from '../model/kind.ts';
 import type { SchemaError } from './compile-schema.ts';
-import { allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
+import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
 import type { Judgement } from './judgement.ts';
 import { type Problem, pathText, quoted } from './problem.ts';
 
@@ -92,7 +93,7 @@ function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | un
     return types.includes('string')
       ? `put it in quotes: ${quoted(typed ?? `${data}`)}`
       : types.includes('array') && !types.includes('object')
-        ? `write a list: [${typed ?? data}]`
+        ? suggestList([allowedItems(parentSchema).includes('string') ? (typed ?? `${data}`) : data])
         : undefined;
   if (typeof data === 'string') return suggestForText(data, types);
   if (Array.isArray(data) && data.length === 1 && !types.includes('object')) return 'write it without a list';
@@ -105,6 +106,12 @@ function suggestForText(text: string, types: readonly string[]): string | undefi
   const isNumeric = text.trim() !== '' && Number.isFinite(Number(text));
   if ((types.includes('number') || types.includes('integer')) && isNumeric)
     return `write ${Number(text)}, without quotes`;
-  if (types.includes('array')) return `write a list: [${text}]`;
+  // the services part a text at its commas, and so does whoever writes one
+  if (types.includes('array')) return suggestList(text.split(',').map((part) => part.trim()));
   return undefined;
+}
+
+/** As YAML reads it back: most names stand as they are, `*` and `1.10` need quotes. */
+function suggestList(items: readonly (string | number | boolean)[]): string {
+  return `write a list: ${dump(items, { flowLevel: 0, lineWidth: -1, quoteStyle: 'double' }).trim()}`;
 }

@@ -100,6 +100,31 @@ describe('a value of the wrong type', () => {
       '"spec.paths" has the wrong type | found the text "a/b" | allowed a list of text or null | fix: write a list: [a/b]',
     ],
     [
+      'paths: "*"',
+      '10+3',
+      '"spec.paths" has the wrong type | found the text "*" | allowed a list of text or null | fix: write a list: ["*"]',
+    ],
+    [
+      'paths: "{x}"',
+      '10+5',
+      '"spec.paths" has the wrong type | found the text "{x}" | allowed a list of text or null | fix: write a list: ["{x}"]',
+    ],
+    [
+      'paths: "a: b"',
+      '10+6',
+      '"spec.paths" has the wrong type | found the text "a: b" | allowed a list of text or null | fix: write a list: ["a: b"]',
+    ],
+    [
+      'paths: a/b, *',
+      '10+6',
+      '"spec.paths" has the wrong type | found the text "a/b, *" | allowed a list of text or null | fix: write a list: [a/b, "*"]',
+    ],
+    [
+      'paths: 1.10',
+      '10+4',
+      '"spec.paths" has the wrong type | found the number 1.10 | allowed a list of text or null | fix: write a list: ["1.10"]',
+    ],
+    [
       'repo: acme/network',
       '9+12',
       '"spec.repo" has the wrong type | found the text "acme/network" | allowed a map or null',
