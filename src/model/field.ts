@@ -17,6 +17,8 @@ export interface Field {
   readonly compare: Comparison;
   /** what `null` asks for: the service's "Default on create". Absent: there is none, and `null` is invalid (RULES 6). */
   readonly default?: Json;
+  /** what the service does for that default, where the value does not say it: "what the mount gives" for 0 seconds */
+  readonly defaultMeans?: string;
   /** sent by create and never again; a difference is a note (RULES 13) */
   readonly createOnly?: true;
   /** the birth mark stands in it, unless a manifest sets it (RULES 20) */

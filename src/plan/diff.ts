@@ -129,13 +129,21 @@ function only(change: FieldChange): Difference {
 }
 
 function change(input: FieldInput, known: { before?: Json; unknown?: string }): FieldChange {
+  const origin = originOf(input);
   return {
     path: input.path,
     ...known,
     after: input.wanted,
     shape: input.field.compare.shape,
-    ...(input.origin === undefined ? {} : { origin: input.origin }),
+    ...(origin === undefined ? {} : { origin }),
   };
+}
+
+/** Where the value comes from, and what it comes to where it does not say so itself. */
+function originOf({ field, wanted, origin }: FieldInput): string | undefined {
+  const isDefault = field.default !== undefined && sameJson(wanted, canonicalDefault(field));
+  const words = [origin, isDefault ? field.defaultMeans : undefined].filter((word) => word !== undefined);
+  return words.length === 0 ? undefined : words.join(': ');
 }
 
 /** An object whose members are fields of their own: those that are absent are not managed, or reset when they were. */

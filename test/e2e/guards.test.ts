@@ -349,6 +349,28 @@ describe('wider access is told in words', () => {
     ]);
   });
 
+  it('of roles: both lists opened to everyone are one sentence, in the guard and under the change', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(role('web', { tokenPolicies: ['read'] }));
+    const all = { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] };
+    await stack.declare(role('web', { tokenPolicies: ['read'], ...all }));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out.match(/every service account in every namespace can log in/g)).toHaveLength(2);
+  });
+
+  it('of roles: a lifetime of 0 is what the mount gives, and no life without a limit', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(role('web', { tokenTtl: '1h' }));
+    await stack.declare(role('web', { tokenTtl: undefined }));
+    const { out } = await stack.run(['plan'], 0);
+    const words = out.replace(/\s+/g, ' ');
+    expect(words).toContain('tokenTtl 1h -> 0s (no longer declared: what the mount gives)');
+    expect(words).toContain(
+      'tokenTtl of tokens of "app" in "payments" was 1h and becomes what the mount gives, which may be longer',
+    );
+    expect(namesOf(await stack.plan())).toEqual(['widening warns']);
+  });
+
   it('of state: who may read it, and who loses it with a removed document', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

@@ -10,7 +10,15 @@ export const NAMES = 'boundServiceAccountNames';
 export const NAMESPACES = 'boundServiceAccountNamespaces';
 export const SELECTOR = 'boundServiceAccountNamespaceSelector';
 
-const lifetime: Field = { compare: duration, default: 0 };
+/** What 0 means for each lifetime: none of them ends a token at once. */
+export const zeroMeans = {
+  tokenTtl: 'what the mount gives',
+  tokenMaxTtl: "the mount's limit only",
+  tokenExplicitMaxTtl: 'no cap',
+  tokenPeriod: 'not periodic',
+} as const;
+
+const lifetime = (defaultMeans: string): Field => ({ compare: duration, default: 0, defaultMeans });
 
 export const fields: FieldTable = {
   [NAMES]: { compare: set },
@@ -18,10 +26,10 @@ export const fields: FieldTable = {
   [SELECTOR]: { compare: wordOr(''), default: '' },
   audience: { compare: wordOr(''), default: '' },
   aliasNameSource: { compare: wordOr('serviceaccount_uid'), default: 'serviceaccount_uid' },
-  tokenTtl: lifetime,
-  tokenMaxTtl: lifetime,
-  tokenExplicitMaxTtl: lifetime,
-  tokenPeriod: lifetime,
+  tokenTtl: lifetime(zeroMeans.tokenTtl),
+  tokenMaxTtl: lifetime(zeroMeans.tokenMaxTtl),
+  tokenExplicitMaxTtl: lifetime(zeroMeans.tokenExplicitMaxTtl),
+  tokenPeriod: lifetime(zeroMeans.tokenPeriod),
   tokenPolicies: { compare: set, default: [] },
   // Folded into tokenPolicies when manifests are resolved; never on the wire by this name.
   policies: { compare: set, default: [], local: true },

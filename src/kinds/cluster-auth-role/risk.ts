@@ -21,17 +21,23 @@ import {
   whoBySelector,
 } from './access-words.ts';
 import { holdsBlock } from './address-block.ts';
-import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
+import { fields, NAMES, NAMESPACES, SELECTOR, zeroMeans } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';
 
 /** What a change between two whole specs opens and closes; a field that is missing on a side has its default there. */
 export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
   if (after === undefined) return before === undefined ? [] : [gone(before)];
   if (before === undefined) return [fresh(after), ...openness(after)];
-  return judges.flatMap(({ name, judge }) => {
+  const found = judges.flatMap(({ name, judge }) => {
     const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
     return judge({ name, was, is, before, after });
   });
+  return found.filter((one, index) => found.findIndex((other) => isSame(one, other)) === index);
+}
+
+/** Two fields that open together come to one sentence: every account in every namespace. */
+function isSame(one: Risk, other: Risk): boolean {
+  return one.says === other.says && one.effect === other.effect && one.guard === other.guard;
 }
 
 /** One field on both sides, and the roles that it stands in. */
@@ -56,7 +62,7 @@ const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
   { name: 'tokenPolicies', judge: judgePolicies },
   { name: 'tokenNoDefaultPolicy', judge: judgeDefaultPolicy },
   { name: 'tokenBoundCidrs', judge: judgeBlocks },
-  { name: 'tokenTtl', judge: judgeLimit },
+  { name: 'tokenTtl', judge: judgeTtl },
   { name: 'tokenMaxTtl', judge: judgeLimit },
   { name: 'tokenExplicitMaxTtl', judge: judgeLimit },
   { name: 'tokenNumUses', judge: judgeLimit },
@@ -201,19 +207,43 @@ function judgeBlocks({ name, was, is, after }: Sides): Risk[] {
   ];
 }
 
-/** The limits that, once gone, leave a lifetime without one; a token's first lifetime always ends. */
-const lifetimes: ReadonlyMap<string, RiskGuard> = new Map([
-  ['tokenMaxTtl', 'unlimited-lifetime'],
-  ['tokenExplicitMaxTtl', 'unlimited-lifetime'],
-]);
+/**
+ * A first lifetime, which always ends: 0 is what the mount gives. Nobody tells here how long that is, so that neither to
+ * leave it to the mount nor to take it from there is provably narrower.
+ */
+function judgeTtl(sides: Sides): Risk[] {
+  const { name, was, is, after } = sides;
+  if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
+  if (was !== 0 && is !== 0) return judgeLimit(sides);
+  const of = `${name} of tokens of ${who(after)}`;
+  return [
+    is === 0
+      ? widens(
+          name,
+          `${of} was ${formatDuration(was)} and becomes ${zeroMeans.tokenTtl}, which may be longer`,
+        )
+      : widens(
+          name,
+          `${of} was ${zeroMeans.tokenTtl}, which may be shorter, and becomes ${formatDuration(is)}`,
+        ),
+  ];
+}
+
+/** What is said, and asked, of a limit of the role's own that is gone; periodic tokens know no other one than these. */
+const lost: Readonly<Record<string, { readonly says: string; readonly guard?: RiskGuard }>> = {
+  tokenMaxTtl: { says: "has no limit any more but the mount's", guard: 'unlimited-lifetime' },
+  tokenExplicitMaxTtl: { says: 'has no limit any more', guard: 'unlimited-lifetime' },
+  tokenNumUses: { says: 'has no limit any more' },
+};
 
 /** A limit where 0 means none of the role's own. */
 function judgeLimit({ name, was, is, after }: Sides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const of = `${name} of tokens of ${who(after)}`;
   const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
-  if (is === 0)
-    return [widens(name, `${of} was ${shown(was)} and has no limit any more`, lifetimes.get(name))];
+  const without = lost[name];
+  if (is === 0 && without !== undefined)
+    return [widens(name, `${of} was ${shown(was)} and ${without.says}`, without.guard)];
   if (was === 0) return [narrows(name, `${of} had no limit and becomes ${shown(is)}`)];
   return is < was
     ? [narrows(name, `${of} shrinks from ${shown(was)} to ${shown(is)}`)]

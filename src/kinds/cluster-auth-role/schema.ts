@@ -1,6 +1,7 @@
 /** The spec of a ClusterAuthRole as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/nullable.ts';
+import { zeroMeans } from './fields.ts';
 
 /** Seconds, or a duration as text, as the service reads it (facts 2.4). */
 const lifetime = (description: string, zero: string) =>
@@ -64,15 +65,15 @@ export const roleSpec = Type.Object(
         }),
       ),
     ),
-    tokenTtl: lifetime('Lifetime of a token, and of each renewal.', 'what the mount gives'),
-    tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', "the mount's limit only"),
+    tokenTtl: lifetime('Lifetime of a token, and of each renewal.', zeroMeans.tokenTtl),
+    tokenMaxTtl: lifetime('Lifetime that renewals cannot exceed.', zeroMeans.tokenMaxTtl),
     tokenExplicitMaxTtl: lifetime(
       'Hard cap on the lifetime of a token, whatever else allows renewal.',
-      'no cap',
+      zeroMeans.tokenExplicitMaxTtl,
     ),
     tokenPeriod: lifetime(
       'Makes periodic tokens: each renewal extends them by this much, for ever.',
-      'not periodic',
+      zeroMeans.tokenPeriod,
     ),
     tokenPolicies: words('Policies that tokens carry.'),
     policies: words('Deprecated by the API: use tokenPolicies, which this is folded into.', {

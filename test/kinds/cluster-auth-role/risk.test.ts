@@ -75,6 +75,8 @@ describe('The risk of changing a role', () => {
     expect(guards(undefined, { boundServiceAccountNames: ['ap*'] })).toEqual(['new-role']);
     expect(guards({ audience: 'vault' }, {})).toEqual(['cleared-audience']);
     expect(guards({ tokenMaxTtl: 60 }, {})).toEqual(['unlimited-lifetime']);
+    expect(guards({ tokenExplicitMaxTtl: 60 }, {})).toEqual(['unlimited-lifetime']);
+    expect(guards({ tokenTtl: 60 }, {})).toEqual([]);
     expect(guards({}, { tokenPeriod: 60 })).toEqual(['unlimited-lifetime']);
     expect(guards(undefined, { tokenPeriod: 60 })).toEqual(['new-role', 'unlimited-lifetime']);
     expect(guards({ tokenPolicies: ['a'] }, { tokenPolicies: ['a', 'b'] })).toEqual([]);
@@ -127,6 +129,34 @@ describe('The risk of changing a role', () => {
       { tokenMaxTtl: '2h' },
       ['tokenMaxTtl of tokens of "api" in "payments" grows from 1h to 2h'],
     ],
+    [
+      'every account in every namespace',
+      {},
+      { boundServiceAccountNames: ['*'], boundServiceAccountNamespaces: ['*'] },
+      ['every service account in every namespace can log in and gets the policy "default"'],
+    ],
+    [
+      'a lifetime that is left to the mount',
+      { tokenTtl: '1h' },
+      {},
+      [
+        'tokenTtl of tokens of "api" in "payments" was 1h and becomes what the mount gives, which may be longer',
+      ],
+    ],
+    [
+      'a lifetime that was left to the mount',
+      { tokenTtl: 0 },
+      { tokenTtl: '1h' },
+      [
+        'tokenTtl of tokens of "api" in "payments" was what the mount gives, which may be shorter, and becomes 1h',
+      ],
+    ],
+    [
+      "a limit of the role's own that goes",
+      { tokenMaxTtl: '8h' },
+      {},
+      [`tokenMaxTtl of tokens of "api" in "payments" was 8h and has no limit any more but the mount's`],
+    ],
   ])('is said of %s in words: who gains or loses what', (_, before, after, words) => {
     const whole = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
     expect(risk(whole(before), whole(after)).map(({ says }) => says)).toEqual(words);
@@ -143,6 +173,14 @@ const openSelectors = [
   '{"matchLabel":{"a":"b"}}',
   '# c\n---\nx: 1\n',
 ];
+
+it('A lifetime that cannot be proved shorter narrows nothing', () => {
+  for (const [before, after] of [
+    [{ tokenTtl: '1h' }, {}],
+    [{}, { tokenTtl: '1h' }],
+  ] as const)
+    expect(effects(before, after)).toEqual(['widens tokenTtl']);
+});
 
 describe('A selector that admits every namespace', () => {
   const by = (boundServiceAccountNamespaceSelector: string | null, more: Spec = {}): Spec => ({
