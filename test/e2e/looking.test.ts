@@ -158,6 +158,21 @@ describe('an incomplete look', () => {
     expect(bench.wire.writes().join()).not.toContain('/role/');
   });
 
+  it('at a role that is listed and answers that there is none removes nothing, and makes no other one of it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+    await stack.begin(role('web'), role('old'));
+    await stack.declare(role('web', { tokenTtl: '5m' }));
+    const none = { answer: 404, body: { errors: [] } };
+    bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: none });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'it is listed, also once more, and answers that there is none',
+    );
+    expect(out).not.toMatch(/(create|delete) +ClusterAuthRole|somebody deleted it/);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it.each([
     ['answers 500 to all that it is asked', { answer: 500 }, 6],
     ['takes the token for none of its own', { answer: 401 }, 1],

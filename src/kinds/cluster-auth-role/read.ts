@@ -21,6 +21,7 @@ import {
   type MountType,
   whyConfigProvesNothing,
 } from '../../targets/cluster-auth/prove-mount.ts';
+import { notGone } from './gone-since.ts';
 import { listRoles } from './list-roles.ts';
 import { liveFieldNames, readRole } from './live-role.ts';
 import { names } from './names.ts';
@@ -41,13 +42,15 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = looks.flatMap(({ live }) => live ?? []);
-  const unseen = looks.flatMap(({ address, incomplete }) =>
+  const missing = looks.filter(isMissing).map(({ address }) => address.name);
+  const doubted = await notGone(session, missing);
+  const unseen = looks.flatMap(({ address, incomplete = doubted.get(address.name) }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
   );
   return {
     resources,
     unseen: new Map(unseen),
-    total: list.keys.length,
+    total: list.keys.length - (missing.length - doubted.size),
     incomplete: unseen.map(([, why]) => why),
     invisible: liveFieldNames.filter((field) => resources.some(({ spec }) => spec[field] === undefined)),
     notes: list.notes,
@@ -117,7 +120,11 @@ async function whyAnother(
   return isProved || !matters ? undefined : whyConfigProvesNothing(session);
 }
 
-/** A role that is gone since the list was made is simply not there. */
+/** It was listed, and is not there. */
+function isMissing({ live, incomplete }: Look): boolean {
+  return live === undefined && incomplete === undefined;
+}
+
 async function lookAt(session: Session, address: Address): Promise<Look> {
   const answer = await askFor(session, address.name);
   if (answer.is === 'none') return { address };

@@ -128,16 +128,39 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
   });
 
-  it('leaves out a role that vanished since the list, and tells of one that is forbidden', async () => {
-    const { session } = await canned((line) => {
-      if (line.includes('list=true')) return { status: 200, body: { data: { keys: ['gone', 'secret'] } } };
-      return line.endsWith('/gone')
-        ? { status: 404, body: { errors: [] } }
-        : { status: 403, body: { errors: ['permission denied'] } };
+  /** A mount whose list names two roles, and the first of them answers that it is not there. */
+  const contradicting = (lists: readonly (readonly string[] | 403)[]) => {
+    const left = [...lists];
+    return canned((line) => {
+      if (!line.includes('list=true'))
+        return line.endsWith('/gone')
+          ? { status: 404, body: { errors: [] } }
+          : { status: 403, body: { errors: ['permission denied'] } };
+      const keys = left.shift() ?? [];
+      return keys === 403
+        ? { status: 403, body: { errors: ['denied'] } }
+        : { status: 200, body: { data: { keys } } };
     });
+  };
+
+  it('leaves out a role that vanished since the list, and tells of one that is forbidden', async () => {
+    const { session } = await contradicting([['gone', 'secret'], ['secret']]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
-    expect(set.resources).toEqual([]);
+    expect(set).toMatchObject({ resources: [], total: 1 });
     expect(set.incomplete).toEqual([expect.stringContaining('role "secret" was not read')]);
+    expect([...(set.unseen?.keys() ?? [])]).toEqual(['ClusterAuthRole/prod/secret']);
+  });
+
+  it.each<[string, readonly string[] | 403, string]>([
+    ['is still listed', ['gone', 'secret'], 'it is listed, also once more, and answers that there is none'],
+    ['nobody could list again', 403, 'nobody could list the roles once more'],
+  ])('does not take for absent what is not there and %s', async (_, second, why) => {
+    const { session, seen } = await contradicting([['gone', 'secret'], second]);
+    const set = await kind.read(session, wants([role('gone'), role('secret')]));
+    expect(set).toMatchObject({ resources: [], total: 2 });
+    expect(set.unseen?.get('ClusterAuthRole/prod/gone')).toContain(why);
+    expect(set.incomplete).toHaveLength(2);
+    expect(seen.filter((line) => line.includes('list=true'))).toHaveLength(2);
   });
 
   it('understands the deprecated names that an old service answers with, and names what it cannot see', async () => {
