@@ -47,6 +47,7 @@ export interface DoneCalls {
 interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
+  readonly inDoubt?: true;
   /** of a call that was carried out, if it was heard */
   readonly answer?: Answer;
 }
@@ -133,6 +134,7 @@ export class ChangeRun {
     const { cut, fence } = this.#tools;
     if (sent.is === 'failed' && sent.unsent && (cut?.aborted || fence?.lost.aborted)) return this.#notSent();
     if (sent.is === 'already') return { kind: 'unchanged' };
+    if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
     if (call.gives !== undefined && sent.id !== undefined) {
       this.#tools.ids.set(call.gives.address, sent.id);
@@ -188,6 +190,10 @@ export class ChangeRun {
     return { calls: new Set(done.map(([id]) => id)), answers: new Map(heard) };
   }
 
+  #isInDoubt(): boolean {
+    return [...this.#ends.values()].some(({ inDoubt }) => inDoubt);
+  }
+
   #endFromCalls(): void {
     const ends = [...this.#ends.values()];
     const worst = ends.reduce((a, b) => (severity.indexOf(b.kind) > severity.indexOf(a.kind) ? b : a));
@@ -207,6 +213,7 @@ export class ChangeRun {
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
       ...(isBroken && done.calls.size > 0 ? { done: [...done.calls] } : {}),
+      ...(kind === 'failed' && this.#isInDoubt() ? { inDoubt: true } : {}),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#outcome = this.#tools.ended(outcome, done);

@@ -71,12 +71,14 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
     changes: entry.changes.map((change) => {
       const outcome = byAddress.get(change.address);
       if (outcome === undefined) return change;
-      const { kind, detail, done } = outcome;
+      const { kind, detail, done, inDoubt, foundTrue } = outcome;
       return {
         ...change,
         outcome: kind,
         ...(detail === undefined ? {} : { detail }),
         ...(done === undefined ? {} : { done }),
+        ...(inDoubt && { inDoubt }),
+        ...(foundTrue && { foundTrue }),
       };
     }),
   };

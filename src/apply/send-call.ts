@@ -14,8 +14,8 @@ export type Sent =
   | Carried
   /** it was true when the call came: somebody else's doing */
   | { readonly is: 'already' }
-  /** `unsent`: it never left */
-  | { readonly is: 'failed'; readonly why: string; readonly unsent?: true }
+  /** `unsent`: it never left; `inDoubt`: it is repeatable, and was answered as by a service that breaks down over it */
+  | { readonly is: 'failed'; readonly why: string; readonly unsent?: true; readonly inDoubt?: true }
   /** sent, and nobody can say whether it happened */
   | { readonly is: 'unknown'; readonly why: string };
 
@@ -91,7 +91,8 @@ async function sendOnce(call: Call, request: WireRequest, { line, address }: Sen
     if (call.success.includes(answer.status)) return success(call, answer);
     if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { line, address });
     const why = describeAnswer(answer);
-    return !call.repeatable && mayHaveActed(answer) ? { is: 'unknown', why } : failed(why);
+    if (!mayHaveActed(answer)) return failed(why);
+    return call.repeatable ? { ...failed(why), inDoubt: true } : { is: 'unknown', why };
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
     const why = messageOf(error);

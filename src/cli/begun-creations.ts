@@ -1,10 +1,11 @@
 /**
- * What applies that never ended had begun to create (RULES 24): the newest entries of the history, as far back as none has
- * ended or been settled by a later one. They say it only of targets that still are the place that they were.
+ * What applies had begun to create without ever hearing what became of it (RULES 24): all that those were creating that
+ * never ended, the newest entries of the history, and of the last one that ended what was answered by nobody. A later apply
+ * settles it. They say it only of targets that still are the place that they were.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Registry } from '../model/kind.ts';
-import type { HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
+import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
@@ -45,14 +46,22 @@ async function openEntries(
   const end = entries.findIndex(
     ({ ended, settled, stack: of }) => ended !== undefined || settled !== undefined || of !== stack,
   );
-  return entries.slice(0, end === -1 ? entries.length : end);
+  if (end === -1) return entries;
+  const last = entries[end];
+  const isOpen = last?.stack === stack && last.settled === undefined && last.changes.some(isInDoubt);
+  return entries.slice(0, isOpen ? end + 1 : end);
 }
 
-function creationsOf({ changes, targets = {} }: HistoryEntry, stack: Stack): AddressText[] {
+function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
+  return action === 'create' && (outcome === 'unknown' || inDoubt === true);
+}
+
+function creationsOf({ changes, ended, targets = {} }: HistoryEntry, stack: Stack): AddressText[] {
   const today = identitiesOf(stack.targets);
-  return changes.flatMap(({ action, address }) => {
-    const { target } = parseAddress(address);
+  return changes.flatMap((change) => {
+    const { target } = parseAddress(change.address);
     const isWhereItWas = today.has(target) && today.get(target) === targets[target];
-    return action === 'create' && isWhereItWas ? [address] : [];
+    const isOpen = ended === undefined ? change.action === 'create' : isInDoubt(change);
+    return isOpen && isWhereItWas ? [change.address] : [];
   });
 }

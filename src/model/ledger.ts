@@ -106,7 +106,7 @@ export interface HistoryEntry {
   readonly digest: string;
   /** what each target was (RULES 37); absent in an entry of before it was kept */
   readonly targets?: Readonly<Record<string, IdentityText>>;
-  /** RFC 3339; of one that never ended: when a later apply had come to its end, and what this one began is settled */
+  /** RFC 3339; of one that left open what became of a creation: when a later apply had come to its end, which settles it */
   readonly settled?: string;
   readonly changes: readonly HistoryChange[];
 }
@@ -120,6 +120,8 @@ export interface HistoryChange {
   readonly detail?: string;
   /** calls that were carried out before the change stopped */
   readonly done?: readonly string[];
+  readonly inDoubt?: true;
+  readonly foundTrue?: true;
   /** with their values before; of a secret what may be known of it */
   readonly fields: readonly FieldChange[];
   /** of what was deleted or released, and of its parts: the fields that we had last applied there, without secrets */

@@ -25,6 +25,10 @@ export interface Outcome {
   readonly place?: Place;
   /** what of a change with several calls was done before it stopped */
   readonly done?: readonly string[];
+  /** failed by an answer that is no refusal: it may have happened all the same */
+  readonly inDoubt?: true;
+  /** failed or unknown, and the plan that was made afterwards found all of it true */
+  readonly foundTrue?: true;
   /** the service's own, about writes that it carried out */
   readonly warnings?: readonly string[];
 }

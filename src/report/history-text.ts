@@ -73,7 +73,16 @@ function commitText({ commit, dirty }: HistoryEntry, length = 40): string {
 }
 
 /** What became of it stands among the notes. */
-function asChange({ address, action, reason, fields, outcome, detail, done = [] }: HistoryChange): Change {
+function asChange({
+  address,
+  action,
+  reason,
+  fields,
+  outcome,
+  detail,
+  done = [],
+  foundTrue,
+}: HistoryChange): Change {
   const became = outcome === undefined ? 'not known: the apply did not come to its end' : outcome;
   return {
     address: parseAddress(address),
@@ -83,6 +92,7 @@ function asChange({ address, action, reason, fields, outcome, detail, done = [] 
     notes: [
       `outcome: ${became}${detail === undefined ? '' : `: ${detail}`}`,
       ...(outcome === 'applied' ? [] : done.map((call) => `done before it stopped: ${call}`)),
+      ...(foundTrue ? ['planned again, all of it was found true'] : []),
     ],
     calls: [],
     relies: {},

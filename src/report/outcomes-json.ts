@@ -10,7 +10,7 @@ export function renderOutcomesJson(outcomes: readonly Outcome[]): string {
   return renderJson({ version: 1, summary: countOutcomes(outcomes), outcomes: outcomes.map(outcomeJson) });
 }
 
-function outcomeJson({ address, action, kind, detail, place, done, warnings }: Outcome): object {
+function outcomeJson({ address, action, kind, detail, place, done, foundTrue, warnings }: Outcome): object {
   return {
     ...addressMembers(address),
     action,
@@ -18,6 +18,7 @@ function outcomeJson({ address, action, kind, detail, place, done, warnings }: O
     ...(detail === undefined ? {} : { detail }),
     ...placeMember(place),
     ...(done === undefined ? {} : { done }),
+    ...(foundTrue && { foundTrue }),
     ...(warnings === undefined ? {} : { warnings }),
   };
 }

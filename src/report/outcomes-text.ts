@@ -93,9 +93,12 @@ function warned(warning: string): string {
   return `the service warns: ${warning}`;
 }
 
+/** Of what failed, or was lost on its way. */
+const foundTrueWords = 'it happened all the same: planned again, all of it was found true';
+
 /** A service's words are not wrapped: they are copied and searched for. */
 function outcomeLines(outcome: Outcome, paint: Paint): string[] {
-  const { detail, done = [], place, warnings = [] } = outcome;
+  const { detail, done = [], foundTrue, place, warnings = [] } = outcome;
   const where = place === undefined || isSmooth(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;
   return [
     `${titleOf(outcome, paint)}${where}`,
@@ -104,6 +107,7 @@ function outcomeLines(outcome: Outcome, paint: Paint): string[] {
         ...(detail === undefined ? [] : [printable(detail)]),
         ...warnings.map((warning) => printable(warned(warning))),
         ...(isSmooth(outcome) ? [] : done.map((what) => `done before it stopped: ${printable(what)}`)),
+        ...(foundTrue ? [foundTrueWords] : []),
       ],
       4,
     ),

@@ -20,8 +20,10 @@ export function renderRevert(entry: HistoryEntry): string {
   return [head, ...changes.map(revertChange)].join('\n---\n');
 }
 
-function didSomething({ outcome, done = [] }: HistoryChange): boolean {
-  return outcome === undefined || outcome === 'applied' || outcome === 'unknown' || done.length > 0;
+function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
+  return (
+    outcome === undefined || outcome === 'applied' || outcome === 'unknown' || inDoubt || done.length > 0
+  );
 }
 
 function revertChange(change: HistoryChange): string {
@@ -41,9 +43,9 @@ const pastWords: Readonly<Record<HistoryChange['action'], string>> = {
 };
 
 /** What is not certain to have happened may need no taking back. */
-function doubt({ outcome }: HistoryChange): string {
-  if (outcome === 'applied') return '';
-  return outcome === undefined || outcome === 'unknown'
+function doubt({ outcome, done = [], foundTrue }: HistoryChange): string {
+  if (outcome === 'applied' || foundTrue) return '';
+  return outcome === undefined || outcome === 'unknown' || done.length === 0
     ? ', perhaps: look at it before you take it back'
     : ', in part: look at it before you take it back';
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { begunCreations } from '../../src/cli/begun-creations.ts';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import type { HistoryEntry, Ledger } from '../../src/model/ledger.ts';
+import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/ledger.ts';
 import { formatIdentity, identityOf } from '../../src/model/target-identity.ts';
 import { toys } from '../plan/toy-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../plan/toy-plan.ts';
@@ -28,6 +28,15 @@ const entry = (
   ...about,
 });
 
+/** An apply that has ended, with this outcome of what it was creating. */
+const ended = (outcome: Partial<HistoryChange>): Partial<HistoryEntry> => ({
+  ended: 'now',
+  changes: entry('').changes.map((change) => ({ ...change, ...outcome })),
+});
+const lost = ended({ outcome: 'unknown' });
+const doubted = ended({ outcome: 'failed', inDoubt: true });
+const refused = ended({ outcome: 'failed' });
+
 async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> = {}): Promise<string[]> {
   const directory = await mkdtemp(join(tmpdir(), 'trueup-begun-'));
   onTestFinished(() => rm(directory, { recursive: true }));
@@ -45,6 +54,11 @@ describe('a creation counts as begun', () => {
     ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Door/acme/front']],
     ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
     ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
+    ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Door/acme/front']],
+    ['when its answer was no refusal', [entry('1', doubted)], {}, ['Door/acme/front']],
+    ['not when it was refused', [entry('1', refused)], {}, []],
+    ['not when one has ended since', [entry('1', lost), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['not when that is settled', [entry('1', { ...lost, settled: 'now' })], {}, []],
     ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
     ['not when its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],
     ['not when nobody kept where its target was', [entry('1', { targets: {} })], {}, []],

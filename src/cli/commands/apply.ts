@@ -4,6 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
+import { creationsInDoubt, withFoundTrue } from '../../apply/found-afterwards.ts';
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
@@ -194,16 +195,13 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
     if (stop.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
-    const proof = await prove(planning.plan, applied, { prepared, stop });
-    if (proof === 'stopped')
+    const proved = await prove(planning.plan, applied, { prepared, stop });
+    if (proved === 'stopped')
       return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
     cameToItsEnd = true;
-    return finish({
-      outcomes: applied.outcomes,
-      place,
-      code: codeOf(applied.outcomes, proof),
-      ...(proof === undefined ? {} : { proof }),
-    });
+    const { outcomes, proof } = proved;
+    ended.splice(0, ended.length, ...outcomes);
+    return finish({ ...proved, place, code: codeOf(outcomes, proof) });
   } catch (error) {
     // What was done is told all the same: nobody else knows it when the ledger could not be written.
     if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
@@ -254,24 +252,32 @@ function applyTargets({ connected }: Prepared): ReadonlyMap<string, ApplyTarget>
   );
 }
 
-/** Plans once more, with what the ledger knows now. Undefined when there was nothing to prove. */
+/** The plan that was made afterwards, absent when there was nothing to prove, and the outcomes with what it says of them. */
+interface Proved {
+  readonly outcomes: readonly Outcome[];
+  readonly proof?: Plan;
+}
+
+/** Plans once more, with what the ledger knows now. */
 async function prove(
   plan: Plan,
-  applied: Applied,
+  { outcomes, ledger }: Applied,
   { prepared, stop }: { readonly prepared: Prepared; readonly stop: AbortSignal },
-): Promise<Plan | 'stopped' | undefined> {
-  if (plan.changes.length === 0) return plan.coverage.complete ? undefined : plan;
-  const { former, ...request } = prepared.request;
+): Promise<Proved | 'stopped'> {
+  if (plan.changes.length === 0) return plan.coverage.complete ? { outcomes } : { outcomes, proof: plan };
+  const { former, begunCreations = [], ...request } = prepared.request;
   const written = {
-    ledger: applied.ledger,
+    ledger,
+    // Until it has been seen, what of this very apply nobody was told of is as little a stranger's as what was cut short.
+    begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
     ...(former && { former: { ...former, records: noRecords } }),
     // Which commit was applied is settled by now.
     commitOrder: undefined,
   };
   const again = await unlessStopped(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
-  await saveFound(again, prepared.request.kinds, { ledger: applied.ledger, store: prepared.store });
-  return again.plan;
+  await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
+  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan };
 }
 
 /** What came along has been written by now. */
@@ -279,7 +285,8 @@ const noRecords: ReadonlySet<string> = new Set();
 
 function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
   const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
-  const written = some('applied', 'unknown') || outcomes.some(({ done = [] }) => done.length > 0);
+  const written =
+    some('applied', 'unknown') || outcomes.some(({ done = [], foundTrue }) => foundTrue || done.length > 0);
   if (some('failed', 'unknown', 'skipped'))
     return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
   if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;

@@ -1,0 +1,39 @@
+/**
+ * What the plan that is made after an apply says of changes whose end nobody heard, or that were answered as failed: an
+ * answer is not the fact (RULES 40). What failed stays failed; that it is true all the same stands beside it.
+ */
+import { type AddressText, formatAddress } from '../model/address.ts';
+import type { Change } from '../model/change.ts';
+import type { Outcome } from '../model/outcome.ts';
+import type { Planning } from '../plan/build-plan.ts';
+
+/** The same outcomes, those marked that were found true. @param changes of the plan that was applied */
+export function withFoundTrue(
+  outcomes: readonly Outcome[],
+  changes: readonly Change[],
+  again: Planning,
+): readonly Outcome[] {
+  const applied = new Map(changes.map((change) => [formatAddress(change.address), change]));
+  const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
+  return outcomes.map((outcome) => {
+    const text = formatAddress(outcome.address);
+    const change = mayHaveHappened(outcome) && !open.has(text) ? applied.get(text) : undefined;
+    return change !== undefined && isTrue(change, again) ? { ...outcome, foundTrue: true } : outcome;
+  });
+}
+
+/** Creations of an apply that may have been carried out although nobody heard of it. */
+export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
+  return outcomes
+    .filter((outcome) => outcome.action === 'create' && mayHaveHappened(outcome))
+    .map(({ address }) => formatAddress(address));
+}
+
+function mayHaveHappened({ kind, inDoubt }: Pick<Outcome, 'kind' | 'inDoubt'>): boolean {
+  return kind === 'unknown' || inDoubt === true;
+}
+
+function isTrue(change: Change, { leftOf }: Planning): boolean {
+  const { action, fields } = leftOf(change);
+  return !action && fields.length === 0;
+}
