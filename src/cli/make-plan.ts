@@ -7,7 +7,7 @@ import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
 import { findLeaving } from '../plan/leaving.ts';
-import { movedProblem, movedTargets } from '../plan/moved-targets.ts';
+import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
 import type { SceneInput } from '../plan/scene.ts';
 import { readLive, type TargetReading } from '../targets/read-live.ts';
 import type { Connected } from './connect.ts';
@@ -69,6 +69,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     leaving: ({ target, dialect }, found) =>
       findLeaving({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
   });
+  const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
   return {
     ...scene,
     commitOrder: await request.commitOrder,
@@ -77,12 +78,22 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({
       target,
       dialect,
-      ...(readings.get(target.name) ?? notLookedAt(moved.get(target.name))),
+      ...believed(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
       requests: connection.requests() - (before[index] ?? 0),
     })),
   };
 }
 
-function notLookedAt(unread: Diagnostic | undefined): TargetReading {
+/** What was read of a target that is not the one that the ledger knows is compared with nothing. */
+function believed(reading: TargetReading | undefined, unread: Diagnostic | undefined): TargetReading {
+  if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
   return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
+}
+
+function displacedIn(readings: ReadonlyMap<string, TargetReading>): Displaced {
+  const found = [...readings].map(([name, { sets }]) => {
+    const elsewhere = [...sets.values()].flatMap((set) => [...(set.elsewhere?.values() ?? [])]);
+    return [name, elsewhere] as const;
+  });
+  return new Map(found.filter(([, elsewhere]) => elsewhere.length > 0));
 }

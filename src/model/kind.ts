@@ -191,6 +191,8 @@ export interface LiveSet {
   readonly unread?: string;
   /** single resources that could not be looked at, each with why: they are neither created nor changed (RULES 39) */
   readonly unseen?: ReadonlyMap<AddressText, string>;
+  /** of records that lead to what is in another place, each where that is: the ledger is not of this place (RULES 37) */
+  readonly elsewhere?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly LiveResource[];
   /** how many there are by the service's own count; absent where it tells none */
   readonly total?: number;

@@ -101,7 +101,7 @@ export function claimField({ before, after }: ClaimChange): FieldChange {
 
 /** What may come in between of a creation: something there that nobody could see. */
 function unseenTwin(scene: Scene, { resource: { address }, live }: Parts, action: Action): string[] {
-  const blind = action === 'none' || live !== undefined ? undefined : scene.blindSpot(address);
+  const blind = action === 'none' || live !== undefined ? undefined : scene.hidingPlace(address);
   return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
 }
 

@@ -5,13 +5,17 @@ import type { FormerStack, Scene } from './scene.ts';
 export function ledgerNotes(scene: Scene): string[] {
   const { ledger, former } = scene;
   return [
-    ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0 ? [withoutPlaces] : []),
+    ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0
+      ? [scene.isDisplaced ? ofNoPlace : withoutPlaces]
+      : []),
     ...(former === undefined ? [] : formerNotes(scene, former)),
   ];
 }
 
 const withoutPlaces =
   'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+
+const ofNoPlace = 'of an earlier version: it does not know which places its records are of';
 
 function formerNotes(scene: Scene, { name, hasLedger, records }: FormerStack): string[] {
   if (!hasLedger) {

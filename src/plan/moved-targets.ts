@@ -30,11 +30,58 @@ export const unknownPlace = 'a place that nobody kept';
 
 /** The one finding about a moved target: nothing of it is looked at, and nothing can be applied. */
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
+  const why =
+    was === undefined
+      ? `nobody kept which place the ledger's records of target "${target.name}" are of, so they prove nothing`
+      : `target "${target.name}" is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`;
+  return conflictOf({ target, was, is }, why);
+}
+
+/** By target, of some that were read: what their records lead to in another place, in clauses. */
+export type Displaced = ReadonlyMap<string, readonly string[]>;
+
+/**
+ * The findings that only a look can make: records that lead to another place are not of the target that is there now,
+ * whatever the ledger says. One that kept no places is doubted whole then: what else it knows may be of anywhere too.
+ */
+export function displacedProblems(
+  ledger: Ledger,
+  all: readonly Target[],
+  displaced: Displaced,
+): ReadonlyMap<string, Diagnostic> {
+  if (displaced.size === 0) return new Map();
+  const doubted = ledger.targets === undefined ? ofUnknownPlace(ledger, all) : [];
+  const proved = all.flatMap((target) => {
+    const found = displaced.get(target.name);
+    return found === undefined ? [] : [[target.name, displacedProblem(target, found)] as const];
+  });
+  return new Map([...doubted.map((moved) => [moved.target.name, movedProblem(moved)] as const), ...proved]);
+}
+
+/** All targets that the ledger has records of, as if it had never known where any of them is. */
+export function ofUnknownPlace(ledger: Ledger, all: readonly Target[]): MovedTarget[] {
+  return movedTargets({ ...ledger, targets: new Map() }, all);
+}
+
+function displacedProblem(target: Target, found: readonly string[]): Diagnostic {
+  const more = found.length > shownAtMost ? [`${found.length - shownAtMost} more`] : [];
+  const where = [...found.slice(0, shownAtMost), ...more].join('; ');
+  return conflictOf(
+    { target, was: undefined, is: formatIdentity(identityOf(target)) },
+    `target "${target.name}" seems to be another place than the ledger's records are of: ${where}`,
+  );
+}
+
+const shownAtMost = 3;
+
+export const movedCode = 'target-moved';
+
+function conflictOf({ target, was, is }: MovedTarget, message: string): Diagnostic {
   return {
-    code: 'target-moved',
+    code: movedCode,
     severity: 'error',
     class: 'conflict',
-    message: `target "${target.name}" is another place than the one that this stack was applied to, so nothing that the ledger knows of it proves anything`,
+    message,
     found: is,
     allowed: was ?? unknownPlace,
     fix: `point it back, give the new place a target of its own, or carry over what the new place proves: trueup recover --moved ${target.name}`,

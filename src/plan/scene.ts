@@ -6,6 +6,7 @@ import type { Kind, LiveSet, Registry } from '../model/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/ledger.ts';
 import type { DesiredResource, LiveResource } from '../model/resource.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
+import { movedCode } from './moved-targets.ts';
 import { byAddress, matchLive, matchRecords, matchUnseen, recordsAbout, spentRecords } from './identities.ts';
 
 /** One target as it was found: what was read of each kind, and at what cost. */
@@ -73,10 +74,14 @@ export interface Scene {
   readonly former: FormerStack | undefined;
   /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
   isOurs(stack: string | undefined): boolean;
+  /** whether a target turned out not to be the one that the ledger's records of it are of (RULES 37) */
+  readonly isDisplaced: boolean;
   /** whether the plan looked where this address would be: its target and its kind are part of the plan */
   isInView(address: Address): boolean;
   /** why what was not found of this kind in this target may exist all the same; undefined when everything was seen */
   blindSpot(address: Address): string | undefined;
+  /** The same as far as it could hide something at this very address: not what is missing of one other resource. */
+  hidingPlace(address: Address): string | undefined;
   /**
    * Why nobody knows how this very resource stands: neither its absence nor its presence means anything, so it is left out
    * of the plan (RULES 39). Undefined for what was looked at, and found or not.
@@ -127,11 +132,13 @@ export function setScene(input: SceneInput): Scene {
     spent: isSelection ? recordsAbout(selected, spent, ledger) : spent,
     isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
+    isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
-    blindSpot: (address) => {
-      if (!input.manifestsComplete) return 'not every manifest could be read';
-      const { unread, sets } = target(address.target);
-      return unread?.message ?? sets.get(address.kind)?.incomplete[0];
+    blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
+    hidingPlace: (address) => {
+      const found = target(address.target);
+      const ofOthers = new Set(found.sets.get(address.kind)?.unseen?.values());
+      return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
     isComplete:
@@ -140,6 +147,15 @@ export function setScene(input: SceneInput): Scene {
       allSets(input).every(({ incomplete }) => incomplete.length === 0),
     isSelection,
   };
+}
+
+function blindSpots(
+  { manifestsComplete }: SceneInput,
+  found: LiveTarget,
+  { kind }: Address,
+): readonly string[] {
+  if (!manifestsComplete) return ['not every manifest could be read'];
+  return found.unread === undefined ? (found.sets.get(kind)?.incomplete ?? []) : [found.unread.message];
 }
 
 function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {

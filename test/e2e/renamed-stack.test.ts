@@ -152,6 +152,8 @@ describe('a stack that was renamed', () => {
     const moved = await after.become({ ...renamed, clusterAuth: { mount: 'other' } });
     const { out } = await moved.run(['apply', '--yes'], 9);
     expect(out).toContain('target-moved');
+    const { err } = await moved.run(['recover', '--moved', 'prod', '--yes'], 1);
+    expect(err).toContain('that of stack "billing": carry it over under that name');
     expect(bench.wire.writes()).toEqual([]);
     const back = await before.become(renamed);
     expect(await guardsOf(back)).toContain('takeover ClusterAuthRole/prod/web');

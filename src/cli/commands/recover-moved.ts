@@ -6,9 +6,18 @@ import { type AddressText, formatAddress, parseAddress } from '../../model/addre
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
 import type { DesiredResource } from '../../model/resource.ts';
-import type { Stack } from '../../model/target.ts';
+import type { Stack, Target } from '../../model/target.ts';
+import { formatIdentity, identityOf } from '../../model/target-identity.ts';
 import { type CarriedOver, carryOver } from '../../plan/carry-over.ts';
-import { identitiesAfter, type MovedTarget, movedTargets, unknownPlace } from '../../plan/moved-targets.ts';
+import type { PlanInput } from '../../plan/build-plan.ts';
+import {
+  identitiesAfter,
+  type MovedTarget,
+  movedCode,
+  movedTargets,
+  ofUnknownPlace,
+  unknownPlace,
+} from '../../plan/moved-targets.ts';
 import { counted } from '../../report/layout.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
@@ -91,12 +100,14 @@ async function carry(
 ): Promise<ExitCode> {
   const { world, screen, stop } = place;
   const ledger = await store.read();
-  const moved = findMoved(stack, ledger, options.moved);
+  const looking = findMoved({ stack, resources, ledger }, options.moved, place);
+  const moved = await unlessStopped(looking, stop);
+  if (moved === 'stopped') return tellUnwritten(screen, stop);
   if (typeof moved === 'string') {
     printError(screen, `nothing was written: ${moved}`);
     return exitCodes.error;
   }
-  const carried = await unlessStopped(look({ stack, resources, ledger, moved }, place), stop);
+  const carried = await unlessStopped(look({ stack, resources, ledger, target: moved.target }, place), stop);
   if (carried === 'stopped') return tellUnwritten(screen, stop);
   if (carried.gaps.length > 0) {
     const why = carried.gaps.join('; ');
@@ -112,60 +123,107 @@ async function carry(
   const { name } = moved.target;
   const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
-  await store.write({ ...ledger, records, targets: identitiesAfter(ledger, [moved.target]) });
+  const targets = identitiesAfter(ledger, [moved.target]);
+  await store.write({ ...ledger, records, targets });
   world.stdout.write(`The ledger has ${counted(carried.kept.size, 'record')} of "${name}" as it is now\n`);
   return exitCodes.done;
 }
 
-/** Or why there is nothing to carry over. */
-function findMoved({ name, targets }: Stack, ledger: Ledger, wanted: string): MovedTarget | string {
-  const names = targets.map((target) => `"${target.name}"`).join(', ');
-  if (!targets.some((target) => target.name === wanted))
-    return `stack "${name}" has no target "${wanted}": it has ${names}`;
-  if (!ledger.known) return 'there is no ledger to carry anything over in: "trueup recover" rebuilds one';
-  const moved = movedTargets(ledger, targets).find(({ target }) => target.name === wanted);
-  return moved ?? `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
-}
-
-interface Looking {
+interface Found {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
-  readonly moved: MovedTarget;
+}
+
+/** Or why there is nothing to carry over. A ledger that kept no places has what it knows of each proved whenever asked. */
+async function findMoved(found: Found, wanted: string, place: RunPlace): Promise<MovedTarget | string> {
+  const { stack, ledger } = found;
+  const names = stack.targets.map((target) => `"${target.name}"`).join(', ');
+  const target = stack.targets.find(({ name }) => name === wanted);
+  if (target === undefined) return `stack "${stack.name}" has no target "${wanted}": it has ${names}`;
+  if (!ledger.known) return noLedgerHere(stack);
+  const [moved] =
+    ledger.targets === undefined ? ofUnknownPlace(ledger, [target]) : movedTargets(ledger, [target]);
+  if (moved !== undefined) return moved;
+  const isElsewhere = await leadsElsewhere({ ...found, target }, place);
+  return isElsewhere
+    ? { target, was: undefined, is: formatIdentity(identityOf(target)) }
+    : `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
+}
+
+function noLedgerHere({ renamedFrom }: Stack): string {
+  return renamedFrom === undefined
+    ? 'there is no ledger to carry anything over in: "trueup recover" rebuilds one'
+    : `what the ledger knows is still that of stack "${renamedFrom}": carry it over under that name, then rename the stack`;
+}
+
+/** Whether the ledger takes the target for the place that it is, and has records all the same that are not of it. */
+async function leadsElsewhere(looking: Looking, place: RunPlace): Promise<boolean> {
+  const { ledger, target } = looking;
+  const records = new Map(recordsOf(ledger, target));
+  const { targets } = await readAlone(looking, { ...ledger, records }, place);
+  return targets.some(
+    ({ unread, sets }) =>
+      unread?.code === movedCode ||
+      [...sets.values()].some(({ unseen, resources }) => {
+        const ids = new Set(resources.map(({ id }) => id));
+        return [...(unseen?.keys() ?? [])].some(
+          (text) => records.has(text) && !ids.has(records.get(text)?.id),
+        );
+      }),
+  );
+}
+
+interface Looking extends Found {
+  readonly target: Target;
 }
 
 /**
  * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
  * asked for by an id of another place.
  */
-async function look(
-  { stack, resources, ledger, moved }: Looking,
-  { world, stop }: RunPlace,
-): Promise<CarriedOver> {
-  const { target } = moved;
-  const alone = { ...stack, targets: [target] };
-  const here = [...ledger.records].filter(([text]) => parseAddress(text).target === target.name);
+async function look(looking: Looking, place: RunPlace): Promise<CarriedOver> {
+  const { world } = place;
+  const { resources, ledger, target } = looking;
+  const here = recordsOf(ledger, target);
   const isUnmarked = (kind: string) => world.kinds.get(kind)?.ownership.by === 'ledger';
   const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
+  const unmarked = here.filter(([text]) => isUnmarked(parseAddress(text).kind));
+  const input = await readAlone(
+    { ...looking, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
+    { ...known, records: new Map(unmarked) },
+    place,
+  );
+  return carryOver({ ...input, ledger: { ...known, records: new Map(here) } });
+}
+
+/** All that a plan of nothing but the target would be made from, with this ledger. */
+async function readAlone(
+  { stack, resources, target }: Looking,
+  ledger: Ledger,
+  { world, stop }: RunPlace,
+): Promise<PlanInput> {
+  const alone = { ...stack, targets: [target] };
   const connected = await connectToRead(alone, world, stop);
   try {
-    const input = await readPlanInput({
+    return await readPlanInput({
       stack: alone,
       kinds: world.kinds,
-      resources: resources.filter(
-        ({ address }) => address.target === target.name && isUnmarked(address.kind),
-      ),
+      resources: resources.filter(({ address }) => address.target === target.name),
       files: 0,
       documents: 0,
       manifestsComplete: true,
       isSelection: false,
-      ledger: { ...known, records: new Map(here.filter(([text]) => isUnmarked(parseAddress(text).kind))) },
+      ledger,
       connected,
     });
-    return carryOver({ ...input, ledger: { ...known, records: new Map(here) } });
   } finally {
     await connected.close();
   }
+}
+
+function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerRecord][] {
+  return [...records].filter(([text]) => parseAddress(text).target === name);
 }
 
 function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { world }: Place): void {

@@ -14,7 +14,7 @@ import {
   readWorkspaceWithTags,
   unread,
 } from '../../targets/workspaces/read-workspace.ts';
-import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 import { enforcesAssessments } from '../../targets/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
 import { liveWorkspace } from './live-workspace.ts';
@@ -37,6 +37,7 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   return {
     resources,
     unseen: new Map([...missing.unseen, ...unseen]),
+    ...(missing.elsewhere.length === 0 ? {} : { elsewhere: new Map(missing.elsewhere) }),
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
     invisible: invisibleFields(wanted, resources),
@@ -70,7 +71,10 @@ async function readMissing(session: Session, list: WorkspaceList, { records }: W
   );
   return {
     items: looks.flatMap(({ item }) => item ?? []),
-    incomplete: looks.flatMap(({ unread, elsewhere }) => unread ?? elsewhere ?? []),
+    incomplete: looks.flatMap(({ unread }) => unread ?? []),
+    elsewhere: looks.flatMap(({ text, elsewhere }) =>
+      elsewhere === undefined ? [] : [[text, elsewhere] as const],
+    ),
     unseen: looks.flatMap(({ text, unread }) =>
       unread === undefined || list.byName.has(parseAddress(text).name) ? [] : [[text, unread] as const],
     ),
@@ -89,8 +93,12 @@ async function readById(session: Session, id: string): Promise<ById> {
   try {
     const item = await readWorkspaceAnywhere(session, id);
     if (item === undefined || (await belongs(session, item))) return item === undefined ? {} : { item };
-    const where = `organization "${session.target.organization ?? ''}"`;
-    return { elsewhere: `the ledger knows the workspace "${item.name}" (${id}), which is not in ${where}` };
+    const home = relatedId(item, 'organization');
+    const where =
+      home === null
+        ? `not in organization "${session.target.organization ?? ''}"`
+        : `in organization "${home}"`;
+    return { elsewhere: `the workspace "${item.name}" (${id}) is ${where}` };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return { unread: `a workspace that the ledger knows was not read: ${error.message}` };
