@@ -89,12 +89,12 @@ function literalSecret(error: SchemaError, at: Path): Problem {
 /** The same value as it should have been written. */
 function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   const types = allowedTypes(parentSchema);
-  if (typeof data === 'number' || typeof data === 'boolean')
-    return types.includes('string')
-      ? `put it in quotes: ${quoted(typed ?? `${data}`)}`
-      : types.includes('array') && !types.includes('object')
-        ? suggestList([allowedItems(parentSchema).includes('string') ? (typed ?? `${data}`) : data])
-        : undefined;
+  const isList = types.includes('array') && !types.includes('object');
+  if (typeof data === 'number' || typeof data === 'boolean') {
+    if (types.includes('string')) return `put it in quotes: ${quoted(typed ?? `${data}`)}`;
+    const isText = allowedItems(parentSchema).includes('string');
+    return isList ? suggestList([isText ? (typed ?? `${data}`) : data]) : undefined;
+  }
   if (typeof data === 'string') return suggestForText(data, types);
   if (Array.isArray(data) && data.length === 1 && !types.includes('object')) return 'write it without a list';
   return undefined;

@@ -70,10 +70,13 @@ function tooManyIn({ kind, target, tallies }: Scope, limit: number): Finding[] {
 
 /** All of several are all that there was, whatever is made beside them; a single one may well be replaced. */
 function toZero(tally: Tally): Finding[] {
-  const { kind, target, owned, created } = tally;
+  const { kind, target, owned, created, strangers } = tally;
   if (owned === 0 || tally.taken.length < owned || (owned === 1 && created > 0)) return [];
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
-  const message = `${what} that this stack owns in "${target}" would be ${taken}`;
+  const message =
+    strangers === 0
+      ? `${what} that this stack owns in "${target}" would be ${taken}`
+      : `${what} that this stack owns or removes in "${target}" would be ${taken}, without a record of ${strangers < owned ? strangers : owned === 1 ? 'it' : 'any'}`;
   return [finding({ kind, target }, tally.taken, { id: 'zero', of: owned, limit: 0, message })];
 }
 

@@ -1,6 +1,6 @@
 /** How much of each kind in each target a plan changes, against how much of it the stack owned before (RULES 33). */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { LiveResource } from '../model/resource.ts';
+import type { Claim, LiveResource } from '../model/resource.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 import { isTakenOver } from './take-over.ts';
@@ -12,6 +12,8 @@ export interface Tally {
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
+  /** of these, how many only an exclusive target or a tombstone says are this stack's to remove */
+  readonly strangers: number;
   readonly updated: readonly Address[];
   readonly created: number;
 }
@@ -35,6 +37,7 @@ export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      strangers: some.filter((draft) => isTaken(draft) && isStranger(scene, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update')
         .map(({ change: { address } }) => address),
@@ -64,5 +67,16 @@ function isOwned(scene: Scene, { address, witness: { claim } }: LiveResource, dr
   if (draft !== undefined && isTakenOver(scene, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
   if (scene.record(address) !== undefined) return true;
-  return ownership.by === 'claim' && claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+  return ownership.by === 'claim' && isOurClaim(scene, claim);
+}
+
+function isOurClaim(scene: Scene, claim: Claim | undefined): boolean {
+  return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+}
+
+/** Neither the ledger nor a claim says that it was ever this stack's; a part is its whole's. */
+function isStranger(scene: Scene, { change: { address }, live }: Draft): boolean {
+  const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'part' || scene.record(address) !== undefined) return false;
+  return !isTakenOver(scene, address, live) && !isOurClaim(scene, live?.witness.claim);
 }

@@ -4,6 +4,11 @@ import { formatAddress } from '../../src/model/address.ts';
 import { at, desired, live, record, type World } from './toy-plan.ts';
 import { type Crowd, crowd, fired, guardsOf } from './watched-toys.ts';
 
+const content = { colour: 'red', timer: 0, rooms: [] };
+
+const recordsOf = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [`Door/acme/${name}`, record({ content })]));
+
 describe('a plan that changes much', () => {
   test.each<[string, Crowd, string[]]>([
     ['passes with three deletes', { kept: 5, deleted: 3 }, []],
@@ -74,6 +79,28 @@ describe('a plan that changes much', () => {
     ]);
   });
 
+  test.each<[string, World, string]>([
+    [
+      'all that it has records of',
+      { records: recordsOf('a', 'b') },
+      'all 2 Door that this stack owns in "acme" would be deleted or released',
+    ],
+    [
+      'some that it has no record of',
+      { records: recordsOf('a') },
+      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of 1',
+    ],
+    [
+      'nothing that it has a record of',
+      {},
+      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of any',
+    ],
+  ])('says what goes to zero where an exclusive target loses %s', (_, world, message) => {
+    const doors = ['a', 'b'].map((name) => live(at('Door', name), { spec: content }));
+    const guards = guardsOf({ live: doors, target: { owns: ['*'], exclusive: true }, ...world });
+    expect(guards.find(({ id }) => id === 'zero')?.message).toBe(message);
+  });
+
   /** Houses of several targets, kept and deleted in each. */
   function spread(kept: number, deleted: number, targets: readonly string[]): World {
     const each = targets.map((target) => crowd({ kept, deleted, target }));
@@ -121,7 +148,6 @@ describe('a plan that changes much', () => {
 
   test('is stopped by few deletes of each of several kinds in a target', () => {
     const houses = crowd({ kept: 5, deleted: 2 });
-    const content = { colour: 'red', timer: 0, rooms: [] };
     const doors = ['a', 'b'].map((name) => at('Door', name));
     const world: World = {
       ...houses,
