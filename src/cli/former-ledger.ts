@@ -24,7 +24,14 @@ export interface FormerPlace {
   readonly world: World;
   readonly screen: Screen;
   /** for who is going to write */
-  readonly lock?: ((stack: Stack, store: StackStore) => Promise<HeldLock | ExitCode>) | undefined;
+  readonly lock?: Locking | undefined;
+}
+
+export interface Locking {
+  /** an exit code when the lock is not to be had, which has been told then */
+  take(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  /** Of what nobody writes any more: takes away what an earlier try of this run left behind. */
+  free(stack: Stack, store: StackStore): Promise<void>;
 }
 
 /**
@@ -49,28 +56,39 @@ export async function openFormerLedger(
   };
   try {
     const found = await store.read();
-    const heir = found.closedFor;
+    const refused = refuseOtherHeir(found, { stack, name, screen });
     // What came along before needs no lock: there is nothing left of it that anybody could write.
-    const taken =
-      lock === undefined || heir === stack.name ? undefined : await lock({ ...stack, name }, store);
+    const isSettled = found.closedFor === stack.name && found.records.size === 0;
+    if (refused === undefined && isSettled) await lock?.free({ ...stack, name }, store);
+    const taken = refused ?? (isSettled ? undefined : await lock?.take({ ...stack, name }, store));
     if (typeof taken === 'number') {
       await close();
       return taken;
     }
     held = taken;
-    if (heir !== undefined && heir !== stack.name) {
-      await close();
-      printError(
-        screen,
-        `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
-      );
-      return exitCodes.conflict;
-    }
-    return { name, ledger: taken === undefined ? found : await store.read(), store, held, close };
+    if (held === undefined) return { name, ledger: found, store, close };
+    const ledger = await store.read();
+    const late = refuseOtherHeir(ledger, { stack, name, screen });
+    if (late === undefined) return { name, ledger, store, held, close };
+    await close();
+    return late;
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** An exit code, told, when the stack of this name goes on under another one than this. */
+function refuseOtherHeir(
+  { closedFor: heir }: Ledger,
+  { stack, name, screen }: { readonly stack: Stack; readonly name: string; readonly screen: Screen },
+): ExitCode | undefined {
+  if (heir === undefined || heir === stack.name) return undefined;
+  printError(
+    screen,
+    `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
+  );
+  return exitCodes.conflict;
 }
 
 /** An exit code, told, for a stack that goes on under another name: nothing is planned under the old one any more. */
@@ -91,6 +109,7 @@ export function isPending({ ledger: { known, closedFor, records } }: FormerLedge
 /**
  * Brings ledger and history along before anything is sent. The former ledger is closed first, with all that it says: from
  * then on nobody writes it, and a run that is cut short anywhere begins again with the same. It is emptied last.
+ * @param former one that is pending
  * @param ledger what the stack's own ledger is to say, what comes along included
  * @throws LedgerError, or when the lock of the former stack is no longer ours
  */
@@ -98,7 +117,6 @@ export async function bringAlong(
   former: FormerLedger,
   { stack, store, ledger }: { readonly stack: Stack; readonly store: StackStore; readonly ledger: Ledger },
 ): Promise<Ledger> {
-  if (!isPending(former)) return ledger;
   await former.held?.fence.pass();
   await store.keepEntries(await former.store.listEntries(Number.MAX_SAFE_INTEGER));
   const { approved: _, ...rest } = former.ledger;

@@ -44,6 +44,23 @@ export async function holdLock(request: LockRequest, screen: Screen): Promise<He
   return exitCodes.locked;
 }
 
+/**
+ * Takes away the lock that an earlier try of this run left behind, where nobody is going to write any more. Any other is
+ * left: it keeps nobody from anything.
+ */
+export async function freeLeftLock(
+  { store, stack, run }: Pick<LockRequest, 'store' | 'stack' | 'run'>,
+  { world }: Screen,
+): Promise<void> {
+  const held = await store.readLock();
+  if (held === undefined || !isOver(held, run)) return;
+  const removed = await store.unlock(held.id);
+  if (removed !== undefined)
+    world.stderr.write(
+      `took away the lock of stack "${stack}" that an earlier try of this run, which is over, left behind\n`,
+    );
+}
+
 function fenceOf(store: StackStore, { id }: LedgerLock, { world }: Screen): LockFence {
   const tellSlow = (seconds: number) =>
     world.stderr.write(

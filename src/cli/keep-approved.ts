@@ -13,10 +13,20 @@ import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
 export async function keepApproved(
   store: LedgerStore,
   ledger: Ledger,
-  { approved, head }: { readonly approved: ApprovedPlan | undefined; readonly head: LedgerHead },
+  approval: HeadedApproval,
 ): Promise<Ledger> {
-  if (approved === undefined || isKept(approved, ledger)) return ledger;
-  return store.write({ ...ledger, ...head, approved });
+  const kept = withApproved(ledger, approval);
+  return kept === ledger ? ledger : store.write(kept);
+}
+
+export interface HeadedApproval {
+  readonly approved: ApprovedPlan | undefined;
+  readonly head: LedgerHead;
+}
+
+/** The very same ledger when there is nothing to add to it. */
+export function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
+  return approved === undefined || isKept(approved, ledger) ? ledger : { ...ledger, ...head, approved };
 }
 
 /** The same approval, with no guard passed that was not passed before. */

@@ -24,6 +24,7 @@ import {
   type FormerLedger,
   type FormerPlace,
   isPending,
+  type Locking,
   openFormerLedger,
   refuseClosed,
 } from './former-ledger.ts';
@@ -51,8 +52,8 @@ export interface Prepared<C extends ReaderConnection> {
 
 export interface Preparation<C extends ReaderConnection> {
   connect(stack: Stack, world: World): Promise<Connected<C>>;
-  /** for who is going to write; an exit code when the lock is not to be had */
-  lock?(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  /** for who is going to write */
+  readonly lock?: Locking | undefined;
   /** what standard input brings is all of the stack */
   readonly complete?: boolean | undefined;
 }
@@ -74,7 +75,7 @@ export async function prepareRun<C extends ReaderConnection>(
   const close = () => closeAll(opened);
   try {
     const [from, untracked] = await askGit(manifests, stack, world);
-    const held = await lock?.(stack, opened.store);
+    const held = await lockUnlessClosed(opened.store, { stack, screen, lock });
     if (typeof held === 'number') {
       await close();
       return held;
@@ -112,6 +113,15 @@ export async function prepareRun<C extends ReaderConnection>(
     await close();
     throw error;
   }
+}
+
+/** A closed ledger answers before its lock is asked for: nobody has to wait for what nobody may write. @throws LedgerError */
+async function lockUnlessClosed(
+  store: StackStore,
+  { stack, screen, lock }: Omit<FormerPlace, 'world'> & { readonly stack: Stack },
+): Promise<HeldLock | ExitCode | undefined> {
+  if (lock === undefined) return undefined;
+  return refuseClosed(await store.read(), stack, screen) ?? lock.take(stack, store);
 }
 
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;

@@ -28,6 +28,8 @@ export function movedTargets({ targets, records }: Ledger, all: readonly Target[
 /** For records of a target that the stack did not have when its ledger learned of places. */
 export const unknownPlace = 'a place that nobody kept';
 
+export const movedCode = 'target-moved';
+
 /** The one finding about a moved target: nothing of it is looked at, and nothing can be applied. */
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
   const why =
@@ -73,8 +75,6 @@ function displacedProblem(target: Target, found: readonly string[]): Diagnostic 
 }
 
 const shownAtMost = 3;
-
-export const movedCode = 'target-moved';
 
 function conflictOf({ target, was, is }: MovedTarget, message: string): Diagnostic {
   return {

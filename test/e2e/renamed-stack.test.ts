@@ -100,6 +100,23 @@ describe('a stack that was renamed', () => {
     await again.run(['plan', '--exit-code'], 0);
   });
 
+  it('is what its former name answers before anything else, whoever holds the lock of that', async () => {
+    const { bench, before, after } = await rename();
+    await after.insist();
+    const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
+    const lock = { id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run };
+    await storeOf(after, 'billing').lock(lock);
+    bench.wire.reset();
+    const old = await before.become({});
+    const { err } = await old.run(['apply', '--yes', '--lock-timeout', '600'], 9);
+    expect(err).toContain('stack "billing" goes on as "payments"');
+    // It is in nobody's way, and not ours to take.
+    const again = await before.become(renamed);
+    await again.run(['apply', '--yes'], 0);
+    expect(await storeOf(after, 'billing').readLock()).toMatchObject({ id: lock.id });
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('may take its former name back', async () => {
     const { before, after } = await rename();
     await after.insist();
@@ -239,8 +256,8 @@ describe('a stack that was renamed', () => {
     expect(bench.written().filter((line) => line.includes('role'))).toEqual([]);
   });
 
-  it.each([1, 2, 3])(
-    'that was cut short at write %i of its ledgers begins again with the same',
+  it.each([1, 2, 3, 5, 6, 7])(
+    'that was cut short at write %i of its locks and ledgers begins again with the same, and leaves neither locked',
     async (at) => {
       const { bench, after } = await rename();
       const { digest, acknowledge } = await after.plan();
@@ -268,6 +285,8 @@ describe('a stack that was renamed', () => {
         closedFor: 'payments',
         records: new Map(),
       });
+      for (const name of ['billing', 'payments'])
+        expect(await storeOf(after, name).readLock()).toBeUndefined();
       await after.run(['plan', '--exit-code'], 0);
     },
   );

@@ -21,12 +21,12 @@ import { readIds, refuseIds } from '../acknowledge.ts';
 import { connectToWrite } from '../connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { bringAlong } from '../former-ledger.ts';
+import { bringAlong, isPending, type Locking } from '../former-ledger.ts';
 import { hearStops } from '../hear-stops.ts';
-import { holdLock } from '../hold-lock.ts';
+import { freeLeftLock, holdLock } from '../hold-lock.ts';
 import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
-import { forgetApproved, keepApproved } from '../keep-approved.ts';
+import { forgetApproved, type HeadedApproval, keepApproved, withApproved } from '../keep-approved.ts';
 import { keepHistory } from '../keep-history.ts';
 import { ledgerHead } from '../ledger-head.ts';
 import { makePlan, makePlanToApply } from '../make-plan.ts';
@@ -100,23 +100,12 @@ async function applyUnderLock(
   options: ApplyOptions,
   place: RunPlace,
 ): Promise<ExitCode> {
-  const { run, stop, screen } = place;
+  const { stop, screen } = place;
   const stack = stackWords(path, options.complete);
   const prepared = await prepareRun(path, place, {
     complete: options.complete,
     connect: (stack, world) => connectToWrite(stack, world, place.cut),
-    lock: (locked, store) =>
-      holdLock(
-        {
-          store,
-          stack: locked.name,
-          run,
-          timeout: options.lockTimeout ?? 0,
-          path: pathOfStack(path, locked),
-          stop,
-        },
-        screen,
-      ),
+    lock: lockingOf(path, options, place),
   });
   if (typeof prepared === 'number') return prepared;
   try {
@@ -132,8 +121,8 @@ async function applyUnderLock(
     // Reading, and the answer of a person, take their time.
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
-    const { approved } = passed;
-    const ledger = await keepApproved(prepared.store, await begin(prepared), { approved, head });
+    const approved = { ...passed, head };
+    const ledger = await keepApproved(prepared.store, await begin(prepared, approved), approved);
     const code = await carryOut(planning, { ...prepared, ledger, head }, place);
     if (code === exitCodes.done && ledger.approved !== undefined) await forgetApproved(prepared.store);
     return code;
@@ -142,9 +131,28 @@ async function applyUnderLock(
   }
 }
 
-/** What the stack was under its former name comes along before anything is sent. */
-async function begin({ former, store, ledger, request: { stack } }: Prepared): Promise<Ledger> {
-  return former === undefined ? ledger : bringAlong(former, { stack, store, ledger });
+function lockingOf(
+  path: string | undefined,
+  { lockTimeout: timeout = 0 }: ApplyOptions,
+  { run, stop, screen }: RunPlace,
+): Locking {
+  return {
+    take: (stack, store) =>
+      holdLock({ store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop }, screen),
+    free: (stack, store) => freeLeftLock({ store, stack: stack.name, run }, screen),
+  };
+}
+
+/**
+ * What the stack was under its former name comes along before anything is sent, and the approval with it: the plan is
+ * another one as soon as nothing is left to come.
+ */
+async function begin(
+  { former, store, ledger, request: { stack } }: Prepared,
+  approval: HeadedApproval,
+): Promise<Ledger> {
+  if (former === undefined || !isPending(former)) return ledger;
+  return bringAlong(former, { stack, store, ledger: withApproved(ledger, approval) });
 }
 
 interface Pass {
