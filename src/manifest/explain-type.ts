@@ -89,15 +89,24 @@ function literalSecret(error: SchemaError, at: Path): Problem {
 /** The same value as it should have been written. */
 function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   const types = allowedTypes(parentSchema);
-  const isList = types.includes('array') && !types.includes('object');
-  if (typeof data === 'number' || typeof data === 'boolean') {
-    if (types.includes('string')) return `put it in quotes: ${quoted(typed ?? `${data}`)}`;
-    const isText = allowedItems(parentSchema).includes('string');
-    return isList ? suggestList([isText ? (typed ?? `${data}`) : data]) : undefined;
-  }
+  if (typeof data === 'number' || typeof data === 'boolean')
+    return suggestForScalar(data, types, {
+      typed: typed ?? `${data}`,
+      items: allowedItems(parentSchema),
+    });
   if (typeof data === 'string') return suggestForText(data, types);
   if (Array.isArray(data) && data.length === 1 && !types.includes('object')) return 'write it without a list';
   return undefined;
+}
+
+function suggestForScalar(
+  data: number | boolean,
+  types: readonly string[],
+  { typed, items }: { readonly typed: string; readonly items: readonly string[] },
+): string | undefined {
+  if (types.includes('string')) return `put it in quotes: ${quoted(typed)}`;
+  if (!types.includes('array') || types.includes('object')) return undefined;
+  return suggestList([items.includes('string') ? typed : data]);
 }
 
 function suggestForText(text: string, types: readonly string[]): string | undefined {
