@@ -15,6 +15,7 @@ import { readAtoms } from '../plan/read-atoms.ts';
 import { renderPlanDifferenceJson } from '../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../report/plan-difference-text.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
+import { shellWord } from '../report/shell-word.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { PlanRequest } from './make-plan.ts';
 import type { Approval } from './read-approval.ts';
@@ -50,7 +51,7 @@ function elsewhere({ stack, targets, selection }: PlanDifference, file: string):
   if (selection.one === undefined)
     return 'the whole stack, and standard input brings a selection of it, unless "--complete" says otherwise';
   if (selection.other !== undefined) return 'another selection of this stack';
-  return `a selection of this stack: pipe that in, with "trueup apply ${file} -"`;
+  return `a selection of this stack: pipe that in, with "trueup apply ${shellWord(file)} -"`;
 }
 
 /** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */

@@ -1,6 +1,7 @@
 /** Who holds the lock of a stack, for the one who has to wait or to decide: who, where, since when, in which run. */
 import type { LedgerLock } from '../model/ledger.ts';
 import { printable } from './printable.ts';
+import { shellWord } from './shell-word.ts';
 
 export interface HeldLockOptions {
   readonly stack: string;
@@ -15,14 +16,14 @@ export interface HeldLockOptions {
 /** Several lines; the first one is a sentence behind `error: `. */
 export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
   const { run } = lock;
-  const again = path === undefined ? '' : ` ${printable(path)}`;
+  const again = path === undefined ? '' : ` ${shellWord(path)}`;
   return [
     `stack "${stack}" is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
     ...lockLines(lock),
     ...(crashed
       ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]
       : ['  wait for it with "--lock-timeout 5m"']),
-    `  when you know that it is over: trueup unlock --id ${printable(lock.id)}${again}`,
+    `  when you know that it is over: trueup unlock --id ${shellWord(lock.id)}${again}`,
   ].join('\n');
 }
 

@@ -10,9 +10,13 @@ export function storeOf(stack: Checkout): StackStore {
 }
 
 /** Somebody else holds the lock. */
-export async function held(stack: Checkout, run: Partial<RunIdentity> = {}): Promise<LedgerLock> {
+export async function held(
+  stack: Checkout,
+  run: Partial<RunIdentity> = {},
+  id = 'lock-of-ann',
+): Promise<LedgerLock> {
   return storeOf(stack).lock({
-    id: 'lock-of-ann',
+    id,
     since: '2026-11-20T11:42:00.000Z',
     run: { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711, ...run },
   });

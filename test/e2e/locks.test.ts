@@ -1,5 +1,6 @@
 // One apply at a time: the lock of a stack, who waits for it, and who may take it over.
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identifyRun } from '../../src/cli/identify-run.ts';
 import type { LedgerLock } from '../../src/model/ledger.ts';
@@ -43,6 +44,14 @@ describe('an apply that finds the stack locked', () => {
     await held(stack);
     const { err } = await stack.run(['apply', '--yes', 'trueup.yaml'], 8);
     expect(err).toContain('trueup unlock --id lock-of-ann trueup.yaml');
+  });
+
+  it('proposes no command but that one, whatever the file of the lock says', async () => {
+    const { stack } = await open();
+    const lock = await held(stack, {}, 'a b; rm -rf /');
+    const { err } = await stack.run(['apply', '--yes', join(stack.directory, 'trueup.yaml')], 8);
+    expect(err).toContain("trueup unlock --id 'a b; rm -rf /' /");
+    await stack.run(['unlock', '--id', lock.id], 0);
   });
 
   it('waits as long as it is told to, and says for whom', async () => {

@@ -2,6 +2,7 @@
 import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/plan-json.ts';
 import { renderPlan } from '../../report/plan-text.ts';
+import { shellWord } from '../../report/shell-word.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { makePlan } from '../make-plan.ts';
@@ -38,7 +39,9 @@ export async function plan(
     printPlan(screen, made, { calls, stack });
     if (options.out !== undefined) {
       await writePlanFile(options.out, world.cwd, made);
-      const command = ['trueup apply', options.out, stack].filter((word) => word !== undefined).join(' ');
+      const command = ['trueup apply', shellWord(options.out), stack]
+        .filter((word) => word !== undefined)
+        .join(' ');
       world.stderr.write(
         `the plan was written to "${options.out}": "${command}" applies this and nothing else\n`,
       );
