@@ -41,11 +41,16 @@ export async function writePlanFile(file: string, cwd: string, plan: Plan): Prom
   return replaceFile(found === undefined ? path : await realpath(path), text);
 }
 
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file',
+  EISDIR: 'it is a directory, and no file that "trueup plan --out" wrote',
+};
+
 /** The plan in a file, or why there is none. @param file as the user typed it */
 export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | Refusal> {
   const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => error);
   if (typeof text !== 'string') {
-    const why = text.code === 'ENOENT' ? 'there is no such file' : text.message;
+    const why = unreadable[text.code ?? ''] ?? text.message;
     return { code: exitCodes.error, message: `the plan "${file}" cannot be read: ${why}` };
   }
   const read = readPlan(text, { check });
@@ -53,7 +58,7 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
     case 'no-plan':
       return {
         code: exitCodes.error,
-        message: `"${file}" is no plan: ${read.why}; make one with "trueup plan --out ${file}"`,
+        message: `"${file}" is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
       };
     case 'other-version':
       return {

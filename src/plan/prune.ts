@@ -178,9 +178,11 @@ function judgeRecorded(
   const { exclusive = false } = scene.target(address.target).target;
   if (record.origin === 'adopted' && record.onRemove !== 'delete' && !exclusive)
     return { is: 'release', reason: adoptedStays };
+  // What was adopted as it was declared was never written.
+  const since = record.origin === 'adopted' ? 'since it was adopted or last written' : 'since our last write';
   if (!isAsLastWritten(scene, live, record))
-    return kept(address, 'no longer declared, but changed since our last write: it is kept', insist);
-  const reason = 'no longer declared, and unchanged since our last write';
+    return kept(address, `no longer declared, but changed ${since}: it is kept`, insist);
+  const reason = `no longer declared, and unchanged ${since}`;
   return unlessRefused(scene, live, { is: 'delete', reason });
 }
 

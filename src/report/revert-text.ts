@@ -66,12 +66,12 @@ function fragmentOf(change: HistoryChange, address: Address): Fragment {
     case 'release':
       return { remarks: ['declare it again, and adopt it'], documents: declareAgain(was, { adopt: true }) };
     case 'adopt': {
-      const restored = restoreFields(fields, address);
+      const restored = toBeMerged(restoreFields(fields, address));
       const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
       return { ...restored, remarks: [giveUp, ...restored.remarks] };
     }
     default:
-      return restoreFields(fields, address);
+      return toBeMerged(restoreFields(fields, address));
   }
 }
 
@@ -100,6 +100,13 @@ function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject =
 
 function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObject {
   return { apiVersion: 'trueup.dev/v1', kind, metadata, spec };
+}
+
+/** A document with these fields alone would ask for the default of all others. */
+function toBeMerged({ remarks, documents }: Fragment): Fragment {
+  if (documents.length === 0) return { remarks, documents };
+  const how = 'merge this into the document that declares it: all that it says besides stays as it is';
+  return { remarks: [...remarks, how], documents };
 }
 
 /** A fragment to be merged into the document: other fields of it stay as they are. */

@@ -187,6 +187,16 @@ describe('trueup history show --revert', () => {
     expect(text).not.toContain('team');
   });
 
+  it('says that the fragment of an update is merged into its document, which it is no whole of', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(role('web', { tokenPolicies: ['read'] }));
+    await stack.declare(role('web', { tokenPolicies: ['write'] }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await revert(stack)).toMatch(
+      /# ClusterAuthRole\/prod\/web: was updated\n# merge this into the document that declares it: all that it says besides stays as it is\napiVersion/,
+    );
+  });
+
   it('brings back what was deleted, its parts too, in documents that make the same plan empty again', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(

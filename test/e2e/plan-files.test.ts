@@ -202,6 +202,17 @@ describe('a plan file that is not for this stack, or not as it was written', () 
     expect((await planning.run(['show', 'gone.json'], 1)).err).toContain('there is no such file');
   });
 
+  it('that is no file of a plan is told in words, and nothing proposes to write over it', async () => {
+    const { planning } = await twoClones();
+    const { err: directory } = await planning.run(['show', 'manifests'], 1);
+    expect(directory).toContain('the plan "manifests" cannot be read: it is a directory');
+    for (const file of ['/dev/null', 'trueup.yaml']) {
+      const { err } = await planning.run(['show', file], 1);
+      expect(err).toContain(`"${file}" is no plan: it is`);
+      expect(err).toContain('; make one with "trueup plan --out plan.json"');
+    }
+  });
+
   it('of another stack, organization, mount or address is refused, and both places are shown', async () => {
     const bench = await openBench({ mounts: ['cluster', 'other'] });
     const planning = await bench.checkout();

@@ -56,6 +56,20 @@ describe('a role that was found exactly as declared', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it('is not said to have been written when its document asks for its deletion and goes', async () => {
+    const { bench, stack } = await adopted({ onRemove: 'delete' });
+    await stack.declare(anchor);
+    const [change] = (await stack.plan()).changes;
+    expect(change).toMatchObject({
+      action: 'delete',
+      reason: 'no longer declared, and unchanged since it was adopted or last written',
+    });
+    await bench.byHandMount('POST', 'role/shared', { token_policies: ['by-hand'] });
+    expect((await stack.plan()).mentions).toMatchObject([
+      { message: 'no longer declared, but changed since it was adopted or last written: it is kept' },
+    ]);
+  });
+
   it('stays with the stack that made it: the other one only looks on', async () => {
     const bench = await openBench();
     const [maker, user] = [await bench.checkout({ name: 'maker' }), await bench.checkout({ name: 'user' })];

@@ -115,7 +115,7 @@ export const doorDeeds: readonly DoorRule[] = [
       ledger: doorDeletable,
       live: ['as declared', 'changed since'],
     },
-    comes: 'nothing, says "changed since our last write"',
+    comes: 'nothing, says "no longer declared, but changed since"',
   },
   {
     says: 'not declared, and adopted: released, however it is by now',
@@ -142,7 +142,7 @@ export const doorDeeds: readonly DoorRule[] = [
       live: ['as declared', 'changed since'],
       target: 'exclusive',
     },
-    comes: 'nothing, says "changed since our last write"',
+    comes: 'nothing, says "changed since it was adopted or last written"',
   },
   {
     says: 'not declared, never recorded, in an exclusive target: deleted',
