@@ -21,7 +21,7 @@ export interface PlanFile {
   readonly plan: Plan;
 }
 
-/** Why a file is not taken as a plan, and the exit code that this leads to. */
+/** Why a file is not taken as a plan, and the exit code that this leads to for who wants to apply it. */
 export interface Refusal {
   readonly message: string;
   readonly code: ExitCode;

@@ -16,6 +16,7 @@ import { renderJson, sortedKeys } from './canonical-json.ts';
 import { diagnosticJson, placeMember } from './diagnostics-json.ts';
 import { pathTemplate } from './format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
+import { checksumOf } from './plan-checksum.ts';
 import type { PlanJson } from './plan-schema.ts';
 import { countActions } from './summary.ts';
 
@@ -27,6 +28,11 @@ export function renderPlanJson(plan: Plan): string {
 }
 
 export function planJson(plan: Plan): PlanJson {
+  const { version, stack, digest, ...rest } = membersOf(plan);
+  return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
+}
+
+function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
   return {
     version: plan.version,
     stack: plan.stack,

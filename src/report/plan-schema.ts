@@ -159,6 +159,10 @@ export const planSchema = Type.Object(
     version: Type.Literal(planVersion),
     stack: Type.String(),
     digest: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+    checksum: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 over all the rest, keys sorted and without white space: who edits a plan ends it',
+    }),
     targets: Type.Array(
       Type.Object(
         {

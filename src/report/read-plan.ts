@@ -10,6 +10,7 @@ import type { Guard } from '../model/guard.ts';
 import { isJsonObject, type Json, type Path } from '../model/json.ts';
 import { type Plan, planVersion } from '../model/plan.ts';
 import { bodyObject } from './call-body-json.ts';
+import { checksumOf } from './plan-checksum.ts';
 import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
 
 export type ReadPlan =
@@ -31,7 +32,8 @@ export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
   if (!looksLikePlan(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
   if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
-  const [why] = check(value);
+  if (!('checksum' in value)) return { is: 'malformed', why: noChecksum };
+  const [why = edited(value)] = check(value);
   if (why !== undefined) return { is: 'malformed', why };
   try {
     // The schema was the judge of that.
@@ -39,6 +41,14 @@ export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   } catch (error) {
     return { is: 'malformed', why: error instanceof Error ? error.message : String(error) };
   }
+}
+
+const noChecksum = 'it has no checksum, so it was edited, or an earlier trueup made it';
+
+function edited(value: PlanMembers): string | undefined {
+  return value['checksum'] === checksumOf(value)
+    ? undefined
+    : 'its checksum does not match, so something in it was changed';
 }
 
 /** Whether JSON means to be a plan, of whatever version. */
@@ -56,7 +66,16 @@ function parseJson(text: string): Json | undefined {
   }
 }
 
-function planOf({ summary, guards, acknowledge: _, changes, mentions, problems, ...rest }: PlanJson): Plan {
+function planOf({
+  checksum: _,
+  summary,
+  guards,
+  acknowledge: __,
+  changes,
+  mentions,
+  problems,
+  ...rest
+}: PlanJson): Plan {
   return {
     ...rest,
     unchanged: summary.unchanged,

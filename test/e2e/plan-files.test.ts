@@ -1,4 +1,5 @@
 /** Apply does what was approved: plans kept in files, shown, compared and applied (DESIGN section 4, RULES 27-30). */
+import { createHash } from 'node:crypto';
 import { copyFile, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +12,19 @@ import { first, planFileOf, planInto, second, setByHand, twoClones } from './two
 async function edit(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {
   const plan: PlanJson = JSON.parse(await readFile(planFileOf(stack), 'utf8'));
   await writeFile(planFileOf(stack), JSON.stringify({ ...plan, ...change(plan) }));
+}
+
+/** The same by somebody who knows how a checksum is made. */
+async function forge(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {
+  await edit(stack, (plan) => {
+    const { checksum: _, ...rest } = { ...plan, ...change(plan) };
+    const sorted = (_key: string, value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : value;
+    const checksum = createHash('sha256').update(JSON.stringify(rest, sorted)).digest('hex');
+    return { ...rest, checksum };
+  });
 }
 
 describe('plan --out', () => {
@@ -149,44 +163,85 @@ describe('apply plan.json', () => {
 });
 
 describe('a plan file that is not for this stack, or not as it was written', () => {
+  async function expectRefused(stack: Checkout, codes: readonly [number, number], says: string) {
+    const [applied, shown] = codes;
+    expect((await stack.run(['apply', 'plan.json'], applied)).err).toContain(says);
+    for (const args of [
+      ['show', 'plan.json'],
+      ['diff', 'plan.json', 'plan.json'],
+    ])
+      expect((await stack.run(args, shown)).err).toContain(says);
+  }
+
   it.each<[string, (plan: PlanJson) => object, number, string]>([
-    ['a field that was changed', withAfter('three'), 4, 'is not as trueup wrote it: its digest'],
-    ['a change that was taken out', ({ changes }) => ({ changes: changes.slice(1) }), 4, 'its digest'],
-    ['another stack', () => ({ stack: 'billing' }), 4, 'its digest'],
-    ['another digest', () => ({ digest: '0'.repeat(32) }), 4, 'its digest'],
-    ['a change that is none', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
     ['a later version', () => ({ version: 3 }), 4, 'has version 3, and this trueup reads version 2'],
     ['an earlier version', () => ({ version: 1 }), 4, 'plan again, and approve again'],
     ['no digest at all', () => ({ digest: undefined }), 1, 'is no plan: it is JSON, but no plan'],
+    [
+      'no checksum',
+      () => ({ checksum: undefined }),
+      4,
+      'it has no checksum, so it was edited, or an earlier',
+    ],
+    ['a change that is none', () => ({ changes: [{}] }), 4, 'is not as trueup wrote it'],
   ])('with %s is refused before anything is read', async (_, change, code, says) => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
     await edit(planning, change);
     bench.wire.reset();
-    for (const args of [
-      ['apply', 'plan.json'],
-      ['show', 'plan.json'],
-      ['diff', 'plan.json', 'plan.json'],
-    ]) {
-      expect((await planning.run(args, code)).err).toContain(says);
-    }
+    await expectRefused(planning, [code, 1], says);
     expect(bench.wire.seen).toEqual([]);
   });
 
-  it('but with other words, places and calls is the same plan: none of them is ever carried out', async () => {
+  it.each<[string, (plan: PlanJson) => object]>([
+    ['the reason of a change', ofChanges({ reason: 'because' })],
+    ['the risks of a change', ofChanges({ risks: [] })],
+    ['the calls of a change', ofChanges({ calls: [] })],
+    ['the place of a change', ofChanges({ place: { file: 'other.yaml', line: 1, column: 1 } })],
+    ['the notes of a change', ofChanges({ notes: ['nothing to see here'] })],
+    ['a patch', ofChanges({ patch: [] })],
+    ['the guards', () => ({ acknowledge: ['recreate'] })],
+    ['the summary', ({ summary }) => ({ summary: { ...summary, create: 0 } })],
+    ['what was looked at', ({ coverage }) => ({ coverage: { ...coverage, complete: false } })],
+    ['a member that no trueup writes', () => ({ approvedBy: 'ann' })],
+    ['the checksum itself', () => ({ checksum: '0'.repeat(64) })],
+  ])('that was edited in %s is refused, although it means the same', async (_, change) => {
     const { bench, planning } = await twoClones();
     await planInto(planning);
-    await edit(planning, ({ changes }) => ({
-      changes: changes.map((change) => ({
-        ...change,
-        reason: 'because',
-        calls: [],
-        added: 'by a newer trueup',
-      })),
-      mentions: [],
-    }));
+    await edit(planning, change);
+    bench.wire.reset();
+    await expectRefused(planning, [4, 1], 'the plan "plan.json" is not as trueup wrote it: ');
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it.each<[string, (plan: PlanJson) => object]>([
+    ['a field that was changed', withAfter('three')],
+    ['a change that was taken out', ({ changes }) => ({ changes: changes.slice(1) })],
+    ['another stack', () => ({ stack: 'billing' })],
+    ['another digest', () => ({ digest: '0'.repeat(32) })],
+  ])('with %s is refused whatever its checksum says', async (_, change) => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await forge(planning, change);
+    bench.wire.reset();
+    await expectRefused(planning, [4, 1], 'is not as trueup wrote it: its digest');
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('but only laid out anew, or with what a newer trueup adds, is the same plan', async () => {
+    const { bench, planning } = await twoClones();
+    await planInto(planning);
+    await edit(planning, ({ version, ...rest }) => ({ ...rest, version }));
+    await planning.run(['show', 'plan.json'], 0);
+    await forge(planning, ofChanges({ added: 'by a newer trueup' }));
     await planning.run(['apply', 'plan.json'], 0);
     expect(bench.written()).toHaveLength(2);
+  });
+
+  it('is one also when it is what a plan printed as JSON', async () => {
+    const { planning } = await twoClones();
+    await writeFile(planFileOf(planning), (await planning.run(['plan', '--format', 'json'], 0)).out);
+    await planning.run(['apply', 'plan.json'], 0);
   });
 
   it('that is half a file, empty or missing is an error that says so', async () => {
@@ -323,6 +378,10 @@ describe('apply where nobody can answer', () => {
     for (const way of ['--yes', '--approve', 'plan file']) expect(err).toContain(way);
   });
 });
+
+function ofChanges(about: object) {
+  return ({ changes }: PlanJson) => ({ changes: changes.map((change) => ({ ...change, ...about })) });
+}
 
 function withAfter(after: string) {
   return ({ changes }: PlanJson) => ({

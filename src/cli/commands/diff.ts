@@ -13,9 +13,8 @@ export async function diff(
 ): Promise<ExitCode> {
   const [one, other] = [await openPlanFile(files.one, world.cwd), await openPlanFile(files.other, world.cwd)];
   if (isRefusal(one) || isRefusal(other)) {
-    const refusals = [one, other].filter(isRefusal);
-    for (const { message } of refusals) printError(screen, message);
-    return refusals.some(({ code }) => code === exitCodes.error) ? exitCodes.error : exitCodes.stale;
+    for (const { message } of [one, other].filter(isRefusal)) printError(screen, message);
+    return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });

@@ -14,7 +14,7 @@ export async function show(
   const opened = await openPlanFile(file, world.cwd);
   if (isRefusal(opened)) {
     printError(screen, opened.message);
-    return opened.code;
+    return exitCodes.error;
   }
   const { plan } = opened;
   // Only of a selection is it known how its manifests came in.
