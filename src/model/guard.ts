@@ -13,6 +13,7 @@ export type GuardId =
   | 'recreate'
   | 'rename'
   | 'no-record'
+  | 'forced-delete'
   | 'adopt'
   | 'takeover'
   | 'wildcard'
@@ -42,6 +43,7 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   recreate: 'blocks',
   rename: 'blocks',
   'no-record': 'blocks',
+  'forced-delete': 'blocks',
   adopt: 'blocks',
   takeover: 'blocks',
   wildcard: 'blocks',

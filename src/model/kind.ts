@@ -6,7 +6,7 @@ import type { Address, AddressText } from './address.ts';
 import type { Call, CallId, IdReference } from './call.ts';
 import type { Action, Change } from './change.ts';
 import type { Diagnostic, Severity } from './diagnostic.ts';
-import type { FieldTable } from './field.ts';
+import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from './json.ts';
 import type { LedgerRecord } from './ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from './resource.ts';
@@ -69,6 +69,11 @@ export interface Kind {
    */
   obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
   /**
+   * What a forced deletion of this resource as it is now overrides, which a safe one would be refused for. It is a part of
+   * what the deletion means: it is approved with it, and looked at once more before it is sent (RULES 23, 27, 29).
+   */
+  overridden?(live: LiveResource, record?: LedgerRecord): readonly Overridden[];
+  /**
    * What a change opens or closes, and to whom. Two whole canonical specs: `before` is undefined for what is created,
    * `after` for what is deleted. A field that `before` lacks has a value that nobody can tell.
    */
@@ -86,6 +91,13 @@ export interface Kind {
    * manifest says nothing: a field they mention stays in, or nothing could contradict them.
    */
   describe?(live: LiveResource, defaults: Spec): Description;
+}
+
+export interface Overridden {
+  /** the fact as a field of the change: below `overrides`, with a value before and none after */
+  readonly field: FieldChange;
+  /** the same in a clause about the resource: "it manages 3 resources, and loses their state" */
+  readonly says: string;
 }
 
 export interface Description {

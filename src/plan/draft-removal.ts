@@ -3,6 +3,7 @@ import { type Address, formatAddress } from '../model/address.ts';
 import type { Change, Mention } from '../model/change.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { FieldChange } from '../model/field.ts';
+import type { Overridden } from '../model/kind.ts';
 import type { Claim, LiveResource, Spec } from '../model/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { compare } from './compare.ts';
@@ -25,9 +26,17 @@ export function draftRemoval(scene: Scene, address: Address, deed: Deed): Remova
   if (deed.is === 'withdraw') return draftWithdrawal(scene, address, deed.reason);
   if (deed.is === 'release') return { is: 'draft', draft: draftRelease(scene, address, deed.reason) };
   const { reason, remove, place } = deed;
-  const fields = remove === 'force' ? [forced] : [];
-  const draft = draftOf(scene, address, { action: 'delete', reason, fields, remove });
-  return { is: 'draft', draft: { ...draft, change: { ...draft.change, ...(place && { place }) } } };
+  const overridden = remove === 'force' ? findOverridden(scene, address) : [];
+  const fields = remove === 'force' ? [forced, ...overridden.map(({ field }) => field)] : [];
+  const notes = overridden.map(({ says }) => says);
+  const draft = draftOf(scene, address, { action: 'delete', reason, fields, notes, remove });
+  const change = { ...draft.change, ...(place && { place }) };
+  return { is: 'draft', draft: { ...draft, change, ...(remove === 'force' ? { overridden } : {}) } };
+}
+
+function findOverridden(scene: Scene, address: Address): readonly Overridden[] {
+  const live = scene.live.get(formatAddress(address));
+  return live === undefined ? [] : (scene.kind(address.kind).overridden?.(live, scene.record(address)) ?? []);
 }
 
 /** Everything that a release changes stands among its fields: who approves it has read that. */

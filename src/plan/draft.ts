@@ -6,6 +6,7 @@ import { formatAddress } from '../model/address.ts';
 import type { Action, Change } from '../model/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/field.ts';
+import type { Overridden } from '../model/kind.ts';
 import type { LedgerRecord } from '../model/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
@@ -23,6 +24,8 @@ export interface Draft {
   /** the claim that the resource shall bear, or the whole that it is a part of */
   readonly claim?: Claim;
   readonly remove?: 'safe' | 'force';
+  /** what a forced deletion overrides; absent for any other change */
+  readonly overridden?: readonly Overridden[];
   /** absent for what is not declared */
   readonly record?: LedgerRecord;
 }

@@ -24,6 +24,7 @@ export function findGuards(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>
     ...commitGuards(scene.commitOrder, pending.length),
     ...countGuards(tallyChanges(scene, drafts), guards),
     ...identityFindings(scene, pending),
+    ...forcedFindings(pending),
     ...renameFindings(scene, drafts),
     ...riskFindings(pending),
   ];
@@ -77,6 +78,15 @@ function identityFindings(scene: Scene, drafts: readonly Draft[]): Finding[] {
   );
   const untold = comesAlong(scene).filter((address) => !told.has(formatAddress(address)));
   return gather([...sightings, ...untold.map((address) => ({ id: 'takeover' as const, address, says: [] }))]);
+}
+
+/** A forced deletion that overrides nothing is as good as a safe one. */
+function forcedFindings(drafts: readonly Draft[]): Finding[] {
+  const sightings = drafts.flatMap(({ change: { address }, overridden = [] }) => {
+    const says = overridden.map((one) => one.says);
+    return says.length === 0 ? [] : [{ id: 'forced-delete' as const, address, says }];
+  });
+  return gather(sightings);
 }
 
 function renameFindings(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Finding[] {

@@ -6,7 +6,8 @@ import { formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { formatClaim } from '../model/claim.ts';
 import type { FieldChange } from '../model/field.ts';
-import { sameJson } from '../model/json.ts';
+import { canonicalText, sameJson } from '../model/json.ts';
+import type { Overridden } from '../model/kind.ts';
 import type { Claim, LiveResource } from '../model/resource.ts';
 import { type Compared, compare } from './compare.ts';
 import type { Draft } from './draft.ts';
@@ -53,12 +54,21 @@ function recheckDelete(scene: Scene, draft: Draft, now: LiveResource): Recheck {
   const { address } = draft.change;
   const kind = scene.kind(address.kind);
   const record = scene.record(address);
-  const obstacles = draft.remove === 'force' ? [] : (kind.obstacles?.(now, 'delete', record) ?? []);
+  const obstacles =
+    draft.remove === 'force'
+      ? unapproved(draft, kind.overridden?.(now, record) ?? [])
+      : (kind.obstacles?.(now, 'delete', record) ?? []);
   if (obstacles.length > 0) return stale(obstacles.join('; '));
   const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
   return isWitnessed && !isAsLastWritten(scene, now, record)
     ? stale('it changed since our last write')
     : { is: 'send' };
+}
+
+/** What force would override that nobody has read: the plan knew nothing of it, or something else. */
+function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): string[] {
+  const known = new Set(overridden.map(({ field }) => canonicalText({ ...field })));
+  return now.flatMap(({ field, says }) => (known.has(canonicalText({ ...field })) ? [] : [says]));
 }
 
 /** A difference in what the write is about that the plan did not show means that something moved. */

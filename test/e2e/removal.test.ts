@@ -112,7 +112,7 @@ describe('a workspace that is no longer declared', () => {
     expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it manages 3 resources');
     expect(bench.wire.writes()).toEqual([]);
     await stack.declare(tombstone('Workspace', 'busy', 'force'), anchor);
-    await stack.run(['apply', '--yes'], 0);
+    await stack.insist();
     expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
     expect(await bench.idsOf('busy')).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { foldOperations } from './fold-operations.ts';
 import { lostAnswer, marks, released } from './lock.ts';
-import { obstacles } from './obstacles.ts';
+import { obstacles, overridden } from './obstacles.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { likeness, risk } from './risk.ts';
@@ -38,6 +38,7 @@ export const workspace: Kind = {
   risk,
   likeness,
   obstacles,
+  overridden,
   released,
   marks,
   describe,

@@ -1,7 +1,12 @@
-/** Why the service will refuse to delete a workspace as it is now (specs/workspaces.md, "States and transitions"). */
+/**
+ * Why the service will refuse to delete a workspace as it is now (specs/workspaces.md, "States and transitions"), and what
+ * of that a forced deletion overrides: nobody is to approve one without having read the same.
+ */
 import type { Action } from '../../model/change.ts';
+import type { Overridden } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
+import { notAnswered } from '../../plan/diff.ts';
 import { becauseOf, holdsLock } from './lock.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */
@@ -12,9 +17,44 @@ export function obstacles(live: LiveResource, action: Action, record?: LedgerRec
 function managedResources({ facts }: LiveResource): string[] {
   const count = facts['resourceCount'];
   if (typeof count !== 'number' || count === 0) return [];
-  return [`it manages ${count} ${count === 1 ? 'resource' : 'resources'}, and a safe delete refuses that`];
+  return [`it manages ${resources(count)}, and a safe delete refuses that`];
+}
+
+function resources(count: number): string {
+  return `${count} ${count === 1 ? 'resource' : 'resources'}`;
 }
 
 function foreignLock(live: LiveResource, record: LedgerRecord | undefined): string[] {
-  return live.facts['locked'] !== true || holdsLock(live, record) ? [] : [`it is locked${becauseOf(live)}`];
+  return isForeign(live, record) ? [`it is locked${becauseOf(live)}`] : [];
+}
+
+function isForeign(live: LiveResource, record: LedgerRecord | undefined): boolean {
+  return live.facts['locked'] === true && !holdsLock(live, record);
+}
+
+export function overridden(live: LiveResource, record?: LedgerRecord): readonly Overridden[] {
+  return [...overriddenState(live), ...overriddenLock(live, record)];
+}
+
+const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
+
+/** Resources that nobody counts may be many: a service that does not tell is overridden, too. */
+function overriddenState({ facts }: LiveResource): Overridden[] {
+  const count = facts['resourceCount'];
+  const field = overrides('resources');
+  if (typeof count !== 'number') {
+    const says = 'nobody can tell how many resources it manages, and it loses their state';
+    return [{ field: { ...field, unknown: notAnswered }, says }];
+  }
+  if (count === 0) return [];
+  return [
+    { field: { ...field, before: count }, says: `it manages ${resources(count)}, and loses their state` },
+  ];
+}
+
+function overriddenLock(live: LiveResource, record: LedgerRecord | undefined): Overridden[] {
+  if (!isForeign(live, record)) return [];
+  const { lockedBy = null, lockedReason = null } = live.facts;
+  const field = { ...overrides('lock'), before: { by: lockedBy, reason: lockedReason } };
+  return [{ field, says: `it is locked${becauseOf(live)}, and not by this stack` }];
 }
