@@ -61,6 +61,11 @@ export interface Kind {
    * loses nothing.
    */
   losses?(live: LiveResource, outlives: (address: Address, id: string) => boolean): readonly string[];
+  /**
+   * Parts only: clauses about what stays of what this stack had given, when the whole is let go: nobody takes it back.
+   * `live` is the part as it is now, where it was read.
+   */
+  remains?(record: LedgerRecord, live?: LiveResource): readonly string[];
   /** The requests that carry a change out. Pure. Bodies and members in `neutral` names. */
   calls(change: Change, context: CallContext): PlannedCalls;
   /**

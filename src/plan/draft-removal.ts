@@ -54,7 +54,19 @@ function draftRelease(scene: Scene, address: Address, reason: string): Draft {
   const claim = live?.witness.claim;
   const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
   const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
-  return { ...draftOf(scene, address, { action: 'release', reason, fields: changes }), desired };
+  const notes = findRemains(scene, address);
+  return { ...draftOf(scene, address, { action: 'release', reason, fields: changes, notes }), desired };
+}
+
+/** A part that is declared by itself remains because it is declared, and is no part of what is let go. */
+function findRemains(scene: Scene, address: Address): string[] {
+  return scene.kinds().flatMap(({ name, ownership, remains }) => {
+    const part = { ...address, kind: name };
+    const text = formatAddress(part);
+    if (ownership.by !== 'part' || remains === undefined || scene.desired.has(text)) return [];
+    const record = formatAddress(ownership.of(part)) === formatAddress(address) && scene.record(part);
+    return record ? remains(record, scene.live.get(text)) : [];
+  });
 }
 
 /** Stands among the fields, so that approving a safe delete never approves a forced one: the two have different digests. */

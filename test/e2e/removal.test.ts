@@ -1,5 +1,6 @@
 /** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (RULES 22, 23). */
 import { describe, expect, it } from 'vitest';
+import { bindings } from '../server/serve-for-test.ts';
 import { openBench } from './bench.ts';
 import { role, tombstone, workspace } from './documents.ts';
 
@@ -32,6 +33,26 @@ describe('a workspace that is no longer declared', () => {
     expect(await bench.tagsOf('old')).toEqual({ team: 'payments' });
     expect(await bench.byHand.attributes(await bench.idOf('old'))).toMatchObject({ 'auto-apply': true });
     await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is released and keeps what this stack gave it, which the plan says: who goes on reading its state, and its tags', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
+    const stack = await bench.checkout();
+    const given = { remoteStateConsumers: ['reader', 'gone'], tags: { team: 'payments', cost: '7' } };
+    const others = [workspace('reader'), workspace('gone')];
+    await stack.begin(workspace('old', given, { adopt: true }), ...others);
+    const id = await bench.idOf('old');
+    const gone = { data: [{ type: 'workspaces', id: await bench.idOf('gone') }] };
+    await bench.byHand.delete(`/workspaces/${id}/relationships/remote-state-consumers`, gone);
+    const claim = (await bench.tagsOf('old'))['trueup-stack'];
+    await bench.byHand.update(id, {}, bindings({ team: 'payments', cost: '8', 'trueup-stack': claim }));
+    await stack.declare(...others);
+    const { changes } = await stack.plan();
+    expect(changes).toMatchObject([{ action: 'release', address: 'Workspace/acme/old' }]);
+    expect(changes[0]?.notes).toEqual(['its tag "team" stays', '"reader" keeps reading its state']);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toHaveLength(1);
+    expect(await bench.tagsOf('old')).toEqual({ team: 'payments', cost: '8' });
   });
 
   it('is kept when it was protected, which outlives its manifest and never blocks the rest', async () => {

@@ -10,6 +10,7 @@ import { losses } from './losses.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
+import { remains } from './remains.ts';
 import { remoteStateConsumersSpec } from './schema.ts';
 import { marks, withdraw } from './withdraw.ts';
 
@@ -34,6 +35,7 @@ export const remoteStateConsumers: Kind = {
   readOne,
   prepare,
   withdraw,
+  remains,
   losses,
   calls,
   risk,

@@ -9,6 +9,7 @@ import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import { remains } from './remains.ts';
 import { risk } from './risk.ts';
 import { tagBindingsSpec } from './schema.ts';
 import { withdraw } from './withdraw.ts';
@@ -29,6 +30,7 @@ export const tagBindings: Kind = {
   answered,
   prepare,
   withdraw,
+  remains,
   calls,
   risk,
   describe,

@@ -1,0 +1,14 @@
+/** Which tags stay on a workspace that is let go: those that we bound, and that still are as we last wrote them. Pure. */
+import type { LedgerRecord } from '../../model/ledger.ts';
+import type { LiveResource } from '../../model/resource.ts';
+import { asTags } from '../../targets/workspaces/bound-tags.ts';
+
+export function remains({ fields }: LedgerRecord, live?: LiveResource): readonly string[] {
+  const now = live && asTags(live.spec['tags']);
+  const tags = Object.entries(asTags(fields['tags'])).filter(
+    ([key, value]) => now === undefined || now[key] === value,
+  );
+  if (tags.length === 0) return [];
+  const names = tags.map(([key]) => `"${key}"`).toSorted();
+  return names.length === 1 ? [`its tag ${names[0]} stays`] : [`its tags ${names.join(', ')} stay`];
+}
