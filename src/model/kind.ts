@@ -211,6 +211,8 @@ export interface LiveSet {
   /** of records that lead to what is in another place, each where that is: the ledger is not of this place (RULES 37) */
   readonly elsewhere?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly LiveResource[];
+  /** of declared resources that are not there: sentences about what they will not be, whatever their manifests say */
+  readonly foreseen?: ReadonlyMap<AddressText, readonly string[]>;
   /** how many there are by the service's own count; absent where it tells none */
   readonly total?: number;
   /** why this is not all that there is; when not empty, nothing is pruned and "no changes" is not said */

@@ -73,7 +73,7 @@ function assemble(scene: Scene, parts: Parts): Draft {
       action,
       reason: verdict.reason,
       fields,
-      notes: [...compared.notes, ...unseenTwin(scene, parts, action)],
+      notes: [...compared.notes, ...foreseen(scene, parts, action), ...unseenTwin(scene, parts, action)],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],
@@ -100,6 +100,10 @@ export function claimField({ before, after }: ClaimChange): FieldChange {
     ...(after === undefined ? {} : { after }),
     shape: 'scalar',
   };
+}
+
+function foreseen(scene: Scene, { resource: { address } }: Parts, action: Action): readonly string[] {
+  return action === 'create' ? scene.foreseen(address) : [];
 }
 
 /** What may come in between of a creation: something there that nobody could see. */

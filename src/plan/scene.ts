@@ -87,6 +87,8 @@ export interface Scene {
    * of the plan (RULES 39). Undefined for what was looked at, and found or not.
    */
   unseen(address: Address): string | undefined;
+  /** what is known of a resource before it is created: sentences about what it will not be */
+  foreseen(address: Address): readonly string[];
   /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
   readonly isComplete: boolean;
   /** whether `desired` is a part of the stack: then nobody knows what else is declared, and nothing is judged for not being so */
@@ -141,6 +143,8 @@ export function setScene(input: SceneInput): Scene {
       return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
+    foreseen: (address) =>
+      target(address.target).sets.get(address.kind)?.foreseen?.get(formatAddress(address)) ?? [],
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&

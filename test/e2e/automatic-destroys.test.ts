@@ -130,6 +130,35 @@ describe('a duration of the project', () => {
     await stack.run(['plan', '--exit-code'], 0);
   });
 
+  it.each([
+    ['by another workspace in it', 'prj-sandbox', 0],
+    ['by the project itself', 'prj-elsewhere', 1],
+  ])('is foreseen of a workspace that is to be created there, as told %s', async (_, projectId, askings) => {
+    const { bench, stack, app } = await openWithApp('7d');
+    const attributes = { name: 'elsewhere', 'auto-destroy-activity-duration': '7d' };
+    bench.wire.add({
+      method: 'GET',
+      path: /\/projects\/prj-elsewhere$/,
+      fault: { answer: 200, body: { data: { id: 'prj-elsewhere', type: 'projects', attributes } } },
+    });
+    await stack.declare(
+      app({}),
+      workspace('new', { autoDestroyActivityDuration: null, projectId }),
+      workspace('same', { autoDestroyActivityDuration: '7d', projectId }),
+      workspace('silent', { projectId }),
+    );
+    const { changes } = await stack.plan();
+    const created = changes.filter(({ action }) => action === 'create');
+    expect(created.map(({ notes }) => notes)).toEqual([
+      [
+        'its project says 7d, which this dialect has no way to override: autoDestroyActivityDuration stays 7d',
+      ],
+      [],
+      [],
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('/projects/'))).toHaveLength(askings);
+  });
+
   it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
     const { stack, live, app } = await openWithApp('7d');
     await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));

@@ -27,6 +27,24 @@ describe('an organization that enforces health assessments', () => {
     },
   );
 
+  it('is foreseen of a workspace that is to be created: one question for all of them', async () => {
+    const { stack, askings } = await openEnforcing();
+    await stack.declare(
+      workspace('app', { assessmentsEnabled: false }),
+      workspace('web', { assessmentsEnabled: null }),
+      workspace('on', { assessmentsEnabled: true }),
+    );
+    const { changes } = await stack.plan();
+    expect(changes.map(({ address, notes }) => [address, notes])).toEqual([
+      ['Workspace/acme/app', [staysOn]],
+      ['Workspace/acme/on', []],
+      ['Workspace/acme/web', [staysOn]],
+    ]);
+    expect(askings()).toBe(1);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
   it('gets what the manifest says along with every other change, for the day when it does not any more', async () => {
     const { bench, stack } = await openEnforcing();
     await stack.begin(workspace('app', { assessmentsEnabled: false }));

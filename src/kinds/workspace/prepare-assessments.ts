@@ -10,12 +10,14 @@ import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const name = 'assessmentsEnabled';
 
+export const assessmentsStay = `the organization enforces health assessments: ${name} stays true`;
+
 export function prepareAssessments({ desired, live, record }: Meeting): PreparedLive {
   const isEnforced = live?.facts['assessmentsEnforced'] === true && live.spec[name] === true;
   if (!isEnforced || !wantsNone(desired, record)) return asAnswered;
   return {
     live: { [name]: false },
-    notes: [`the organization enforces health assessments: ${name} stays true`],
+    notes: [assessmentsStay],
   };
 }
 

@@ -43,8 +43,12 @@ function prepareDuration({ desired, record }: Meeting, inherited: string | null)
   if (inherited === null || declared === inherited) return asAnswered;
   if (declared === undefined)
     return record?.fields[duration] === undefined ? asAnswered : { live: { [duration]: null }, notes: [] };
-  const note = `its project says ${inherited}, which this dialect has no way to override: ${duration} stays ${inherited}`;
-  return { live: { [duration]: declared }, notes: [note] };
+  return { live: { [duration]: declared }, notes: [projectSays(inherited)] };
+}
+
+/** Of a workspace whose manifest says otherwise. @param inherited the duration of its project */
+export function projectSays(inherited: string): string {
+  return `its project says ${inherited}, which this dialect has no way to override: ${duration} stays ${inherited}`;
 }
 
 /**
