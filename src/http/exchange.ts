@@ -1,7 +1,7 @@
 /**
  * One request and its answer, through undici and without a second try. The body is always read to its end, for an
- * unread one blocks its connection; whether the request may have reached the service is known exactly, for undici
- * tells when it begins to write.
+ * unread one blocks its connection, or broken off when it has no end; whether the request may have reached the service
+ * is known exactly, for undici tells when it begins to write.
  */
 import type { Dispatcher } from 'undici';
 
@@ -25,6 +25,25 @@ export interface BrokenExchange {
 
 export type Exchange = RawAnswer | BrokenExchange;
 
+/** What an exchange may take, so that no service can hold a run up for ever or fill its memory (RULES 46). */
+export interface Bounds {
+  /** bytes of an answer's body */
+  readonly bytes: number;
+  /** milliseconds from the first byte sent, or the connection begun, to the last byte received */
+  readonly milliseconds: number;
+}
+
+/** The answer grew past the bound; `code` as errors of the system have one. */
+export class BoundError extends Error {
+  override readonly name = 'BoundError';
+  readonly code: 'ANSWER_TOO_LARGE' | 'ANSWER_TOO_SLOW';
+
+  constructor(code: BoundError['code']) {
+    super(code);
+    this.code = code;
+  }
+}
+
 /** The first value of a header. */
 export function headerOf({ headers }: RawAnswer, name: string): string | undefined {
   const value = headers[name];
@@ -35,22 +54,26 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  signal?: AbortSignal,
+  { signal, bounds }: { readonly signal?: AbortSignal; readonly bounds: Bounds },
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Buffer[] = [];
+  let bytes = 0;
   let started: Dispatcher.DispatchController | undefined;
   let given: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
 
   const settle = (result: Exchange) => {
+    clearTimeout(timer);
     signal?.removeEventListener('abort', abort);
     resolve(result);
   };
   const fail = (cause: Error) => settle({ kind: 'broken', sent: started !== undefined, cause });
-  const abort = () => {
-    if (started === undefined) fail(reasonOf(signal));
-    else started.abort(reasonOf(signal));
+  const breakOff = (cause: Error) => {
+    if (started === undefined) fail(cause);
+    else started.abort(cause);
   };
+  const abort = () => breakOff(reasonOf(signal));
+  const timer = setTimeout(() => breakOff(new BoundError('ANSWER_TOO_SLOW')), bounds.milliseconds);
 
   dispatcher.dispatch(request, {
     onRequestStart(controller) {
@@ -60,7 +83,9 @@ export function exchange(
     onResponseStart(_, status, headers) {
       given = { status, headers };
     },
-    onResponseData(_, chunk) {
+    onResponseData(controller, chunk) {
+      bytes += chunk.byteLength;
+      if (bytes > bounds.bytes) return controller.abort(new BoundError('ANSWER_TOO_LARGE'));
       chunks.push(chunk);
     },
     onResponseEnd() {

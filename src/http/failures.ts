@@ -7,7 +7,12 @@ export interface Surroundings {
   readonly host: string;
   /** the proxy that the environment asks for, without credentials */
   readonly proxy?: string;
-  readonly seconds: { readonly connect: number; readonly headers: number; readonly body: number };
+  readonly seconds: {
+    readonly connect: number;
+    readonly headers: number;
+    readonly body: number;
+    readonly answer: number;
+  };
 }
 
 export interface Failure {
@@ -45,6 +50,7 @@ const passing: Readonly<Record<string, Explanation>> = {
   UND_ERR_HEADERS_TIMEOUT: ({ host, seconds }) => `"${host}" gave no answer within ${seconds.headers} s`,
   UND_ERR_BODY_TIMEOUT: ({ host, seconds }) =>
     `the answer of "${host}" stopped half-way for ${seconds.body} s`,
+  ANSWER_TOO_SLOW: ({ host, seconds }) => `"${host}" did not end its answer within ${seconds.answer} s`,
   UND_ERR_SOCKET: broke,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: broke,
   ECONNRESET: broke,
@@ -71,6 +77,8 @@ const lasting: Readonly<Record<string, Explanation>> = {
   EPROTO: noTls,
   ERR_OSSL_PEM_NO_START_LINE: badCaCert,
   ERR_OSSL_PEM_BAD_BASE64_DECODE: badCaCert,
+  ANSWER_TOO_LARGE: ({ host }) =>
+    `the answer of "${host}" is larger than any that a service of this kind gives; check that the target's "url" leads to the service itself`,
   UND_ERR_PRX_CONN: proxyFailed,
   UND_ERR_PRX_TLS: proxyFailed,
   UND_ERR_ABORTED: proxyFailed,

@@ -5,11 +5,13 @@
 import type { Dispatcher } from 'undici';
 import type { Dialect, Target } from '../model/target.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { Bounds } from './exchange.ts';
 import type { Surroundings } from './failures.ts';
 import { type Environment, openDispatcher } from './open-dispatcher.ts';
 import { defaultPatience, type Patience } from './retry.ts';
 import { services } from './services.ts';
 import { defaultRate, Throttle } from './throttle.ts';
+import { Waits } from './waits.ts';
 
 /** One try of one request, for `--verbose` and tests. Holds no header and no body, so no secret. */
 export interface Trace {
@@ -25,14 +27,21 @@ export interface Trace {
   readonly failure?: string;
 }
 
-/** In milliseconds: until a connection stands, until the answer begins, and between its parts. */
+/** In milliseconds: until a connection stands, until the answer begins, between its parts, and for the whole of it. */
 export interface Timeouts {
   readonly connect: number;
   readonly headers: number;
   readonly body: number;
+  readonly answer: number;
 }
 
-const defaultTimeouts: Timeouts = { connect: 10_000, headers: 60_000, body: 60_000 };
+const defaultTimeouts: Timeouts = { connect: 10_000, headers: 60_000, body: 60_000, answer: 300_000 };
+
+/** Bytes of one answer at most: a page of a hundred workspaces has less than a hundredth of it. */
+const largestAnswer = 64 * 1024 * 1024;
+
+/** Milliseconds of a run that was given no end. */
+const longestRun = 3_600_000;
 
 /** Requests to one target in flight at most. */
 const slots = 10;
@@ -50,12 +59,20 @@ export interface LineOptions {
   readonly env?: Environment;
   /** the end of the run: what waits is given up, what is in flight is broken off */
   readonly signal?: AbortSignal;
+  /** when the run is over, in milliseconds since 1970; an hour from now when absent. Nobody is waited for longer. */
+  readonly until?: number;
   readonly onTrace?: (trace: Trace) => void;
+  /** hears in a few words what has been waited for longer than a few seconds */
+  readonly onWait?: (says: string) => void;
+  /** what nobody may read in what a service or a proxy says: known by then, whichever target it belongs to */
+  readonly secrets?: () => readonly string[];
   readonly clock?: Clock;
   /** from 0 to 1, for jitter */
   readonly random?: () => number;
   readonly timeouts?: Partial<Timeouts>;
   readonly patience?: Partial<Patience>;
+  /** bytes of one answer at most */
+  readonly largest?: number;
 }
 
 export interface Line {
@@ -73,9 +90,15 @@ export interface Line {
   readonly patience: Patience;
   readonly surroundings: Surroundings;
   readonly signal: AbortSignal;
+  readonly until: number;
+  readonly bounds: Bounds;
   readonly onTrace: (trace: Trace) => void;
+  readonly waits: Waits;
+  readonly secrets: () => readonly string[];
   /** the target has answered something */
   met: boolean;
+  /** how often it has answered 429 since it answered anything else */
+  rebuffs: number;
   /** Breaks off whatever is still in flight or waiting; what has a signal of its own goes on. */
   stop(): void;
   /** Closes the connections. */
@@ -108,8 +131,13 @@ export function openLine(options: LineOptions): Line {
     patience: { ...defaultPatience, ...options.patience },
     surroundings: surroundingsOf(url.host, proxy, timeouts),
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
+    until: options.until ?? clock.now() + longestRun,
+    bounds: { bytes: options.largest ?? largestAnswer, milliseconds: timeouts.answer },
     onTrace: options.onTrace ?? (() => {}),
+    waits: new Waits(target.name, { tell: options.onWait ?? (() => {}), clock }),
+    secrets: options.secrets ?? (() => []),
     met: false,
+    rebuffs: 0,
     stop: () => closing.abort(new Error('the target was closed')),
     close: () => dispatcher.destroy(),
   };
@@ -130,6 +158,7 @@ function surroundingsOf(host: string, proxy: string | undefined, timeouts: Timeo
     connect: timeouts.connect / 1000,
     headers: timeouts.headers / 1000,
     body: timeouts.body / 1000,
+    answer: timeouts.answer / 1000,
   };
   return proxy === undefined ? { host, seconds } : { host, proxy, seconds };
 }

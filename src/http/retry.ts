@@ -1,6 +1,7 @@
 /**
  * When a request is sent again. What was not processed is repeated for every request; what may have been processed,
- * only for those that are repeatable (RULES 34). Every wait has full jitter or was asked for by the service.
+ * only for those that are repeatable (RULES 34). Every wait has full jitter or was asked for by the service, which is
+ * believed up to the end of the run (RULES 46).
  */
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 
@@ -11,7 +12,10 @@ export interface Patience {
   readonly attemptsUnmet: number;
   /** how often a request may be told 429 */
   readonly throttled: number;
-  /** milliseconds spent on one request, its turn in the queue not counted, after which it is not sent again */
+  /**
+   * milliseconds spent on one request, neither its turn in the queue nor what the service asked for counted, after which
+   * it is not sent again
+   */
   readonly total: number;
   /** milliseconds before the second try, at most; doubled for each further one up to `longest` */
   readonly base: number;
@@ -44,33 +48,50 @@ export interface Situation {
   readonly met: boolean;
   /** another try cannot mend what went wrong */
   readonly lasts: boolean;
+  /** how often the target has answered 429 since it answered anything else, this exchange included */
+  readonly rebuffs: number;
   /** this exchange included */
   readonly history: History;
 }
 
-/** `pause` holds up the whole target, `wait` only this request; both in milliseconds. */
+/**
+ * `pause` holds up the whole target, `wait` only this request; both in milliseconds. `past` is a wait that was asked for
+ * and does not fit into the run; `spends` is what of it all counts as time spent on the request.
+ */
 export type Decision =
-  | { readonly repeat: false }
-  | { readonly repeat: true; readonly pause: number; readonly wait: number };
+  | { readonly repeat: false; readonly past?: number }
+  | { readonly repeat: true; readonly pause: number; readonly wait: number; readonly spends: number };
 
 const stop: Decision = { repeat: false };
 
+/** So many 429 in a row are believed at their word, however short the wait that they ask for. */
+const patientRebuffs = 3;
+
+/** @param moment `until` is the end of the run, in milliseconds since 1970 like `now` */
 export function decideRetry(
   situation: Situation,
   patience: Patience,
-  { now, random }: { now: number; random: () => number },
+  { now, until, random }: { now: number; until: number; random: () => number },
 ): Decision {
-  const { exchange, history } = situation;
+  const { exchange, history, rebuffs } = situation;
+  const asked = exchange.kind === 'answered' ? askedWait(exchange, now) : undefined;
+  const within = (pause: number, wait: number): Decision =>
+    now + pause > until
+      ? { repeat: false, past: pause }
+      : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
   if (exchange.kind === 'answered' && exchange.status === 429) {
-    const pause = askedWait(exchange, now) ?? backoff(history.throttled, patience, random);
-    if (history.throttled >= patience.throttled || history.spent + pause > patience.total) return stop;
-    return { repeat: true, pause, wait: 0 };
+    if (history.throttled >= patience.throttled) return stop;
+    const growing = backoff(Math.max(history.throttled, rebuffs), patience, random);
+    const pause = Math.max(asked ?? growing, rebuffs > patientRebuffs ? growing : 0);
+    if (asked === undefined && history.spent + pause > patience.total) return stop;
+    return within(pause, 0);
   }
   if (!mayRepeat(situation)) return stop;
   if (history.faults >= (situation.met ? patience.attempts : patience.attemptsUnmet)) return stop;
-  const asked = exchange.kind === 'answered' ? (askedWait(exchange, now) ?? 0) : 0;
-  const wait = Math.max(asked, backoff(history.faults, patience, random));
-  return history.spent + wait > patience.total ? stop : { repeat: true, pause: 0, wait };
+  const wait = backoff(history.faults, patience, random);
+  // Whoever says when to come back means everyone.
+  if (asked !== undefined) return within(asked, Math.max(0, wait - asked));
+  return history.spent + wait > patience.total ? stop : { repeat: true, pause: 0, wait, spends: wait };
 }
 
 function mayRepeat({ exchange, repeatable, lasts }: Situation): boolean {

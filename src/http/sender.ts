@@ -103,7 +103,7 @@ export class Sender {
           continue;
         }
       }
-      if (!tried.decision.repeat) return this.#conclude(turn, tried.result);
+      if (!tried.decision.repeat) return this.#conclude(turn, tried);
       await this.#wait(next, tried.decision.wait);
       turn = { ...next, token: await this.#token(next) };
     }
@@ -122,7 +122,7 @@ export class Sender {
 
   /** One try in its turn. A pause of the target is set before the slot is given back, so that no one slips through. */
   async #try(turn: Turn): Promise<Tried> {
-    const { throttle, clock, onTrace } = this.#line;
+    const { throttle, clock, onTrace, waits } = this.#line;
     const signal = this.#signalOf(turn);
     const leave = await throttle.enter(signal).catch((cause: unknown) => {
       throw this.#givenUp(turn, cause);
@@ -133,7 +133,11 @@ export class Sender {
       });
       const began = clock.now();
       this.#sent += 1;
-      const result = await exchange(this.#dispatcher, this.#onTheWire(turn), signal);
+      const answered = waits.begin(`the answer to ${turn.request.method} ${this.#urlOf(turn)}`);
+      const result = await exchange(this.#dispatcher, this.#onTheWire(turn), {
+        signal,
+        bounds: this.#line.bounds,
+      }).finally(answered);
       const milliseconds = clock.now() - began;
       this.#notice(result);
       onTrace({ ...this.#traceOf(turn, result), milliseconds });
@@ -147,31 +151,65 @@ export class Sender {
   #notice(result: Exchange): void {
     if (result.kind !== 'answered') return;
     this.#line.met = true;
+    this.#line.rebuffs = result.status === 429 ? this.#line.rebuffs + 1 : 0;
     this.#line.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
   }
 
   #judge(turn: Turn, result: Exchange, milliseconds: number): Omit<Tried, 'result'> {
-    const { clock, random, patience, throttle, met, surroundings } = this.#line;
+    const { clock, random, patience, throttle, met, rebuffs, surroundings, until } = this.#line;
     const history = withTry(turn.history, result, milliseconds);
     if (this.#signalOf(turn).aborted) return { decision: { repeat: false }, history };
     const lasts = result.kind === 'broken' && explainFailure(result.cause, surroundings).lasts;
-    const situation = { exchange: result, repeatable: turn.request.repeatable, met, lasts, history };
-    const decision = decideRetry(situation, patience, { now: clock.now(), random });
-    if (!decision.repeat) return { decision, history };
-    if (decision.pause > 0) throttle.pause(decision.pause);
-    return { decision, history: { ...history, spent: history.spent + decision.pause + decision.wait } };
+    const situation = { exchange: result, repeatable: turn.request.repeatable, met, lasts, rebuffs, history };
+    const decision = decideRetry(situation, patience, { now: clock.now(), until, random });
+    if (!decision.repeat) {
+      if (decision.past !== undefined) throttle.shut(new Error(this.#tooLong(decision.past)));
+      return { decision, history };
+    }
+    if (decision.pause > 0) this.#pause(turn, result, decision.pause);
+    return { decision, history: { ...history, spent: history.spent + decision.spends } };
+  }
+
+  /** Everyone waits, and who watches is told why, once for all that wait. */
+  #pause(turn: Turn, result: Exchange, milliseconds: number): void {
+    const { throttle, waits } = this.#line;
+    const isNews = milliseconds > throttle.pausedFor + 1000;
+    throttle.pause(milliseconds);
+    if (!isNews || result.kind !== 'answered') return;
+    const seconds = Math.ceil(milliseconds / 1000);
+    waits.announce(
+      `it answered ${result.status} to ${turn.request.method} ${this.#urlOf(turn)}, and the next request is sent in ${seconds} s`,
+      milliseconds,
+    );
+  }
+
+  #tooLong(milliseconds: number): string {
+    const { target, clock, until } = this.#line;
+    const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
+      Math.max(0, Math.ceil(span / 1000)),
+    );
+    return `target "${target.name}" asks to wait for ${asked} s, and this run has ${left} s left; try again later, or give it more time with --timeout`;
   }
 
   async #wait(turn: Turn, milliseconds: number): Promise<void> {
     if (milliseconds === 0) return;
-    await this.#line.clock.wait(milliseconds, this.#signalOf(turn)).catch((cause: unknown) => {
-      throw this.#givenUp(turn, cause);
-    });
+    const over = this.#line.waits.begin(`${turn.request.method} ${this.#urlOf(turn)} is tried again`);
+    await this.#line.clock
+      .wait(milliseconds, this.#signalOf(turn))
+      .catch((cause: unknown) => {
+        throw this.#givenUp(turn, cause);
+      })
+      .finally(over);
   }
 
-  #conclude(turn: Turn, result: Exchange): Answer {
+  #conclude(turn: Turn, { result, decision }: Tried): Answer {
     const about = { method: turn.request.method, url: this.#urlOf(turn) };
-    const secrets = secretsOf(turn);
+    const secrets = this.#secretsOf(turn);
+    if (!decision.repeat && decision.past !== undefined)
+      throw this.#givenUp(
+        { ...turn, arrived: turn.arrived || mayHaveActed(result) },
+        new Error(this.#tooLong(decision.past)),
+      );
     if (result.kind === 'answered') {
       const answer = readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
       return turn.arrived ? { ...answer, repeated: true } : answer;
@@ -189,6 +227,10 @@ export class Sender {
     const about = { method: turn.request.method, url: this.#urlOf(turn), sent: turn.arrived, cause };
     const why = cause instanceof Error ? cause.message : 'the run was stopped';
     return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
+  }
+
+  #secretsOf({ request, token }: Turn): string[] {
+    return [...new Set([...(request.secrets ?? []), token ?? '', ...this.#line.secrets()])];
   }
 
   #signalOf({ request }: Turn): AbortSignal {
@@ -217,7 +259,7 @@ export class Sender {
     const about = { method: turn.request.method, url: this.#urlOf(turn), attempt: turn.attempt };
     if (result.kind === 'broken') {
       const { says } = explainFailure(result.cause, this.#line.surroundings);
-      return { ...about, failure: redact(says, secretsOf(turn)) };
+      return { ...about, failure: redact(says, this.#secretsOf(turn)) };
     }
     const requestId = headerOf(result, 'x-request-id');
     return { ...about, status: result.status, ...(requestId === undefined ? {} : { requestId }) };
@@ -231,10 +273,6 @@ function mayHaveActed(result: Exchange): boolean {
 
 function turnsTokenDown(result: Exchange): boolean {
   return result.kind === 'answered' && (result.status === 401 || result.status === 403);
-}
-
-function secretsOf({ request, token }: Turn): string[] {
-  return [...(request.secrets ?? []), token ?? ''];
 }
 
 function withTry(history: History, result: Exchange, milliseconds: number): History {

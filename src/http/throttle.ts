@@ -22,6 +22,7 @@ export interface ThrottleOptions {
 
 interface Waiter {
   readonly admit: () => void;
+  readonly refuse: (reason: Error) => void;
 }
 
 export class Throttle {
@@ -35,6 +36,7 @@ export class Throttle {
   #pausedUntil = 0;
   #running = 0;
   #alarm: AbortController | undefined;
+  #shut: Error | undefined;
   readonly #waiters: Waiter[] = [];
   /** when the last requests started, oldest first: as many as a second may have */
   readonly #starts: number[] = [];
@@ -52,10 +54,12 @@ export class Throttle {
   /**
    * Waits for its turn.
    * @returns what gives the slot back, to be called once
-   * @throws the signal's reason when it is aborted before the turn comes: undici's own queue would not notice
+   * @throws the signal's reason when it is aborted before the turn comes: undici's own queue would not notice; the reason
+   * for which the throttle was shut
    */
   enter(signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
+    if (this.#shut !== undefined) return Promise.reject(this.#shut);
     return new Promise((resolve, reject) => {
       const abandon = () => {
         this.#waiters.splice(this.#waiters.indexOf(waiter), 1);
@@ -66,6 +70,10 @@ export class Throttle {
         admit: () => {
           signal?.removeEventListener('abort', abandon);
           resolve(this.#leaveOnce());
+        },
+        refuse: (reason: Error) => {
+          signal?.removeEventListener('abort', abandon);
+          reject(reason);
         },
       };
       signal?.addEventListener('abort', abandon, { once: true });
@@ -80,6 +88,18 @@ export class Throttle {
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + milliseconds);
     this.#tokens = 0;
     this.#filledAt = this.#pausedUntil;
+  }
+
+  /** Nobody enters any more, also who waits already; what is in flight goes on. The first reason stays. */
+  shut(reason: Error): void {
+    this.#shut ??= reason;
+    for (const { refuse } of this.#waiters.splice(0)) refuse(this.#shut);
+    this.#alarm?.abort();
+  }
+
+  /** Milliseconds until a pause is over; 0 outside of one. */
+  get pausedFor(): number {
+    return Math.max(0, this.#pausedUntil - this.#clock.now());
   }
 
   /** The service's own limit, in requests a second; what is no positive number is ignored. */

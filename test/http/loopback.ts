@@ -24,7 +24,9 @@ export type Reply =
   /** the connection is cut in the middle of the answer */
   | 'cut'
   /** nothing, for ever */
-  | 'silence';
+  | 'silence'
+  /** an answer that comes byte by byte and never ends */
+  | 'trickle';
 
 export interface Loopback {
   readonly url: string;
@@ -108,6 +110,12 @@ function write(socket: Socket, reply: Reply): void {
   }
   if (reply === 'cut') {
     socket.write('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n{"data":', () => socket.destroy());
+    return;
+  }
+  if (reply === 'trickle') {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    const dripping = setInterval(() => socket.write('1\r\n[\r\n'), 2);
+    socket.on('close', () => clearInterval(dripping));
     return;
   }
   const { status = 200, headers = {}, body } = reply;

@@ -34,12 +34,16 @@ const situations: fc.Arbitrary<Situation> = fc.record({
   repeatable: fc.boolean(),
   met: fc.boolean(),
   lasts: fc.boolean(),
+  rebuffs: fc.nat(60),
   history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
 });
+/** The end of the run, from this moment on. */
+const runs = 900_000;
+const until = now + runs;
 const luck = fc.double({ min: 0, max: 1, noNaN: true });
 
 function decide(situation: Situation, random: number) {
-  return decideRetry(situation, defaultPatience, { now, random: () => random });
+  return decideRetry(situation, defaultPatience, { now, until, random: () => random });
 }
 
 describe('decideRetry', () => {
@@ -64,31 +68,50 @@ describe('decideRetry', () => {
     );
   });
 
-  it('comes to an end, in tries and in time', () => {
+  it('comes to an end, in tries and in time, and never plans beyond the end of the run', () => {
     fc.assert(
       fc.property(situations, luck, (situation, random) => {
         const decision = decide(situation, random);
-        fc.pre(decision.repeat);
         const { exchange, history } = situation;
         const throttled = exchange.kind === 'answered' && exchange.status === 429;
+        if (!decision.repeat) {
+          if (decision.past !== undefined) expect(decision.past).toBeGreaterThan(runs);
+          return;
+        }
         expect(throttled ? history.throttled : history.faults).toBeLessThan(throttled ? 30 : 6);
-        const { spent } = history;
-        if (decision.repeat) expect(spent + decision.wait + decision.pause).toBeLessThanOrEqual(180_000);
+        expect(decision.pause).toBeLessThanOrEqual(runs);
+        if (!asks(situation)) expect(history.spent + decision.spends).toBeLessThanOrEqual(180_000);
       }),
     );
   });
 
-  it('pauses the whole target for 429 and for nothing else', () => {
+  it('holds up the whole target as long as asked, and without being asked for 429 alone', () => {
     fc.assert(
       fc.property(situations, luck, (situation, random) => {
         const decision = decide(situation, random);
         fc.pre(decision.repeat && random > 0);
-        const throttled = situation.exchange.kind === 'answered' && situation.exchange.status === 429;
-        if (decision.repeat) expect(decision.pause > 0).toBe(throttled);
+        const { exchange } = situation;
+        const throttled = exchange.kind === 'answered' && exchange.status === 429;
+        if (!decision.repeat) return;
+        expect(decision.pause > 0).toBe(throttled || asks(situation));
+        if (exchange.kind === 'answered')
+          expect(decision.pause).toBeGreaterThanOrEqual(askedWait(exchange, now) ?? 0);
       }),
     );
   });
+
+  it('does not believe for ever that a moment is enough', () => {
+    const answer = { kind: 'answered', status: 429, headers: { 'retry-after': '0' }, text: '' } as const;
+    const situation = { exchange: answer, repeatable: true, met: true, lasts: false };
+    const history = { faults: 0, throttled: 1, spent: 0 };
+    const pauses = [1, 3, 4, 8, 20].map((rebuffs) => decide({ ...situation, history, rebuffs }, 1));
+    expect(pauses).toMatchObject([100, 100, 4000, 30_000, 30_000].map((pause) => ({ pause })));
+  });
 });
+
+function asks({ exchange }: Situation): boolean {
+  return exchange.kind === 'answered' && askedWait(exchange, now) !== undefined;
+}
 
 describe('askedWait', () => {
   it.each([

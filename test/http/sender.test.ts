@@ -43,17 +43,25 @@ describe('a read', () => {
   });
 
   it('waits as long as a service in maintenance asks for', async () => {
-    const server = await listen(inTurn({ status: 503, headers: { 'retry-after': '20' } }, { body: {} }));
+    const server = await listen(inTurn({ status: 503, headers: { 'retry-after': '2000' } }, { body: {} }));
     const { reader, clock } = open({ url: server.url });
-    await reader.get('/workspaces/ws-1');
-    expect(clock.waits).toEqual([20_000]);
+    const began = clock.now();
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200 });
+    expect(clock.now() - began).toBeGreaterThanOrEqual(2_000_000);
   });
 
-  it('does not wait for hours', async () => {
+  it('ends with a clear word, and so does all that waits behind it, when it is to wait past the end of the run', async () => {
     const server = await listen(() => ({ status: 503, headers: { 'retry-after': '7200' } }));
     const { reader, clock } = open({ url: server.url });
-    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 503 });
+    const all = Array.from({ length: 30 }, () => failureOf(reader.get('/workspaces/ws-1')));
+    const [error] = await Promise.all(all);
+    expect(error?.message).toContain(
+      'target "acme" asks to wait for 7200 s, and this run has 3600 s left; try again later, or give it more time with --timeout',
+    );
     expect(clock.waits).toEqual([]);
+    expect(server.requests).toHaveLength(10);
+    expect((await failureOf(reader.get('/workspaces/ws-1'))).message).toContain('asks to wait for 7200 s');
+    expect(server.requests).toHaveLength(10);
   });
 
   it.each([400, 404, 409, 422])('is not repeated after a %d', async (status) => {
@@ -100,6 +108,35 @@ describe('a write that is not repeatable', () => {
     const error = await failureOf(connection.openWriter().send(create));
     expect(error).toMatchObject({ sent: false });
     expect(connection.requests()).toBe(3);
+  });
+});
+
+describe('an answer without end', () => {
+  it.each([
+    [
+      'never comes to an end',
+      'trickle' as const,
+      { timeouts: { answer: 60 } },
+      'did not end its answer within 0.06 s',
+    ],
+    [
+      'is larger than any',
+      'trickle' as const,
+      { largest: 20 },
+      'is larger than any that a service of this kind gives',
+    ],
+  ])('is broken off when it %s', async (_, reply, bounds, says) => {
+    const server = await listen(() => reply);
+    const connection = open({ url: server.url, patience: { attempts: 1, attemptsUnmet: 1 }, ...bounds });
+    const error = await failureOf(connection.openWriter().send(create));
+    expect(error.message).toContain(says);
+    expect(error).toMatchObject({ sent: true });
+  });
+
+  it('is not asked for again when it is too large', async () => {
+    const server = await listen(() => ({ body: { data: 'x'.repeat(100) } }));
+    await failureOf(open({ url: server.url, largest: 50 }).reader.get('/workspaces/ws-1'));
+    expect(server.requests).toHaveLength(1);
   });
 });
 
@@ -223,7 +260,30 @@ describe('429', () => {
     const server = await listen(() => ({ status: 429, headers: { 'retry-after': '50' } }));
     const { reader } = open({ url: server.url });
     expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 429 });
-    expect(server.requests).toHaveLength(4);
+    expect(server.requests).toHaveLength(30);
+  });
+
+  it('that asks for a moment again and again is given longer and longer ones', async () => {
+    const server = await listen(() => ({ status: 429, headers: { 'retry-after': '0' } }));
+    const { reader, clock } = open({ url: server.url });
+    const began = clock.now();
+    const all = Array.from({ length: 5 }, () => reader.get('/workspaces/ws-1'));
+    expect(await Promise.all(all)).toMatchObject(all.map(() => ({ status: 429 })));
+    expect(clock.now() - began).toBeGreaterThan(600_000);
+  });
+
+  it('that makes everyone wait is told once', async () => {
+    const clock = { now: () => systemClock.now(), wait: () => new Promise<void>(() => undefined) };
+    const server = await listen(() => ({ status: 429, headers: { 'retry-after': '42' } }));
+    const said: string[] = [];
+    const onWait = (says: string) => void said.push(says);
+    const { reader } = open({ url: server.url, clock, onWait });
+    for (let n = 0; n < 5; n += 1) void reader.get('/workspaces/ws-1').catch(() => undefined);
+    await expect.poll(() => server.requests.length).toBe(5);
+    await open({ url: server.url, patience: { throttled: 1 } }).reader.get('/ping');
+    const url = `${server.url}/api/v2/workspaces/ws-1`;
+    const says = `waiting for target "acme": it answered 429 to GET ${url}, and the next request is sent in 42 s`;
+    expect(said).toEqual([says]);
   });
 });
 

@@ -1,0 +1,61 @@
+// What is waited for is said: soon, then ever more seldom, one line for a target.
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Waits } from '../../src/http/waits.ts';
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+function listen() {
+  const said: string[] = [];
+  const clock = { now: () => Date.now(), wait: async () => undefined };
+  return { said, waits: new Waits('acme', { tell: (says) => void said.push(says), clock }) };
+}
+
+describe('a wait', () => {
+  it('is told after five seconds, and then more and more seldom', () => {
+    const { said, waits } = listen();
+    waits.begin('the answer to GET /a');
+    vi.advanceTimersByTime(4_900);
+    expect(said).toEqual([]);
+    vi.advanceTimersByTime(200_000);
+    expect(said).toEqual(
+      [5, 15, 45, 105, 165].map((s) => `waiting for target "acme" for ${s} s: the answer to GET /a`),
+    );
+  });
+
+  it('that is over is told no more', () => {
+    const { said, waits } = listen();
+    const over = waits.begin('the answer to GET /a');
+    vi.advanceTimersByTime(3_000);
+    over();
+    vi.advanceTimersByTime(60_000);
+    expect(said).toEqual([]);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('shares its line with all that wait at the same target', () => {
+    const { said, waits } = listen();
+    const overs = ['GET /a', 'GET /b', 'GET /c'].map((says) => waits.begin(says));
+    vi.advanceTimersByTime(5_000);
+    overs[0]?.();
+    vi.advanceTimersByTime(10_000);
+    expect(said).toEqual([
+      'waiting for target "acme" for 5 s: GET /a, and 2 more',
+      'waiting for target "acme" for 15 s: GET /b, and 1 more',
+    ]);
+  });
+
+  it('of a hundred slow answers in a row does not fill the log', () => {
+    const { said, waits } = listen();
+    for (let n = 0; n < 100; n += 1) {
+      const over = waits.begin(`GET /${n}`);
+      vi.advanceTimersByTime(6_000);
+      over();
+    }
+    expect(said.length).toBeLessThan(15);
+  });
+});
