@@ -2,20 +2,23 @@
 /** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
 import { text } from 'node:stream/consumers';
 import about from '../package.json' with { type: 'json' };
+import { exitCodes } from './cli/exit-codes.ts';
 import { hearOnce } from './cli/hear-once.ts';
 import type { Terminal } from './cli/question.ts';
 import { run } from './cli/run.ts';
-import type { Output, World } from './cli/world.ts';
+import type { Output, Outside } from './cli/world.ts';
 import { kinds } from './kinds/index.ts';
 
+/** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (RULES 46). */
+const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
+
 function output(stream: NodeJS.WriteStream): Output {
-  // A reader that has seen enough, such as `head`, closes the pipe: that is no error of ours.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (!lost.has(stream)) lost.set(stream, error);
   });
   return {
     write: (chunk) => {
-      stream.write(chunk);
+      if (!lost.has(stream)) stream.write(chunk);
     },
     isTTY: stream.isTTY === true,
     // a pseudo terminal that nobody gave a size has 0 columns
@@ -30,7 +33,26 @@ const terminal: Terminal = {
   interrupt: () => process.emit('SIGINT', 'SIGINT'),
 };
 
-const world: World = {
+/** A reader that has seen enough, such as `head`, closes the pipe, and one that is gone closes the terminal: no error of ours. */
+function tellLost(): boolean {
+  const error = lost.get(process.stdout);
+  if (error === undefined || error.code === 'EPIPE' || error.code === 'EIO') return false;
+  outside.stderr.write(`error: what this command had to say could not be written: ${error.message}\n`);
+  return true;
+}
+
+const stops = new Set<() => void>();
+let hasFailed = false;
+
+// A bug of ours is told whole; what runs is ended like by a signal, so that what is in flight ends and the lock goes back.
+process.on('uncaughtException', (error) => {
+  hasFailed = true;
+  outside.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+  if (stops.size === 0) process.exit(exitCodes.error);
+  for (const stop of stops) stop();
+});
+
+const outside: Outside = {
   cwd: process.cwd(),
   env: process.env,
   kinds,
@@ -49,13 +71,15 @@ const world: World = {
   },
   onStop: (handler) => {
     const hear = hearOnce(handler, () => performance.now());
-    process.on('SIGINT', hear);
-    process.on('SIGTERM', hear);
+    stops.add(handler);
+    const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+    for (const signal of signals) process.on(signal, hear);
     return () => {
-      process.off('SIGINT', hear);
-      process.off('SIGTERM', hear);
+      stops.delete(handler);
+      for (const signal of signals) process.off(signal, hear);
     };
   },
 };
 
-process.exitCode = await run(process.argv.slice(2), world);
+const code = await run(process.argv.slice(2), outside);
+process.exitCode = tellLost() || hasFailed ? code || exitCodes.error : code;

@@ -1,5 +1,6 @@
 /** What the commands of the command line have in common: how one is made, where its end is told, the help they share. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../model/duration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ColorChoice, Format, Screen } from './screen.ts';
 
@@ -39,6 +40,25 @@ export function command(program: Command, name: string, description: string): Co
         .default('auto'),
     )
     .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
+}
+
+/** For every command that asks a service. */
+export function timeoutOption(): Option {
+  return new Option(
+    '--timeout <duration>',
+    'how long the run may take from its first request on (default: what the stack says, or 1h)',
+  ).argParser((text) => {
+    const seconds = parseTimeout(text);
+    if (seconds === 0) throw new InvalidArgumentError('a run needs some time, such as 30m');
+    return seconds;
+  });
+}
+
+/** Seconds. */
+export function parseTimeout(text: string): number {
+  const seconds = text.trim() === '' ? undefined : parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
+  return seconds;
 }
 
 export function formatOption(): Option {

@@ -15,11 +15,14 @@ import {
 import type { Session } from '../model/kind.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
 import { openSession } from '../targets/open-session.ts';
+import { type Deadline, openDeadline } from './deadline.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { readSecret, SecretError } from './secrets.ts';
 import type { World } from './world.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
+  /** counts from when the targets were opened */
+  readonly deadline: Deadline;
   readonly targets: readonly ConnectedTarget<C>[];
   close(): Promise<void>;
 }
@@ -33,12 +36,14 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
 }
 
 /**
- * For plans.
- * @param signal once aborted, what waits is given up and what is in flight is broken off
+ * For plans: when the time is over, all that is still asked for is given up.
+ * @param signal once aborted, the same
  * @throws SecretError when a token cannot be read
  */
 export function connectToRead(stack: Stack, world: World, signal?: AbortSignal): Promise<Connected> {
-  return connect(stack, world, (options) => openReader({ ...options, ...(signal && { signal }) }));
+  return connect(stack, world, (options, { over }) =>
+    openReader({ ...options, signal: signal === undefined ? over : AbortSignal.any([over, signal]) }),
+  );
 }
 
 /**
@@ -59,20 +64,22 @@ export function connectToWrite(
 async function connect<C extends ReaderConnection>(
   stack: Stack,
   world: World,
-  open: (options: TargetOptions) => C,
+  open: (options: TargetOptions, deadline: Deadline) => C,
 ): Promise<Connected<C>> {
+  const deadline = openDeadline(stack.timeout);
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, world)
     : undefined;
   const targets: ConnectedTarget<C>[] = [];
   const close = async () => {
+    deadline.clear();
     await Promise.all(targets.map(({ connection }) => connection.close()));
     await embedded?.close();
   };
   try {
     for (const target of stack.targets) {
       const { dialect, options } = await optionsOf(target, { stack, world, embedded });
-      const connection = open(options);
+      const connection = open({ ...options, until: deadline.until }, deadline);
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
@@ -80,7 +87,7 @@ async function connect<C extends ReaderConnection>(
     await close();
     throw error;
   }
-  return { targets, close };
+  return { deadline, targets, close };
 }
 
 interface Surroundings {
@@ -103,6 +110,8 @@ async function optionsOf(
     token: await tokenOf(target, around),
     ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
     env: world.env,
+    secrets: world.secrets,
+    onWait: (says) => world.stderr.write(`${says}\n`),
     userAgent: `trueup/${world.version}`,
   };
   return { dialect, options };
@@ -128,7 +137,7 @@ async function tokenOf(
     const what = `the JWT that target "${target.name}" logs in with`;
     return { login: { mount, role, jwt: () => readSecret(jwt, place, what) } };
   }
-  const value = await readSecret(token, place, `the token of target "${target.name}"`);
+  const value = world.secrets.keep(await readSecret(token, place, `the token of target "${target.name}"`));
   return async () => value;
 }
 

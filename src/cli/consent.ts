@@ -5,6 +5,7 @@ import { counted } from '../report/layout.ts';
 import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './acknowledge.ts';
 import { printPlan } from './commands/plan.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
+import { codeOfStop } from './hear-stops.ts';
 import { printError, type Screen } from './screen.ts';
 
 export interface Consent {
@@ -62,7 +63,7 @@ export async function askConsent(
 /** After a no. A Ctrl-C is no answer, and ends the run as it does anywhere else. */
 export function tellUnwritten({ world }: Screen, stop: AbortSignal): ExitCode {
   world.stderr.write('nothing was written\n');
-  return stop.aborted ? exitCodes.interrupted : exitCodes.error;
+  return stop.aborted ? codeOfStop(stop, exitCodes.error) : exitCodes.error;
 }
 
 /**

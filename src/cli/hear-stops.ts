@@ -1,7 +1,10 @@
 /**
- * The two ways in which a person or a CI stops an apply. The first signal asks it to end: nothing new is started. The
- * second gives up what is still in flight; what became of that is then unknown.
+ * The ways in which an apply is stopped before its end: a person or a CI sends signals, or its time is over. The first
+ * signal asks it to end: nothing new is started. The second gives up what is still in flight; what became of that is
+ * then unknown.
  */
+import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { DeadlineError } from './deadline.ts';
 import type { World } from './world.ts';
 
 export interface Stops {
@@ -9,14 +12,32 @@ export interface Stops {
   readonly stop: AbortSignal;
   /** the second one; never before `stop` */
   readonly cut: AbortSignal;
+  /** An end like the first signal's, and a while later like the second's, when the time is over. */
+  endWith(deadline: AbortSignal): void;
   /** Hears no more: from now on a signal does what it always does. */
   forget(): void;
 }
 
-/** Each of the two says on stderr what it leads to. */
+/** Milliseconds that what is in flight may take when the time is over. */
+const grace = 60_000;
+
+/** The exit code of an apply that was stopped. @param code what it is when its time was over */
+export function codeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
+  return reason instanceof DeadlineError ? code : exitCodes.interrupted;
+}
+
+/** Each of them says on stderr what it leads to. */
 export function hearStops({ onStop, stderr }: Pick<World, 'onStop' | 'stderr'>): Stops {
   const [stop, cut] = [new AbortController(), new AbortController()];
-  const forget = onStop(() => {
+  let timer: NodeJS.Timeout | undefined;
+  const end = (deadline: AbortSignal) => {
+    if (stop.signal.aborted) return;
+    const { message } = deadline.reason as Error;
+    stderr.write(`\n${message}: what was sent is waited for, nothing new is started\n`);
+    stop.abort(deadline.reason);
+    timer = setTimeout(() => cut.abort(deadline.reason), grace);
+  };
+  const deafen = onStop(() => {
     if (!stop.signal.aborted) {
       stderr.write(
         '\ninterrupted: what was sent is waited for, nothing new is started; a second signal gives up waiting\n',
@@ -27,5 +48,13 @@ export function hearStops({ onStop, stderr }: Pick<World, 'onStop' | 'stderr'>):
       cut.abort(new Error('interrupted'));
     }
   });
-  return { stop: stop.signal, cut: cut.signal, forget };
+  const endWith = (deadline: AbortSignal) => {
+    if (deadline.aborted) end(deadline);
+    else deadline.addEventListener('abort', () => end(deadline), { once: true });
+  };
+  const forget = () => {
+    clearTimeout(timer);
+    deafen();
+  };
+  return { stop: stop.signal, cut: cut.signal, endWith, forget };
 }

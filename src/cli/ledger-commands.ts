@@ -1,6 +1,5 @@
 /** The commands about ledger, lock and history on the command line: `unlock` and `history`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { parseDuration } from '../model/duration.ts';
 import { type CommonOptions, command, type Ends, formatOption, stackHelp } from './command-line.ts';
 import type { ShowOptions } from './commands/history.ts';
 import type { World } from './world.ts';
@@ -39,13 +38,6 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
       const { showHistory } = await import('./commands/history.ts');
       end(await showHistory(id, path, { ...options, place: { world, screen: screenOf(options) } }));
     });
-}
-
-/** Seconds. */
-export function parseTimeout(text: string): number {
-  const seconds = text.trim() === '' ? undefined : parseDuration(text);
-  if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
-  return seconds;
 }
 
 function parseCount(text: string): number {

@@ -3,9 +3,19 @@ import { dialects } from '../http/dialects.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import type { World } from './world.ts';
 
-/** @param complete what standard input brings is all of the stack, also where that has files of its own */
-export function loadManifests(path: string | undefined, world: World, complete = false): Promise<Manifests> {
-  return readManifests({
+export interface LoadOptions {
+  /** what standard input brings is all of the stack, also where that has files of its own */
+  readonly complete?: boolean | undefined;
+  /** seconds that a run may take, in place of what the stack says */
+  readonly timeout?: number | undefined;
+}
+
+export async function loadManifests(
+  path: string | undefined,
+  world: World,
+  { complete = false, timeout }: LoadOptions = {},
+): Promise<Manifests> {
+  const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: world.cwd,
     stdin: () => world.readStdin(),
@@ -13,4 +23,8 @@ export function loadManifests(path: string | undefined, world: World, complete =
     kinds: world.kinds,
     dialects,
   });
+  const { stack } = manifests;
+  return stack === undefined || timeout === undefined
+    ? manifests
+    : { ...manifests, stack: { ...stack, timeout } };
 }

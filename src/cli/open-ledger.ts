@@ -3,26 +3,54 @@ import { join } from 'node:path';
 import { gitLedger } from '../ledger/git-ref.ts';
 import { localLedger } from '../ledger/local-file.ts';
 import { postgresLedger } from '../ledger/postgres.ts';
+import { systemClock } from '../http/clock.ts';
+import { Waits } from '../http/waits.ts';
 import type { StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/target.ts';
 import { readSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
-/** To be closed. @throws SecretError when the address of the database cannot be read */
+/** To be closed; says what it waits for. @throws SecretError when the address of the database cannot be read */
 export async function openLedger(
+  stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
+  world: Pick<World, 'env' | 'secrets' | 'stderr'>,
+): Promise<StackStore> {
+  const store = await storeOf(stack, world);
+  return toldWhenSlow(store, (says) => world.stderr.write(`${says}\n`));
+}
+
+/** Every question to the store, watched. */
+function toldWhenSlow(store: StackStore, tell: (says: string) => void): StackStore {
+  const waits = new Waits(store.place, { tell, clock: systemClock });
+  return new Proxy(store, {
+    get: (whole, name) => {
+      const member: unknown = Reflect.get(whole, name);
+      if (typeof member !== 'function') return member;
+      return (...given: unknown[]) => {
+        const result: unknown = member.apply(whole, given);
+        if (!(result instanceof Promise)) return result;
+        return result.finally(waits.begin(`its answer to "${String(name)}"`));
+      };
+    },
+  });
+}
+
+async function storeOf(
   { ledger = { in: 'local' }, name, directory }: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  world: Pick<World, 'env'>,
+  world: Pick<World, 'env' | 'secrets'>,
 ): Promise<StackStore> {
   switch (ledger.in) {
     case 'local':
       return localLedger(ledgerFile(directory, name), name);
     case 'git':
       return gitLedger({ directory, env: world.env }, { remote: ledger.remote, stack: name });
-    case 'postgres':
-      return postgresLedger(
-        await readSecret(ledger.url, { env: world.env, directory }, "the address of the ledger's database"),
-        name,
-      );
+    case 'postgres': {
+      const place = { env: world.env, directory };
+      const address = await readSecret(ledger.url, place, "the address of the ledger's database");
+      world.secrets.keep(address);
+      if (URL.canParse(address)) world.secrets.keep(new URL(address).password);
+      return postgresLedger(address, name);
+    }
   }
 }
 

@@ -29,7 +29,7 @@ import {
   refuseClosed,
 } from './former-ledger.ts';
 import type { HeldLock } from './hold-lock.ts';
-import { loadManifests } from './load-manifests.ts';
+import { type LoadOptions, loadManifests } from './load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from './open-ledger.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from './screen.ts';
@@ -50,21 +50,19 @@ export interface Prepared<C extends ReaderConnection> {
   close(): Promise<void>;
 }
 
-export interface Preparation<C extends ReaderConnection> {
+export interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, world: World): Promise<Connected<C>>;
   /** for who is going to write */
   readonly lock?: Locking | undefined;
-  /** what standard input brings is all of the stack */
-  readonly complete?: boolean | undefined;
 }
 
 /** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { world, screen }: { world: World; screen: Screen },
-  { connect, lock, complete }: Preparation<C>,
+  { connect, lock, ...options }: Preparation<C>,
 ): Promise<Prepared<C> | ExitCode> {
-  const manifests = await loadManifests(path, world, complete);
+  const manifests = await loadManifests(path, world, options);
   const { stack, diagnostics } = manifests;
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(screen, diagnostics);

@@ -1,5 +1,6 @@
 /** The command line: flags in, exit code out. Writes through the world it is given and never exits the process. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { ProxyError } from '../http/open-dispatcher.ts';
 import { LedgerError } from '../model/ledger.ts';
 import { WireError } from '../model/wire.ts';
 import {
@@ -8,44 +9,66 @@ import {
   completeOption,
   type Ends,
   formatOption,
+  parseTimeout,
   pathHelp,
   stackHelp,
+  timeoutOption,
 } from './command-line.ts';
 import type { ApplyOptions } from './commands/apply.ts';
 import type { ExportOptions } from './commands/export.ts';
 import type { PlanOptions } from './commands/plan.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
-import { addHistory, addUnlock, parseTimeout } from './ledger-commands.ts';
-import { openScreen, printError, type Screen } from './screen.ts';
+import { addHistory, addUnlock } from './ledger-commands.ts';
+import { answerInJson, openScreen, printError, type Screen } from './screen.ts';
 import { SecretError } from './secrets.ts';
 import { SeedFileError } from './seed-file.ts';
-import type { World } from './world.ts';
+import { type Outside, type World, worldOf } from './world.ts';
 
 /** @param args without the node binary and the script */
-export async function run(args: readonly string[], world: World): Promise<ExitCode> {
+export async function run(args: readonly string[], outside: Outside): Promise<ExitCode> {
+  const world = worldOf(outside);
+  let screen = openScreen(world, wishesIn(args));
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(world, (ended) => {
-    code = ended;
+  const program = buildProgram(world, {
+    end: (ended) => {
+      code = ended;
+    },
+    screenOf: (options) => {
+      screen = openScreen(world, options);
+      return screen;
+    },
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
-    return code;
   } catch (error) {
-    return tellError(error, world);
+    code = tellError(error, screen);
   }
+  answerInJson(screen, code);
+  return code;
+}
+
+/** What the flags ask of the screen, for what goes wrong before they are understood. */
+function wishesIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
+  const isAsked = args.includes('--format=json') || args[args.indexOf('--format') + 1] === 'json';
+  return isAsked && args.some((arg) => arg.startsWith('--format')) ? { format: 'json' } : {};
 }
 
 /** What the user or the environment can cause is told in one line; anything else is a bug and is thrown on. */
-function tellError(error: unknown, world: World): ExitCode {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.error;
+function tellError(error: unknown, screen: Screen): ExitCode {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.done;
+    screen.errors.push(error.message.replace(/^error: /, ''));
+    return exitCodes.error;
+  }
   const told =
     error instanceof WireError ||
+    error instanceof ProxyError ||
     error instanceof SecretError ||
     error instanceof LedgerError ||
     error instanceof SeedFileError ||
     isSystemError(error);
   if (!told) throw error;
-  printError(openScreen(world, {}), error.message);
+  printError(screen, error.message);
   return exitCodes.error;
 }
 
@@ -58,7 +81,7 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && ('syscall' in error || ofService.includes(error.name));
 }
 
-function buildProgram(world: World, end: (code: ExitCode) => void): Command {
+function buildProgram(world: World, ends: Ends): Command {
   const program = new Command('trueup')
     .description(
       'Makes live workspaces and cluster authentication roles true to the YAML in a git repository.',
@@ -71,17 +94,16 @@ function buildProgram(world: World, end: (code: ExitCode) => void): Command {
     })
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
-  const screenOf = (options: CommonOptions): Screen => openScreen(world, options);
-  addValidate(program, { end, screenOf });
-  addPlan(program, world, { end, screenOf });
-  addApply(program, world, { end, screenOf });
-  addPlanFiles(program, world, { end, screenOf });
-  addExport(program, world, { end, screenOf });
-  addRecover(program, world, { end, screenOf });
-  addHistory(program, world, { end, screenOf });
-  addUnlock(program, world, { end, screenOf });
-  addSchema(program, world, { end, screenOf });
-  addServe(program, world, { end, screenOf });
+  addValidate(program, ends);
+  addPlan(program, world, ends);
+  addApply(program, world, ends);
+  addPlanFiles(program, world, ends);
+  addExport(program, world, ends);
+  addRecover(program, world, ends);
+  addHistory(program, world, ends);
+  addUnlock(program, world, ends);
+  addSchema(program, world, ends);
+  addServe(program, world, ends);
   return program;
 }
 
@@ -106,6 +128,7 @@ function addPlan(program: Command, world: World, { end, screenOf }: Ends): void 
     .addOption(formatOption())
     .addOption(completeOption())
     .option('--calls', 'show the exact requests that apply would send')
+    .addOption(timeoutOption())
     .option('--exit-code', 'exit with 2 when there are changes')
     .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
     .action(async (path: string | undefined, options: CommonOptions & PlanOptions) => {
@@ -128,6 +151,7 @@ function addApply(program: Command, world: World, { end, screenOf }: Ends): void
     .addOption(formatOption())
     .addOption(completeOption())
     .option('--calls', 'show the exact requests in the plan')
+    .addOption(timeoutOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
     .option(
@@ -205,6 +229,7 @@ function addExport(program: Command, world: World, { end, screenOf }: Ends): voi
       [],
     )
     .option('--project <id>', 'workspaces of this project')
+    .addOption(timeoutOption())
     .option('--all', 'also what this stack or another one manages already')
     .option('--force', 'write over files that exist')
     .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
@@ -220,18 +245,24 @@ function addRecover(program: Command, world: World, { end, screenOf }: Ends): vo
     'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
   )
     .argument('[path]', stackHelp)
+    .addOption(timeoutOption())
     .option('-y, --yes', 'do not ask; needed where nobody can answer')
     .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
-    .action(async (path: string | undefined, options: CommonOptions & { yes?: boolean; moved?: string }) => {
-      const place = { world, screen: screenOf(options) };
-      const { moved, ...rest } = options;
-      if (moved !== undefined) {
-        const { recoverMoved } = await import('./commands/recover-moved.ts');
-        return end(await recoverMoved(path, { ...rest, moved }, place));
-      }
-      const { recover } = await import('./commands/recover.ts');
-      end(await recover(path, rest, place));
-    });
+    .action(
+      async (
+        path: string | undefined,
+        options: CommonOptions & { yes?: boolean; moved?: string; timeout?: number },
+      ) => {
+        const place = { world, screen: screenOf(options) };
+        const { moved, ...rest } = options;
+        if (moved !== undefined) {
+          const { recoverMoved } = await import('./commands/recover-moved.ts');
+          return end(await recoverMoved(path, { ...rest, moved }, place));
+        }
+        const { recover } = await import('./commands/recover.ts');
+        end(await recover(path, rest, place));
+      },
+    );
 }
 
 function addSchema(program: Command, world: World, { end, screenOf }: Ends): void {

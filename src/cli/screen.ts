@@ -3,6 +3,7 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { renderDiagnosticsJson } from '../report/diagnostics-json.ts';
 import { renderDiagnostics } from '../report/diagnostics-text.ts';
 import { colourful, type Paint, plain } from '../report/paint.ts';
+import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Output, World } from './world.ts';
 
 export type Format = 'text' | 'json';
@@ -15,6 +16,8 @@ export interface Screen {
   /** for what goes to stderr */
   readonly errorPaint: Paint;
   readonly width: number | undefined;
+  /** what has been told as an error, in order: for whoever asked for JSON it is the answer when there is no other */
+  readonly errors: string[];
 }
 
 export function openScreen(world: World, options: { format?: Format; color?: ColorChoice }): Screen {
@@ -26,6 +29,7 @@ export function openScreen(world: World, options: { format?: Format; color?: Col
     paint: paintFor(world.stdout),
     errorPaint: paintFor(world.stderr),
     width: world.stdout.columns,
+    errors: [],
   };
 }
 
@@ -50,6 +54,20 @@ export function printWarnings({ world, errorPaint }: Screen, diagnostics: readon
     world.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
+/**
+ * The end of a command that was asked for JSON and has printed none: whoever reads it gets an answer all the same. Errors
+ * stand there as diagnostics.
+ */
+export function answerInJson({ format, world, errors }: Screen, code: ExitCode): void {
+  if (format !== 'json' || world.stdout.hasWritten() || code === exitCodes.done) return;
+  const told = errors.length > 0 ? errors : [code === exitCodes.interrupted ? 'interrupted' : 'stopped'];
+  const diagnostics = told.map(
+    (message) => ({ code: 'error', severity: 'error', class: 'failure', message }) as const,
+  );
+  world.stdout.write(`${renderDiagnosticsJson(diagnostics)}\n`);
+}
+
 export function printError(screen: Screen, message: string): void {
+  screen.errors.push(message);
   screen.world.stderr.write(`${screen.errorPaint.error('error')}: ${message}\n`);
 }

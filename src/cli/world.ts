@@ -1,5 +1,6 @@
 /** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
 import type { Registry } from '../model/kind.ts';
+import { KnownSecrets } from '../model/known-secrets.ts';
 
 export interface Output {
   write(text: string): void;
@@ -8,7 +9,7 @@ export interface Output {
   readonly columns: number | undefined;
 }
 
-export interface World {
+export interface Outside {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly kinds: Registry;
@@ -22,6 +23,31 @@ export interface World {
   confirm(question: string, stop: AbortSignal): Promise<boolean>;
   /** Asks for a line of text; undefined when the user walks away, or when it is to stop. Only when `interactive`. */
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
-  /** Calls back for each SIGINT or SIGTERM until the returned function is called. */
+  /** Calls back for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
+}
+
+/** The outside as commands see it: whatever they write, no secret that the run knows gets out (RULES 42). */
+export interface World extends Outside {
+  readonly secrets: KnownSecrets;
+  readonly stdout: Output & {
+    /** whether anything has been written so far */
+    hasWritten(): boolean;
+  };
+}
+
+export function worldOf(outside: Outside): World {
+  const secrets = new KnownSecrets();
+  const guarded = (output: Output) => {
+    let written = false;
+    return {
+      ...output,
+      hasWritten: () => written,
+      write: (text: string) => {
+        written = true;
+        output.write(secrets.redactPrinted(text));
+      },
+    };
+  };
+  return { ...outside, stdout: guarded(outside.stdout), stderr: guarded(outside.stderr), secrets };
 }

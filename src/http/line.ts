@@ -3,6 +3,7 @@
  * never ask faster than the target allows.
  */
 import type { Dispatcher } from 'undici';
+import { KnownSecrets } from '../model/known-secrets.ts';
 import type { Dialect, Target } from '../model/target.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Bounds } from './exchange.ts';
@@ -64,8 +65,8 @@ export interface LineOptions {
   readonly onTrace?: (trace: Trace) => void;
   /** hears in a few words what has been waited for longer than a few seconds */
   readonly onWait?: (says: string) => void;
-  /** what nobody may read in what a service or a proxy says: known by then, whichever target it belongs to */
-  readonly secrets?: () => readonly string[];
+  /** what nobody may read in what a service or a proxy says; what this line sends is added */
+  readonly secrets?: KnownSecrets;
   readonly clock?: Clock;
   /** from 0 to 1, for jitter */
   readonly random?: () => number;
@@ -94,7 +95,7 @@ export interface Line {
   readonly bounds: Bounds;
   readonly onTrace: (trace: Trace) => void;
   readonly waits: Waits;
-  readonly secrets: () => readonly string[];
+  readonly secrets: KnownSecrets;
   /** the target has answered something */
   met: boolean;
   /** how often it has answered 429 since it answered anything else */
@@ -109,7 +110,11 @@ export function openLine(options: LineOptions): Line {
   const { target, dialect, userAgent, caCert, clock = systemClock } = options;
   const url = new URL(options.url);
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
-  const { dispatcher, proxy } = openDispatcher({
+  const {
+    dispatcher,
+    proxy,
+    secrets: ofProxy,
+  } = openDispatcher({
     url,
     connections: slots,
     connectTimeout: timeouts.connect,
@@ -117,6 +122,8 @@ export function openLine(options: LineOptions): Line {
     ...(caCert === undefined ? {} : { caCert }),
   });
   const closing = new AbortController();
+  const secrets = options.secrets ?? new KnownSecrets();
+  for (const secret of ofProxy) secrets.keep(secret);
   return {
     target,
     dialect,
@@ -134,8 +141,8 @@ export function openLine(options: LineOptions): Line {
     until: options.until ?? clock.now() + longestRun,
     bounds: { bytes: options.largest ?? largestAnswer, milliseconds: timeouts.answer },
     onTrace: options.onTrace ?? (() => {}),
-    waits: new Waits(target.name, { tell: options.onWait ?? (() => {}), clock }),
-    secrets: options.secrets ?? (() => []),
+    waits: new Waits(`target "${target.name}"`, { tell: options.onWait ?? (() => {}), clock }),
+    secrets,
     met: false,
     rebuffs: 0,
     stop: () => closing.abort(new Error('the target was closed')),

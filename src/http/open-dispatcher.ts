@@ -22,8 +22,22 @@ export interface ConnectionOptions {
 export interface OpenDispatcher {
   readonly dispatcher: Dispatcher;
   readonly proxy?: string;
+  /** what the address of the proxy says to the proxy alone */
+  readonly secrets: readonly string[];
 }
 
+/** The environment asks for a proxy and gives no address of one. The message names the variable and never its value. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+
+  constructor(variable: string) {
+    super(
+      `the environment variable "${variable}" holds no address of a proxy (it is not shown here, as it may hold a password); it looks like http://proxy.internal:3128`,
+    );
+  }
+}
+
+/** @throws ProxyError */
 export function openDispatcher({
   url,
   connections,
@@ -44,21 +58,31 @@ export function openDispatcher({
     connect: trust,
     requestTls: trust,
   });
-  return proxy === undefined ? { dispatcher } : { dispatcher, proxy: withoutCredentials(proxy) };
+  if (proxy === undefined) return { dispatcher, secrets: [] };
+  const { protocol, host, password } = new URL(proxy);
+  return { dispatcher, proxy: `${protocol}//${host}`, secrets: [password, decodeURIComponent(password)] };
 }
 
 /** None for this machine's own addresses: a proxy elsewhere cannot reach them, and the embedded service is there. */
 function findProxy(url: URL, env: Environment): string | undefined {
   if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) return undefined;
-  const value = variable(env, url.protocol === 'https:' ? 'https_proxy' : 'http_proxy');
+  const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';
+  const value = variable(env, name);
   if (value === undefined) return undefined;
-  return value.includes('://') ? value : `http://${value}`;
+  const proxy = value.includes('://') ? value : `http://${value}`;
+  if (!isAddress(proxy)) throw new ProxyError(env[name] === value ? name : name.toUpperCase());
+  return proxy;
 }
 
 function variable(env: Environment, name: string): string | undefined {
   return [env[name], env[name.toUpperCase()]].find((value) => value !== undefined && value !== '');
 }
 
-function withoutCredentials(proxy: string): string {
-  return proxy.replace(/\/\/[^/@]*@/, '//');
+function isAddress(proxy: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(proxy);
+    return /^https?:$/.test(protocol) && decodeURIComponent(`${username}${password}`) !== undefined;
+  } catch {
+    return false;
+  }
 }

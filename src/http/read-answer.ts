@@ -3,19 +3,19 @@
  * is no JSON did not come from the service, and is an error: a captive page must never read as an empty list.
  */
 import { isJsonObject, type Json } from '../model/json.ts';
+import type { KnownSecrets } from '../model/known-secrets.ts';
 import type { Dialect } from '../model/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { failureWords, foreignWords, serviceWarnings } from './failure-words.ts';
-import { redact, redactBody } from './redact.ts';
 import { translate } from './translate.ts';
 
 export interface Asked {
   readonly method: string;
   readonly url: string;
   readonly dialect: Dialect;
-  /** what the request carried that no message may show */
-  readonly secrets: readonly string[];
+  /** what no message may show */
+  readonly secrets: KnownSecrets;
 }
 
 /** @throws WireError when the answer claims success and is no JSON */
@@ -24,15 +24,15 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: As
   const parsed = parse(text);
   const failed = status >= 300;
   if (parsed === undefined && !failed) {
-    const found = foreignWords(redact(text, secrets));
+    const found = foreignWords(secrets.redact(text));
     throw new WireError(
       `${method} ${url} answered ${status} with no JSON but ${found}; check that the target's "url" leads to the service itself`,
       { method, url, sent: true },
     );
   }
-  const shown = failed && parsed !== undefined ? redactBody(parsed, secrets) : parsed;
+  const shown = failed && parsed !== undefined ? secrets.redactBody(parsed) : parsed;
   const warnings = failed ? [] : warningsOf(parsed, secrets);
-  const requestId = redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '', secrets);
+  const requestId = secrets.redact(headerOf(raw, 'x-request-id') ?? requestIdOf(parsed) ?? '');
   return {
     method,
     url,
@@ -45,17 +45,17 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: As
 }
 
 /** Only what somebody may read is cleaned: the body of a success can be megabytes, and is shown to no one. */
-function warningsOf(body: Json | undefined, secrets: readonly string[]): string[] {
+function warningsOf(body: Json | undefined, secrets: KnownSecrets): string[] {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
-  return warnings === undefined ? [] : serviceWarnings({ warnings: redactBody(warnings, secrets) });
+  return warnings === undefined ? [] : serviceWarnings({ warnings: secrets.redactBody(warnings) });
 }
 
-function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: readonly string[]): string {
+function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
-    return `it redirects to "${redact(location, secrets)}"; set the target's "url" to where the service answers`;
+    return `it redirects to "${secrets.redact(location)}"; set the target's "url" to where the service answers`;
   }
-  return body === undefined ? foreignWords(redact(raw.text, secrets)) : failureWords(body);
+  return body === undefined ? foreignWords(secrets.redact(raw.text)) : failureWords(body);
 }
 
 /** undefined when there is text and it is no JSON; null when there is none */

@@ -9,7 +9,6 @@ import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './failures.ts';
 import type { Line, Trace } from './line.ts';
 import { readAnswer } from './read-answer.ts';
-import { redact } from './redact.ts';
 import { requestHeaders } from './request-headers.ts';
 import { type Decision, decideRetry, type History } from './retry.ts';
 
@@ -83,6 +82,7 @@ export class Sender {
    * @throws WireError when there is none; `sent` says whether the service may have acted all the same
    */
   async send(request: Outgoing): Promise<Answer> {
+    for (const secret of request.secrets ?? []) this.#line.secrets.keep(secret);
     const history = { faults: 0, throttled: 0, spent: 0 };
     let turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false };
     turn = { ...turn, token: await this.#token(turn) };
@@ -111,7 +111,8 @@ export class Sender {
 
   async #token(turn: Turn, refused?: string): Promise<string | undefined> {
     try {
-      return (await this.#provider?.(refused))?.trim();
+      const token = (await this.#provider?.(refused))?.trim();
+      return token && this.#line.secrets.keep(token);
     } catch (cause) {
       // What became of a login says nothing about the request that it was for.
       if (!(cause instanceof WireError)) throw cause;
@@ -204,7 +205,7 @@ export class Sender {
 
   #conclude(turn: Turn, { result, decision }: Tried): Answer {
     const about = { method: turn.request.method, url: this.#urlOf(turn) };
-    const secrets = this.#secretsOf(turn);
+    const { secrets } = this.#line;
     if (!decision.repeat && decision.past !== undefined)
       throw this.#givenUp(
         { ...turn, arrived: turn.arrived || mayHaveActed(result) },
@@ -219,7 +220,7 @@ export class Sender {
     if (this.#signalOf(turn).aborted) throw this.#givenUp({ ...turn, arrived: sent }, cause);
     const { says } = explainFailure(cause, this.#line.surroundings);
     const tries = turn.attempt > 1 ? ` (tried ${turn.attempt} times)` : '';
-    const message = redact(`${about.method} ${about.url} failed: ${says}${tries}`, secrets);
+    const message = secrets.redact(`${about.method} ${about.url} failed: ${says}${tries}`);
     throw new WireError(message, { ...about, sent, cause });
   }
 
@@ -227,10 +228,6 @@ export class Sender {
     const about = { method: turn.request.method, url: this.#urlOf(turn), sent: turn.arrived, cause };
     const why = cause instanceof Error ? cause.message : 'the run was stopped';
     return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
-  }
-
-  #secretsOf({ request, token }: Turn): string[] {
-    return [...new Set([...(request.secrets ?? []), token ?? '', ...this.#line.secrets()])];
   }
 
   #signalOf({ request }: Turn): AbortSignal {
@@ -259,7 +256,7 @@ export class Sender {
     const about = { method: turn.request.method, url: this.#urlOf(turn), attempt: turn.attempt };
     if (result.kind === 'broken') {
       const { says } = explainFailure(result.cause, this.#line.surroundings);
-      return { ...about, failure: redact(says, this.#secretsOf(turn)) };
+      return { ...about, failure: this.#line.secrets.redact(says) };
     }
     const requestId = headerOf(result, 'x-request-id');
     return { ...about, status: result.status, ...(requestId === undefined ? {} : { requestId }) };

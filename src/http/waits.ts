@@ -1,6 +1,6 @@
 /**
  * Says what is waited for, once it takes longer than a few seconds, at a terminal and without one (RULES 46): first soon,
- * then more and more seldom, one line for all that waits at one target.
+ * then more and more seldom, one line for all that waits at one place.
  */
 import type { Clock } from './clock.ts';
 
@@ -18,7 +18,7 @@ interface Wait {
 }
 
 export class Waits {
-  readonly #target: string;
+  readonly #whom: string;
   readonly #tell: (says: string) => void;
   readonly #clock: Clock;
   readonly #open = new Set<Wait>();
@@ -26,8 +26,9 @@ export class Waits {
   #toldAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(target: string, { tell, clock }: WaitsOptions) {
-    this.#target = target;
+  /** @param whom what is waited for: `target "acme"` */
+  constructor(whom: string, { tell, clock }: WaitsOptions) {
+    this.#whom = whom;
     this.#tell = tell;
     this.#clock = clock;
   }
@@ -49,7 +50,7 @@ export class Waits {
   announce(says: string, milliseconds: number): void {
     if (milliseconds < (silences[0] ?? 0)) return;
     this.#toldAt = this.#clock.now();
-    this.#tell(`waiting for target "${this.#target}": ${says}`);
+    this.#tell(`waiting for ${this.#whom}: ${says}`);
   }
 
   #arm(): void {
@@ -75,7 +76,7 @@ export class Waits {
       const more = this.#open.size === 1 ? '' : `, and ${this.#open.size - 1} more`;
       this.#told += 1;
       this.#toldAt = this.#clock.now();
-      this.#tell(`waiting for target "${this.#target}" for ${seconds} s: ${oldest.says}${more}`);
+      this.#tell(`waiting for ${this.#whom} for ${seconds} s: ${oldest.says}${more}`);
     }
     this.#arm();
   }

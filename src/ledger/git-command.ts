@@ -13,6 +13,8 @@ export interface GitPlace {
   readonly settings?: Readonly<Record<string, string>>;
   /** once aborted, what runs is ended */
   readonly signal?: AbortSignal;
+  /** milliseconds that one command may take; five minutes when absent */
+  readonly longest?: number;
 }
 
 export interface GitAnswer {
@@ -36,15 +38,20 @@ const inherited = [
 /** Whoever watches git has its words on stderr, where only the words about a failure belong. */
 const watching = /^GIT_(TRACE|CURL_VERBOSE)/;
 
+/** Milliseconds of one command: a remote that does not answer would otherwise be waited for without end. */
+const longest = 300_000;
+
 const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
 
-/** @throws LedgerError when there is no git on this machine, or when it was told to end */
+/** @throws LedgerError when there is no git on this machine, when it was told to end, or does not end by itself */
 export async function runGit(args: readonly string[], place: GitPlace, input = ''): Promise<GitAnswer> {
+  const late = AbortSignal.timeout(place.longest ?? longest);
+  const signal = place.signal === undefined ? late : AbortSignal.any([place.signal, late]);
   const child = spawn('git', [...quiet, ...args], {
     cwd: place.directory,
     env: environment(place),
     stdio: 'pipe',
-    ...(place.signal === undefined ? {} : { signal: place.signal }),
+    signal,
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -53,18 +60,22 @@ export async function runGit(args: readonly string[], place: GitPlace, input = '
   // A git that fails early closes its end; its exit code tells more than the broken pipe.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
-  const code = await exitCode(child, place.signal);
+  const code = await exitCode(child, signal);
+  if (late.aborted && signal.reason === late.reason) throw new LedgerError(lateWords(args, place));
+  if (signal.aborted) throw new LedgerError('git was told to end before it was done');
   return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
 }
 
-/** @throws LedgerError when it could not begin, or was told to end */
-async function exitCode(
-  child: ChildProcessWithoutNullStreams,
-  signal: AbortSignal | undefined,
-): Promise<number> {
+function lateWords(args: readonly string[], place: GitPlace): string {
+  const seconds = (place.longest ?? longest) / 1000;
+  return `"git ${args[0] ?? ''}" did not end within ${seconds} s; check that the remote answers this machine: "git ls-remote" shows it`;
+}
+
+/** @throws LedgerError when it could not begin */
+async function exitCode(child: ChildProcessWithoutNullStreams, signal: AbortSignal): Promise<number> {
   // What git has started itself, such as a connection, may outlive it, and would hold these open.
   const letGo = () => [child.stdout, child.stderr].forEach((stream) => void stream.destroy());
-  signal?.addEventListener('abort', letGo);
+  signal.addEventListener('abort', letGo);
   const code = await new Promise<number>((resolve, reject) => {
     child.on('error', (error) => {
       // Whoever is told to end still has to do it.
@@ -72,8 +83,7 @@ async function exitCode(
     });
     child.on('close', (ended) => resolve(ended ?? 1));
   });
-  signal?.removeEventListener('abort', letGo);
-  if (signal?.aborted) throw new LedgerError('git was told to end before it was done');
+  signal.removeEventListener('abort', letGo);
   return code;
 }
 

@@ -3,6 +3,7 @@
  * `trueup.yaml` does not silence those in the manifests.
  */
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { parseDuration } from '../model/duration.ts';
 import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
 import { jsonSchema } from '../model/json-schema.ts';
 import type { Registry } from '../model/kind.ts';
@@ -114,8 +115,14 @@ function toStack(
     guards: (spec.guards ?? {}) as Guards,
     ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
+    ...timeoutOf(spec.timeout),
     ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
   };
+}
+
+function timeoutOf(text = ''): Pick<Stack, 'timeout'> {
+  const timeout = parseDuration(text);
+  return timeout === undefined || timeout === 0 ? {} : { timeout };
 }
 
 function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): Judgement {

@@ -207,6 +207,13 @@ export const stackSchema = Type.Object(
         ),
         secrets: Type.Optional(Secrets),
         ledger: Type.Optional(Ledger),
+        timeout: Type.Optional(
+          Type.String({
+            pattern: '^[1-9][0-9]{0,5}[smh]$',
+            patternErrorMessage: 'a time such as 90s, 30m or 2h',
+            description: 'How long a run may take from its first request on; "1h" when left out',
+          }),
+        ),
         embedded: Type.Optional(
           Type.Object(
             { seed: text('YAML file with the organizations, pools, keys, tokens and mounts to start with') },

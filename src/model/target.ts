@@ -56,6 +56,8 @@ export interface Stack {
   readonly secrets?: SecretPlaces;
   /** `local` when absent */
   readonly ledger?: LedgerPlace;
+  /** seconds that a run may take from its first request on */
+  readonly timeout?: number;
   /** what the embedded service starts with; targets with the url `embedded` only */
   readonly embedded?: { readonly seed: string };
 }

@@ -277,11 +277,11 @@ describe('apply', () => {
     expect(JSON.parse(again.out)).toMatchObject({ outcomes: [] });
   });
 
-  it('as JSON needs --yes too, and says why it did nothing on stderr', async () => {
+  it('as JSON needs --yes too, and says why it did nothing, as JSON and on stderr', async () => {
     const stack = await (await openBench()).checkout();
     await stack.declare(workspace('app'));
     const { out, err } = await stack.run(['apply', '--format', 'json'], 1);
-    expect(out).toBe('');
+    expect(JSON.parse(out).diagnostics).toMatchObject([{ message: expect.stringContaining('--yes') }]);
     expect(err).toContain('--yes');
   });
 });

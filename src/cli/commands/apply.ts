@@ -22,7 +22,7 @@ import { connectToWrite } from '../connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { bringAlong, isPending, type Locking } from '../former-ledger.ts';
-import { hearStops } from '../hear-stops.ts';
+import { codeOfStop, hearStops, type Stops } from '../hear-stops.ts';
 import { freeLeftLock, holdLock } from '../hold-lock.ts';
 import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
@@ -53,6 +53,8 @@ export interface ApplyOptions {
   readonly complete?: boolean;
   /** seconds to wait for the lock of the stack; 0 when absent */
   readonly lockTimeout?: number;
+  /** seconds that the run may take */
+  readonly timeout?: number;
 }
 
 type Prepared = PreparedRun<TargetConnection>;
@@ -72,6 +74,7 @@ interface RunPlace extends Place {
   readonly run: RunIdentity;
   readonly stop: AbortSignal;
   readonly cut: AbortSignal;
+  readonly endWith: Stops['endWith'];
 }
 
 /** @param paths at most a stack and a plan file, in any order */
@@ -86,10 +89,10 @@ export async function apply(
     printError(place.screen, `nothing was written: ${mistake?.message}`);
     return mistake?.code ?? exitCodes.error;
   }
-  const { stop, cut, forget } = hearStops(place.world);
+  const { stop, cut, endWith, forget } = hearStops(place.world);
   const run = identifyRun(place.world);
   try {
-    return await applyUnderLock(asked, options, { ...place, run, stop, cut });
+    return await applyUnderLock(asked, options, { ...place, run, stop, cut, endWith });
   } finally {
     forget();
   }
@@ -104,15 +107,17 @@ async function applyUnderLock(
   const stack = stackWords(path, options.complete);
   const prepared = await prepareRun(path, place, {
     complete: options.complete,
+    timeout: options.timeout,
     connect: (stack, world) => connectToWrite(stack, world, place.cut),
     lock: lockingOf(path, options, place),
   });
   if (typeof prepared === 'number') return prepared;
+  place.endWith(prepared.connected.deadline.over);
   try {
     const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
     if (elsewhere !== undefined) return elsewhere;
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
-    if (planning === 'stopped') return exitCodes.interrupted;
+    if (planning === 'stopped') return codeOfStop(stop, exitCodes.error);
     if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
     const secrets = secretPlace(prepared.request.stack, place.world);
     const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
@@ -202,10 +207,11 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
   let cameToItsEnd = false;
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
-    if (stop.aborted) return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
-    const proved = await prove(planning.plan, applied, { prepared, stop });
-    if (proved === 'stopped')
-      return finish({ outcomes: applied.outcomes, place, code: exitCodes.interrupted });
+    const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
+    if (proved === 'stopped') {
+      const code = codeOfStop(stop, codeOf(applied.outcomes, undefined) || exitCodes.partial);
+      return finish({ outcomes: applied.outcomes, place, code });
+    }
     cameToItsEnd = true;
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);

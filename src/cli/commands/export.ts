@@ -38,6 +38,8 @@ export interface ExportOptions {
   readonly project?: string;
   readonly all?: boolean;
   readonly force?: boolean;
+  /** seconds that the run may take */
+  readonly timeout?: number;
 }
 
 interface Place {
@@ -61,7 +63,7 @@ export async function exportLive(
   place: Place,
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const manifests = await loadManifests(path, world);
+  const manifests = await loadManifests(path, world, options);
   const { stack, diagnostics } = manifests;
   if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
     printDiagnostics(screen, diagnostics.filter(isInTheWay));

@@ -21,6 +21,8 @@ export interface PlanOptions {
   readonly out?: string;
   /** what standard input brings is all of the stack */
   readonly complete?: boolean;
+  /** seconds */
+  readonly timeout?: number;
 }
 
 export async function plan(
@@ -28,9 +30,9 @@ export async function plan(
   options: PlanOptions,
   { world, screen }: { world: World; screen: Screen },
 ): Promise<ExitCode> {
-  const { calls = false, complete } = options;
+  const { calls = false, complete, timeout } = options;
   const stack = stackWords(path, complete);
-  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead, complete });
+  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead, complete, timeout });
   if (typeof prepared === 'number') return prepared;
   try {
     const { request } = prepared;

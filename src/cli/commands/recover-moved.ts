@@ -47,6 +47,8 @@ interface RunPlace extends Place {
 export interface MovedOptions {
   readonly moved: string;
   readonly yes?: boolean;
+  /** seconds that the run may take */
+  readonly timeout?: number;
 }
 
 export async function recoverMoved(
@@ -55,7 +57,7 @@ export async function recoverMoved(
   place: Place,
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const { stack, diagnostics, resources } = await loadManifests(path, world);
+  const { stack, diagnostics, resources } = await loadManifests(path, world, options);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(screen, diagnostics);
     return exitCodeOf(diagnostics);

@@ -29,6 +29,8 @@ import type { World } from '../world.ts';
 
 export interface RecoverOptions {
   readonly yes?: boolean;
+  /** seconds that the run may take */
+  readonly timeout?: number;
 }
 
 interface Place {
@@ -42,7 +44,7 @@ export async function recover(
   place: Place,
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, world);
+  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, world, options);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(screen, diagnostics);
     return exitCodeOf(diagnostics);

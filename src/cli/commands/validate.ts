@@ -10,7 +10,7 @@ export async function validate(
   screen: Screen,
 ): Promise<ExitCode> {
   const { world } = screen;
-  const manifests = await loadManifests(path, world, complete);
+  const manifests = await loadManifests(path, world, { complete });
   const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
   if (diagnostics.length > 0 || screen.format === 'json') printDiagnostics(screen, diagnostics);
   if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);
