@@ -156,7 +156,8 @@ function addApply(program: Command, world: World, { end, screenOf }: Ends): void
     .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
     .option(
       '--ack <guards>',
-      'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename',
+      'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename; may be repeated',
+      (ids: string, before: string | undefined) => (before === undefined ? ids : `${before},${ids}`),
     )
     .option(
       '--lock-timeout <duration>',

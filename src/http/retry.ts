@@ -81,8 +81,11 @@ export function decideRetry(
       : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
   if (exchange.kind === 'answered' && exchange.status === 429) {
     if (history.throttled >= patience.throttled) return stop;
-    const growing = backoff(Math.max(history.throttled, rebuffs), patience, random);
-    const pause = Math.max(asked ?? growing, rebuffs > patientRebuffs ? growing : 0);
+    const pause = rebuffPause(
+      situation,
+      asked,
+      backoff(Math.max(history.throttled, rebuffs), patience, random),
+    );
     if (asked === undefined && history.spent + pause > patience.total) return stop;
     return within(pause, 0);
   }
@@ -92,6 +95,11 @@ export function decideRetry(
   // Whoever says when to come back means everyone.
   if (asked !== undefined) return within(asked, Math.max(0, wait - asked));
   return history.spent + wait > patience.total ? stop : { repeat: true, pause: 0, wait, spends: wait };
+}
+
+/** A service that asks for a moment again and again is given more than that. */
+function rebuffPause({ rebuffs }: Situation, asked: number | undefined, growing: number): number {
+  return rebuffs > patientRebuffs ? Math.max(asked ?? 0, growing) : (asked ?? growing);
 }
 
 function mayRepeat({ exchange, repeatable, lasts }: Situation): boolean {

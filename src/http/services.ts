@@ -2,7 +2,7 @@
  * What each service expects of every request, whoever made the service: the root of its API and its media type. The
  * habits of one real product are not here but in `dialects.ts`.
  */
-import type { Service } from '../model/target.ts';
+import { apiRoots, type Service } from '../model/target.ts';
 
 export interface ServiceHabits {
   /** what stands between the target's URL and the path of a call */
@@ -13,6 +13,6 @@ export interface ServiceHabits {
 }
 
 export const services: Readonly<Record<Service, ServiceHabits>> = {
-  workspaces: { root: '/api/v2', mediaType: 'application/vnd.api+json', typesEveryWrite: true },
-  'cluster-auth': { root: '/v1', mediaType: 'application/json', typesEveryWrite: false },
+  workspaces: { root: apiRoots.workspaces, mediaType: 'application/vnd.api+json', typesEveryWrite: true },
+  'cluster-auth': { root: apiRoots['cluster-auth'], mediaType: 'application/json', typesEveryWrite: false },
 };

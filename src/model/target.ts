@@ -91,6 +91,12 @@ export interface Guards {
   readonly allow?: readonly GuardId[];
 }
 
+/** What stands between the URL of a target and the path of a call. */
+export const apiRoots: Readonly<Record<Service, string>> = {
+  workspaces: '/api/v2',
+  'cluster-auth': '/v1',
+};
+
 /** What a service can do beyond the specs; the planner's choice of calls depends on it. */
 export type Capability =
   /** PATCH …/tag-bindings adds or changes keys and leaves the rest */

@@ -63,7 +63,7 @@ function tooManyIn({ kind, target, tallies }: Scope, limit: number): Finding[] {
   if (some.length <= limit) return [];
   const of = tallies.reduce((sum, { owned }) => sum + owned, 0);
   const where = target === undefined ? 'all targets' : `"${target}"`;
-  const message = `${some.length} of ${of} ${kind ?? 'resources'} in ${where} would be ${taken}, more than ${limit}`;
+  const message = `${some.length} of ${of} ${kind ?? (of === 1 ? 'resource' : 'resources')} in ${where} would be ${taken}, more than ${limit}`;
   const scope = { ...(kind === undefined ? {} : { kind }), ...(target === undefined ? {} : { target }) };
   return [finding(scope, some, { id: 'deletes', of, limit, message })];
 }

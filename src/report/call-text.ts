@@ -6,17 +6,25 @@ import { flow, indent } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 
-/** Every call of the change in order, a blank line before each, or which other call carries it out; unindented. */
-export function callLines({ calls, sharedCall }: Change, paint: Paint, width: number): string[] {
-  const shared =
-    sharedCall === undefined ? [] : ['', `carried out by call ${printable(sharedCall)} of another change`];
-  return [...shared, ...calls.flatMap((call) => ['', ...oneCall(call, paint, width)])];
+export interface CallLayout {
+  readonly paint: Paint;
+  readonly width: number;
+  /** what stands before the path of a target's requests: `/v1` */
+  rootOf(target: string): string;
 }
 
-function oneCall(call: Call, paint: Paint, width: number): string[] {
+/** Every call of the change in order, a blank line before each, or which other call carries it out; unindented. */
+export function callLines({ calls, sharedCall }: Change, layout: CallLayout): string[] {
+  const shared =
+    sharedCall === undefined ? [] : ['', `carried out by call ${printable(sharedCall)} of another change`];
+  return [...shared, ...calls.flatMap((call) => ['', ...oneCall(call, layout)])];
+}
+
+function oneCall(call: Call, { paint, width, rootOf }: CallLayout): string[] {
   const terms = flow(callTerms(call), '; ', width - 2).map(paint.dim);
   const body = call.body === undefined ? [] : bodyLines(call.body);
-  return [`${paint.bold(call.method)} ${formatCallPath(call.path)}`, ...indent([...terms, ...body], 2)];
+  const path = `${rootOf(call.target)}${formatCallPath(call.path)}`;
+  return [`${paint.bold(call.method)} ${path}`, ...indent([...terms, ...body], 2)];
 }
 
 /** All that a reader must know besides the request itself. */

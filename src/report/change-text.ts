@@ -16,6 +16,8 @@ export interface PlanLayout {
   readonly width: number;
   /** with the exact requests */
   readonly calls: boolean;
+  /** what stands before the path of a target's requests: `/v1` */
+  rootOf?(target: string): string;
 }
 
 /** The sign that stands for an action, always beside its word. */
@@ -67,7 +69,7 @@ const bodyIndent = 4;
 export function changeLines(changes: readonly Change[], layout: PlanLayout): string[] {
   const [first] = changes;
   if (first === undefined) return [];
-  const { paint, width } = layout;
+  const { paint, width, rootOf = () => '' } = layout;
   const inner = width - bodyIndent;
   const all = changes.length === 1 ? '' : ` (each of these ${changes.length})`;
   const body = [
@@ -75,7 +77,7 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
     ...changedFields(first, paint, inner),
     ...(first.risks ?? []).flatMap((risk) => riskLines(risk, paint, inner)),
     ...first.notes.flatMap((note) => labelled('note: ', printable(note), inner)),
-    ...(layout.calls ? callLines(first, paint, inner) : []),
+    ...(layout.calls ? callLines(first, { paint, width: inner, rootOf }) : []),
   ];
   return [...changes.map((change) => headerLine(change, layout)), ...indent(body, bodyIndent)];
 }

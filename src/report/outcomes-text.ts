@@ -84,7 +84,10 @@ function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {
   return kind === 'failed' || kind === 'unknown' ? paint.error : paint.warning;
 }
 
-function detailBehind({ detail, warnings = [] }: Outcome): string {
+/** What needs a person is told once, at the end, where it stays on the screen. */
+function detailBehind(outcome: Outcome): string {
+  const { detail, warnings = [] } = outcome;
+  if (!isSmooth(outcome)) return '';
   const words = [...(detail === undefined ? [] : [detail]), ...warnings.map(warned)];
   return words.map((word) => `  ${printable(word)}`).join('');
 }

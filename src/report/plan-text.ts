@@ -6,6 +6,7 @@ import { formatAddress } from '../model/address.ts';
 import type { Change, Mention } from '../model/change.ts';
 import { isBlocking } from '../model/guard.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
+import { apiRoots } from '../model/target.ts';
 import { alike, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from './format-coverage.ts';
@@ -34,6 +35,10 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     paint: options.paint,
     calls: options.calls ?? false,
     width: Math.max(40, options.width ?? 100),
+    rootOf: (target: string) => {
+      const service = plan.targets.find(({ name }) => name === target)?.service;
+      return service === undefined ? '' : apiRoots[service];
+    },
   };
   const sections = [
     guardLines(plan, layout),

@@ -10,14 +10,19 @@ import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
 import { formatSecret } from './format-value.ts';
 import { printable, printableJson } from './printable.ts';
 
+export interface RevertOptions {
+  /** whether resources of this kind stay when their document goes */
+  outlives(kind: string): boolean;
+}
+
 /** Newest changes first, as one takes things back. */
-export function renderRevert(entry: HistoryEntry): string {
+export function renderRevert(entry: HistoryEntry, { outlives }: RevertOptions): string {
   const head = comment(
     `takes back the apply ${entry.id} of stack "${entry.stack}"; nothing is done by this: change the manifests, then plan`,
   );
   const changes = entry.changes.filter(didSomething).toReversed();
   if (changes.length === 0) return `${head}\n${comment('it changed nothing')}`;
-  return [head, ...changes.map(revertChange)].join('\n---\n');
+  return [head, ...changes.map((change) => revertChange(change, outlives))].join('\n---\n');
 }
 
 function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
@@ -26,9 +31,9 @@ function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
   );
 }
 
-function revertChange(change: HistoryChange): string {
+function revertChange(change: HistoryChange, outlives: RevertOptions['outlives']): string {
   const address = parseAddress(change.address);
-  const { remarks, documents } = fragmentOf(change, address);
+  const { remarks, documents } = fragmentOf(change, address, outlives(address.kind));
   const lines = [`${change.address}: ${pastWords[change.action]}${doubt(change)}`, ...remarks];
   return [lines.map(comment).join('\n'), documents.map(yaml).join('\n---\n')].filter(Boolean).join('\n');
 }
@@ -56,11 +61,15 @@ interface Fragment {
   readonly documents: readonly JsonObject[];
 }
 
-function fragmentOf(change: HistoryChange, address: Address): Fragment {
+const goesWords = 'remove its document: the next apply takes away what was created';
+const staysWords =
+  'no document takes it away: without one it is released and stays as it is, so change what it says, or take it away by hand';
+
+function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolean): Fragment {
   const { was = {}, fields } = change;
   switch (change.action) {
     case 'create':
-      return { remarks: ['remove its document: the next apply takes away what was created'], documents: [] };
+      return { remarks: [staysBehind ? staysWords : goesWords], documents: [] };
     case 'delete':
       return restoreDeleted(change, address);
     case 'release':

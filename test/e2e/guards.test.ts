@@ -147,6 +147,15 @@ describe('apply of a plan with a guard that blocks', () => {
 });
 
 describe('--ack', () => {
+  it('may be given several times, and each of them counts', async () => {
+    const stack = await (await openBench()).checkout({ spec: { guards: { maxDeletes: 0 } } });
+    await stack.begin(workspace('app'), workspace('web'), workspace('kept'));
+    await stack.declare(workspace('kept'));
+    const { digest, acknowledge } = await stack.plan();
+    expect(acknowledge).toEqual(['deletes']);
+    await stack.run(['apply', '--approve', digest, '--ack', 'deletes', '--ack', 'rename'], 0);
+  });
+
   it('is for one plan only: it needs its digest or its file', async () => {
     const { bench, stack } = await fourDeletes();
     const { err } = await stack.run(['apply', '--yes', '--ack', 'deletes'], 1);

@@ -167,6 +167,15 @@ describe('trueup history show', () => {
 });
 
 describe('trueup history show --revert', () => {
+  it('does not say of a config that removing its document takes it away', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(clusterAuthConfig());
+    await stack.run(['apply', '--yes'], 0);
+    expect(await revert(stack)).toContain(
+      '# ClusterAuthConfig/prod/config: was created\n# no document takes it away: without one it is released and stays as it is',
+    );
+  });
+
   it('gives the fragment that an update is taken back with', async () => {
     const stack = await (await openBench()).checkout();
     const before = workspace('app', {

@@ -23,9 +23,9 @@ describe('while apply works', () => {
     expect(renderEvent(event, { paint })).toBe('applied   ~ Toy/acme/kite  (3/12)');
   });
 
-  test('a failure carries the words of the service', () => {
+  test('a failure is one line: the words of the service stand once, at the end, where they stay', () => {
     expect(renderEvent({ type: 'end', outcome: failed, finished: 4, changes: 12 }, { paint })).toBe(
-      'failed    ~ Toy/acme/ball  (4/12)  PATCH https://toys.test/toys/1 answered 422: colour is taken (request 7f3a)',
+      'failed    ~ Toy/acme/ball  (4/12)',
     );
   });
 

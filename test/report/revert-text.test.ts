@@ -23,7 +23,8 @@ const field = (path: readonly string[], about: Partial<FieldChange> = {}): Field
   ...about,
 });
 
-const revert = (...changes: readonly HistoryChange[]) => renderRevert(entry('e1', { changes }));
+const revert = (...changes: readonly HistoryChange[]) =>
+  renderRevert(entry('e1', { changes }), { outlives: (kind) => kind === 'Lasting' });
 
 /** The documents of the text, without what is a comment only. */
 const documents = (text: string) => loadAll(text).filter((document) => document !== null);

@@ -50,12 +50,16 @@ export async function showHistory(
   if (typeof opened === 'number') return opened;
   const { stack, store } = opened;
   try {
+    const outlives = (name: string) => {
+      const ownership = world.kinds.get(name)?.ownership;
+      return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
+    };
     const entry = await store.showEntry(id);
     if (entry === undefined) {
       printError(screen, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
       return exitCodes.error;
     }
-    world.stdout.write(`${revert ? renderRevert(entry) : show(entry, screen)}\n`);
+    world.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, screen)}\n`);
     return exitCodes.done;
   } finally {
     await store.close();

@@ -5,6 +5,7 @@
 import { type AddressText, formatAddress } from '../../model/address.ts';
 import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
+import { counted } from '../../report/layout.ts';
 import type { ConnectedTarget } from '../connect.ts';
 import type { ReadProgress } from './progress.ts';
 import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';
@@ -103,7 +104,7 @@ async function readParts({ session, request, sets, wholes }: Look, kind: Kind): 
   const isChosen = (name: string) =>
     ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
   if (wholes.size === 0) return [];
-  request.progress.begin(target, `reading ${kind.name} of ${wholes.size} resources`);
+  request.progress.begin(target, `reading ${kind.name} of ${counted(wholes.size, 'resource')}`);
   const set = told(await kind.read(session, wantedOf(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;
