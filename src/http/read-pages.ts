@@ -43,10 +43,25 @@ export async function readPages(reader: Reader, path: string, { size = 100 } = {
   return readAll(reader, path, size);
 }
 
+const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: false };
+
+/** Pages that anyone could have: a hundred times the largest organization that is known of. */
+const mostPages = 10_000;
+
+/** A service that tells of more pages than its total can fill, or than anyone has, is not asked for them (RULES 46). */
+function whyTooMany({ items, odd, total = 0, pages }: Page): string | undefined {
+  const needed = Math.ceil(total / Math.max(1, items.length + odd));
+  if (pages > Math.max(1, needed))
+    return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
+  return pages > mostPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
+}
+
 async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
   const opening = await reader.get(pagePath(path, size, 1));
   const first = understand(opening);
-  if (first === undefined) return { items: [], included: [], complete: false, problem: opening };
+  if (first === undefined) return { ...nothing, problem: opening };
+  const beyond = whyTooMany(first);
+  if (beyond !== undefined) return { ...nothing, problem: beyond };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
   const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
   const rest = answers.map(understand);

@@ -1,6 +1,6 @@
 /** What a plan looked at, as labelled rows of words, before any layout. All text is printable. */
 import type { Coverage, TargetCoverage } from '../model/plan.ts';
-import { counted } from './layout.ts';
+import { counted, fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 
 export interface CoverageRow {
@@ -46,6 +46,6 @@ function targetRow(coverage: TargetCoverage): CoverageRow {
       ...unseen,
       ...notes.map(printable),
     ],
-    incomplete: incomplete.map(printable),
+    incomplete: fewOf(incomplete.map(printable)),
   };
 }

@@ -5,7 +5,7 @@
 import type { Action, Change } from '../model/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Plan, TargetCoverage } from '../model/plan.ts';
-import { counted } from './layout.ts';
+import { counted, fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 
 export type PlannedAction = Exclude<Action, 'none'>;
@@ -56,7 +56,7 @@ export function incompleteReasons({ coverage, problems }: Plan): string[] {
     ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
       unread
         ? [`target "${printable(target)}" was not looked at`]
-        : incomplete.map((why) => printable(`${target}: ${why}`)),
+        : fewOf(incomplete).map((why) => printable(`${target}: ${why}`)),
     ),
     ...problems
       .filter(({ class: about, code }) => about === 'incomplete' && code !== 'target-unread')

@@ -315,6 +315,17 @@ describe('a service that cannot be reached', () => {
     }
   });
 
+  it('at every role of a mount is told in a few lines, however many roles there are', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
+    const body = { errors: ['no handler'] };
+    bench.wire.add({ path: /\/role\//, times: 9999, fault: { answer: 404, body } });
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.match(/no handler/g)?.length, out).toBeLessThanOrEqual(6);
+    expect(out).toContain('and 37 more');
+  });
+
   it("with a token that it does not know is told in the service's own words", async () => {
     const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'REVIEWER_JWT' } } });
     await stack.declare(workspace('app'));

@@ -39,6 +39,27 @@ function pageOf(all: readonly object[], size: number, page: number) {
   };
 }
 
+describe('a list that tells of too many pages', () => {
+  it.each([
+    [
+      'more than its total fills',
+      2_000_000_000,
+      250,
+      'tells of 2000000000 pages, and its total of 250 fills 3',
+    ],
+    ['more than anyone has', 20_000_000, 2_000_000_000, 'tells of 20000000 pages, which nobody has'],
+  ])('(%s) is not asked for them, and is incomplete', async (_, pages, total, says) => {
+    const body = {
+      ...pageOf(resources(250), 100, 1),
+      meta: { pagination: { 'total-pages': pages, 'total-count': total } },
+    };
+    const server = await listen(() => ({ body }));
+    const read = await readPages(open({ url: server.url }).reader, path);
+    expect(read).toMatchObject({ complete: false, problem: expect.stringContaining(says) });
+    expect(server.requests.length).toBeLessThanOrEqual(2);
+  });
+});
+
 describe('a list in pages', () => {
   it('is read whole, in order, with what it includes', async () => {
     const server = await pager(resources(250));

@@ -420,7 +420,7 @@ test('with calls, shows the exact requests, what they wait for, and references i
         live differs from the manifest
         colour  red
 
-        POST /shops/a%20b/toys
+        POST /api/v2/shops/a%20b/toys
           call Toy/acme/ball#create; order 10; success is 200 or 201; gives the id of Toy/acme/ball;
           not repeatable
           {
@@ -430,7 +430,7 @@ test('with calls, shows the exact requests, what they wait for, and references i
             "tags": []
           }
 
-        POST /toys/{id of Toy/acme/ball}/friends
+        POST /api/v2/toys/{id of Toy/acme/ball}/friends
           call Toy/acme/ball#friend; adds one friend; waits for Toy/acme/kite#create; order 20;
           success is 200; repeatable
           {

@@ -8,7 +8,7 @@ import { type LiveSet, noResources, type Session, type Wanted } from '../../mode
 import { ownsName } from '../../model/owned-names.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { Target } from '../../model/target.ts';
-import { mountPath } from '../../targets/cluster-auth/mount.ts';
+import { mountPath, mountWords } from '../../targets/cluster-auth/mount.ts';
 import {
   isUnsupportedPath,
   type MountAnswer,
@@ -39,6 +39,10 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
   const asked = list.keys.filter((name) => known.has(name) || others?.(name) === true);
   const looks = await lookAtAll(session, asked, type);
+  if ('broken' in looks) {
+    const why = `${mountWords(session)} fails to give any of its ${list.keys.length} roles: ${looks.broken}`;
+    return { ...noResources, unread: why };
+  }
   const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = looks.flatMap(({ live }) => live ?? []);
@@ -94,16 +98,47 @@ interface Look {
   readonly incomplete?: string;
   /** what was answered is no role of this method */
   readonly isAnother?: boolean;
+  /** the service did not manage to answer */
+  readonly isBroken?: boolean;
 }
 
+/** Why none of the roles could be read. */
+type Broken = { readonly broken: string };
+
+/** So many roles that the service fails to give, and none that it gives: asking for the rest would only take time. */
+const signsOfBreakage = 3;
+
+/** How many are asked for at a time; more would only queue up. */
+const lanes = 10;
+
 /** Where nobody tells the type of the mount, the first role does: of another method no second one is asked for. */
-async function lookAtAll(session: Session, asked: readonly string[], type: MountType): Promise<Look[]> {
-  const all = (some: readonly string[]) =>
-    Promise.all(some.map((name) => lookAt(session, addressOf(session.target, name))));
-  if (type.is === 'this') return all(asked);
-  const first = await all(asked.slice(0, 1));
-  return first.some(({ isAnother }) => isAnother) ? first : [...first, ...(await all(asked.slice(1)))];
+async function lookAtAll(
+  session: Session,
+  asked: readonly string[],
+  type: MountType,
+): Promise<readonly Look[] | Broken> {
+  if (type.is === 'this') return lookSideBySide(session, asked);
+  const first = await lookSideBySide(session, asked.slice(0, 1));
+  if ('broken' in first || first.some(({ isAnother }) => isAnother)) return first;
+  const rest = await lookSideBySide(session, asked.slice(1));
+  return 'broken' in rest ? rest : [...first, ...rest];
 }
+
+/** In the order of the names. */
+async function lookSideBySide(session: Session, asked: readonly string[]): Promise<Look[] | Broken> {
+  const looks: Look[] = [];
+  const isBroken = () => looks.filter(Boolean).length >= signsOfBreakage && looks.every((look) => look.isBroken);
+  const names = asked.entries();
+  const lane = async () => {
+    for (const [at, name] of names) {
+      if (isBroken()) return;
+      looks[at] = await lookAt(session, addressOf(session.target, name));
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return isBroken() ? { broken: looks.find(Boolean)?.incomplete ?? '' } : looks;
+}
+
 
 /**
  * Why the mount is not of this method, as far as what it answers tells; undefined where one role proves it, or where it
@@ -130,7 +165,7 @@ async function lookAt(session: Session, address: Address): Promise<Look> {
   if (answer.is === 'none') return { address };
   if (answer.is === 'unread') {
     const incomplete = `role "${address.name}" was not read: ${answer.why}`;
-    return { address, incomplete, isAnother: isUnsupportedPath(answer) };
+    return { address, incomplete, isAnother: isUnsupportedPath(answer), isBroken: answer.answer.status >= 500 };
   }
   const role = readRole(session, address, answer.data);
   if (role.is === 'role') return { address, live: role.live };

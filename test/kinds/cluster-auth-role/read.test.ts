@@ -128,6 +128,19 @@ describe('Reading the roles of a mount', () => {
     expect(seen).toEqual(['GET /v1/auth/cluster/role?list=true', 'GET /v1/auth/cluster/role/a']);
   });
 
+  it('asks a mount that fails to give any role for a few of them only, and tells one cause', async () => {
+    const names = Array.from({ length: 300 }, (_, n) => `r${n}`);
+    const { session, seen } = await canned((line) =>
+      line.includes('/role/')
+        ? { status: 500, body: { errors: ['boom'] } }
+        : { status: 200, body: { data: { keys: names } } },
+    );
+    const set = await kind.read(session, wants(names.map(role)));
+    expect(set).toMatchObject({ resources: [], incomplete: [] });
+    expect(set.unread).toMatch(/fails to give any of its 300 roles: role "r\d+" was not read: .*boom$/);
+    expect(new Set(seen).size).toBeLessThan(20);
+  });
+
   /** A mount whose list names two roles, and the first of them answers that it is not there. */
   const contradicting = (lists: readonly (readonly string[] | 403)[]) => {
     const left = [...lists];
