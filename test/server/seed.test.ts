@@ -54,6 +54,16 @@ it('gives a workspace what the API cannot make', async () => {
   expect(resource.relationships['current-run']?.data).not.toBeNull();
 });
 
+it('dates runs in the past, the last of the list as the newest, and none before its workspace', async () => {
+  const now = () => new Date('2026-01-01T00:00:00.000Z');
+  const runs = [{ status: 'errored' }, { status: 'applied' }, { status: 'planned', id: 'run-last' }];
+  const api = await serveForTest({ now, seed: seedWith({ workspaces: [{ name: 'net', runs }] }) });
+  const { resource, document } = await api.get('/organizations/acme/workspaces/net?include=current_run');
+  const [current] = document.included ?? [];
+  expect(current).toMatchObject({ id: 'run-last', attributes: { 'created-at': '2025-12-31T23:59:59.000Z' } });
+  expect(resource.attributes['created-at']).toBe('2025-12-31T23:59:57.000Z');
+});
+
 it('changes no row when it is applied again', () => {
   const database = Database.open(':memory:');
   onTestFinished(() => database.close());

@@ -25,7 +25,9 @@ export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void 
       locked_by_id: run,
     }),
   );
-  for (const [index, each] of (seed.runs ?? []).entries()) writeRun(context, id, { run: each, index });
+  const runs = seed.runs ?? [];
+  for (const [index, each] of runs.entries())
+    writeRun(context, id, { run: each, index, at: runTime(context, runs, index) });
   if (seed['intermediate-state-version'] !== undefined) {
     writeStateVersion(context, id, seed['intermediate-state-version']);
   }
@@ -45,7 +47,7 @@ function findWorkspace(context: SeedContext, name: string): string | undefined {
 }
 
 function createWorkspace(context: SeedContext, seed: WorkspaceSeed): string {
-  const { database, organizationId, organizationName, now } = context;
+  const { database, organizationId, organizationName } = context;
   const organization = database.get<OrganizationRecord>('SELECT * FROM organizations WHERE id = :id', {
     id: organizationId,
   });
@@ -59,7 +61,8 @@ function createWorkspace(context: SeedContext, seed: WorkspaceSeed): string {
     source_name: seed['source-name'] ?? null,
   };
   const id = seed.id ?? stableId('ws', organizationName, seed.name);
-  insertWorkspace(database, { id, organizationId }, settings, now);
+  // no run is older than its workspace
+  insertWorkspace(database, { id, organizationId }, settings, runTime(context, seed.runs ?? [], 0));
   return id;
 }
 
@@ -72,9 +75,17 @@ function seedProject(context: SeedContext, name: string | undefined): ProjectRec
   );
 }
 
-/** Runs are dated a second apart, so that the last of the list is the newest. */
-function writeRun(context: SeedContext, workspaceId: string, entry: { run: RunSeed; index: number }): void {
-  const { run, index } = entry;
+/** A second apart and all in the past: the last of the list is the newest, and whatever happens from now on is newer. */
+function runTime(context: SeedContext, runs: readonly RunSeed[], index: number): Date {
+  return new Date(context.now.getTime() - (runs.length - index) * 1000);
+}
+
+function writeRun(
+  context: SeedContext,
+  workspaceId: string,
+  entry: { run: RunSeed; index: number; at: Date },
+): void {
+  const { run, index, at } = entry;
   context.database.run(
     `INSERT INTO runs
        (id, workspace_id, status, plan_duration_ms, apply_duration_ms, failed_policy_check, created_at)
@@ -88,7 +99,7 @@ function writeRun(context: SeedContext, workspaceId: string, entry: { run: RunSe
       plan: run['plan-duration'] ?? null,
       apply: run['apply-duration'] ?? null,
       failed: Number(run['failed-policy-check'] ?? false),
-      created_at: new Date(context.now.getTime() + index * 1000).toISOString(),
+      created_at: at.toISOString(),
     },
   );
 }
