@@ -17,6 +17,7 @@ import {
 import type { ApplyOptions } from './commands/apply.ts';
 import type { ExportOptions } from './commands/export.ts';
 import type { PlanOptions } from './commands/plan.ts';
+import type { ServeOptions } from './commands/serve.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addHistory, addUnlock } from './ledger-commands.ts';
 import { answerInJson, openScreen, printError, type Screen } from './screen.ts';
@@ -284,13 +285,15 @@ function addServe(program: Command, world: World, { end, screenOf }: Ends): void
     .option('--port <number>', 'port to listen on (default: any free one)', parsePort)
     .option('--data <file>', 'database file, or :memory: (default: .trueup/embedded.db)')
     .option('--seed <file>', 'YAML with the organizations, tokens, mounts and so on to start with')
+    .option(
+      '--relaxed-writes',
+      'answers before a write is on the disk: faster, and a power cut may lose the newest',
+    )
     .addOption(new Option('--dialect <name>', 'what it speaks').choices(['neutral']).default('neutral'))
-    .action(
-      async (options: CommonOptions & { port?: number; data?: string; seed?: string; dialect?: string }) => {
-        const { serve } = await import('./commands/serve.ts');
-        end(await serve(options, world, screenOf(options)));
-      },
-    );
+    .action(async (options: CommonOptions & ServeOptions) => {
+      const { serve } = await import('./commands/serve.ts');
+      end(await serve(options, world, screenOf(options)));
+    });
 }
 
 function parseDigest(text: string): string {

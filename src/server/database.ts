@@ -32,15 +32,16 @@ export class Database {
   }
 
   /**
-   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one.
+   * Opens (and creates, and migrates) the database in `file`; `:memory:` makes a private one. What a transaction wrote
+   * is on the disk when it ends, also when the power fails then; with `relaxed` the newest ones may be lost.
    * @throws DataFileError when the file cannot be opened, or is no database
    */
-  static open(file: string): Database {
+  static open(file: string, { relaxed = false }: { readonly relaxed?: boolean } = {}): Database {
     const { DatabaseSync: Sqlite } = loadSqlite();
     let sqlite: DatabaseSync | undefined;
     try {
       sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-      sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+      sqlite.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`);
     } catch (cause) {
       sqlite?.close();
       throw new DataFileError(file, cause);

@@ -34,6 +34,8 @@ export interface ServerOptions {
   /** What to put into the database before serving: the parsed YAML of a seed file. Applied each time, idempotently. */
   readonly seed?: Seed;
   readonly dialect?: 'neutral';
+  /** Writes are answered before they are on the disk: faster, and a power cut may lose the newest of them. */
+  readonly relaxed?: boolean;
   /** The clock; tests replace it. */
   readonly now?: () => Date;
   /** Called with what should never happen: the client is answered 500 and learns no more. */
@@ -55,7 +57,7 @@ export interface RunningServer {
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const seed = readSeed(options.seed ?? {});
-  const database = Database.open(options.data);
+  const database = Database.open(options.data, { relaxed: options.relaxed ?? false });
   const services = createServices(database, options.now ?? (() => new Date()));
   try {
     applySeed(database, seed, services.now());

@@ -40,7 +40,7 @@ export class CrashScene {
     const upstream = { url: '' };
     const wire = await startFaultyProxy(() => upstream.url);
     const origin = await mkdtemp(join(tmpdir(), 'trueup-crash-'));
-    const server = await startServer({ data: join(origin, 'service.db'), seed });
+    const server = await startServer({ data: join(origin, 'service.db'), seed, relaxed: true });
     upstream.url = server.url;
     await writeFile(join(origin, 'trueup.yaml'), stackDocument(wire.url));
     await declare(origin, before);
@@ -59,6 +59,7 @@ export class CrashScene {
     const served: ServedRequest[] = [];
     const server = await startServer({
       data: join(directory, 'service.db'),
+      relaxed: true,
       onRequest: (request) => served.push(request),
     });
     this.#upstream.url = server.url;

@@ -87,7 +87,7 @@ export interface Serving {
 
 /** `trueup serve` with these arguments, once it has said that it is ready; ended with the test at the latest. */
 export async function serveProcess(args: readonly string[], options: ProcessOptions): Promise<Serving> {
-  const child = start(['serve', ...args], options);
+  const child = start(['serve', '--relaxed-writes', ...args], options);
   endWithTest(child);
   const end = exited(child);
   const line = await Promise.race([

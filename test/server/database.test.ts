@@ -85,6 +85,15 @@ it('sees at once what another connection has committed', () => {
   expect(mounts(two)).toEqual(['a']);
 });
 
+it.each([
+  ['has on the disk what a transaction wrote when that ends', {}, 2],
+  ['leaves that to the system where it may', { relaxed: true }, 1],
+])('%s', (_title, options, synchronous) => {
+  const database = Database.open(temporaryFile(), options);
+  onTestFinished(() => database.close());
+  expect(database.get('PRAGMA synchronous')).toEqual({ synchronous });
+});
+
 it('enforces foreign keys', () => {
   const database = open();
   const orphan = { organization_id: 'org-none', user_id: 'user-none' };

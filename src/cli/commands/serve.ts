@@ -12,6 +12,7 @@ export interface ServeOptions {
   readonly data?: string;
   readonly seed?: string;
   readonly dialect?: string;
+  readonly relaxedWrites?: boolean;
 }
 
 /** Resolves when the service was told to stop and has closed. */
@@ -29,6 +30,7 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   const server = await startServer({
     data,
     port: options.port ?? 0,
+    relaxed: options.relaxedWrites ?? false,
     ...(seed === undefined ? {} : { seed: seed.value as Record<string, never> }),
     onFailure: tellFailure(world),
   });
