@@ -3,8 +3,10 @@
  * or else serves that file itself for as long as the command runs (RULES 35).
  */
 import { createHash } from 'node:crypto';
-import { chmod, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { replaceFile } from '../ledger/replace-file.ts';
+import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
 import type { Stack } from '../model/target.ts';
 import { readSeedFile } from './seed-file.ts';
 import type { World } from './world.ts';
@@ -20,7 +22,7 @@ export interface Embedded {
 
 /** Where a stack's embedded service keeps its data, unless `serve --data` says otherwise. */
 export function embeddedDataFile(directory: string): string {
-  return join(directory, '.trueup', 'embedded.db');
+  return join(directory, stateFolderName, 'embedded.db');
 }
 
 /** What stands beside a data file: where it is served now, and the tokens of its owner. */
@@ -32,7 +34,7 @@ const beside = {
 /** Makes sure that the stack's organizations and mounts exist, and that someone serves them. */
 export async function openEmbedded(stack: Stack, world: World): Promise<Embedded> {
   const data = embeddedDataFile(stack.directory);
-  await mkdir(dirname(data), { recursive: true });
+  await makeStateFolder(dirname(data));
   const { ownerToken, serviceToken } = await ensureTenants(stack, data);
   const tokens = { ownerToken, serviceToken };
   const running = await findRunning(data);
@@ -66,8 +68,7 @@ async function ensureTenants(stack: Stack, data: string): Promise<Given> {
     ...(seed === undefined ? {} : { seed }),
   };
   if (known?.ownerToken !== given.ownerToken || known.seed !== seed) {
-    await writeFile(beside.tokens(data), `${JSON.stringify(given, null, 2)}\n`, { mode: 0o600 });
-    await chmod(beside.tokens(data), 0o600);
+    await replaceFile(beside.tokens(data), `${JSON.stringify(given, null, 2)}\n`);
   }
   return given;
 }
@@ -114,6 +115,6 @@ export function tellFailure(world: World): (error: Error) => void {
 /** Tells later commands where a data file is served. Returns how to take it back. */
 export async function announce(data: string, url: string): Promise<() => Promise<void>> {
   if (data === ':memory:') return async () => {};
-  await writeFile(beside.url(data), `${url}\n`);
+  await replaceFile(beside.url(data), `${url}\n`);
   return () => rm(beside.url(data), { force: true });
 }

@@ -5,6 +5,7 @@ import { localLedger } from '../ledger/local-file.ts';
 import { postgresLedger } from '../ledger/postgres.ts';
 import { systemClock } from '../http/clock.ts';
 import { Waits } from '../http/waits.ts';
+import { stateFolderName } from '../ledger/state-folder.ts';
 import type { StackStore } from '../model/ledger.ts';
 import type { Stack } from '../model/target.ts';
 import { readSecret } from './secrets.ts';
@@ -56,5 +57,5 @@ async function storeOf(
 
 /** One ledger a stack, beside its file. */
 export function ledgerFile(directory: string, stack: string): string {
-  return join(directory, '.trueup', `${stack}.ledger.json`);
+  return join(directory, stateFolderName, `${stack}.ledger.json`);
 }

@@ -3,12 +3,13 @@
  * reader sees the old text or the new one, and never a half, even when the machine stops in between.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { makeFolder } from './state-folder.ts';
 
 /** Makes the directory of the file when there is none. Readable by its owner only. */
 export async function replaceFile(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true });
+  await makeFolder(dirname(file));
   const fresh = `${file}.${randomUUID()}${freshSuffix}`;
   try {
     await writeSynced(fresh, text);

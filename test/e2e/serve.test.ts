@@ -1,45 +1,13 @@
 /** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (RULES 35). */
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { trueup } from '../captured-world.ts';
-import { role, workspace } from './documents.ts';
+import { embeddedStack, emptyDirectory } from './embedded-stack.ts';
 import { openFaultyProxy } from './faulty-proxy.ts';
 import { serveProcess, trueupProcess } from './process.ts';
-
-async function emptyDirectory(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-serve-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return directory;
-}
-
-/** A stack whose two targets are the embedded service. */
-async function embeddedStack(): Promise<string> {
-  const directory = await emptyDirectory();
-  await mkdir(join(directory, 'manifests'));
-  const stack = {
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name: 'payments' },
-    spec: {
-      manifests: ['manifests/*.yaml'],
-      targets: [
-        { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' },
-        { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'cluster' },
-      ],
-    },
-  };
-  await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));
-  const documents = [workspace('app', { tags: { env: 'prod' } }), role('web')];
-  await writeFile(
-    join(directory, 'manifests', 'all.yaml'),
-    documents.map((document) => JSON.stringify(document)).join('\n---\n'),
-  );
-  return directory;
-}
 
 describe('trueup serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
@@ -53,7 +21,7 @@ describe('trueup serve', () => {
       expect((await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`)).status).toBe(401);
       const { code, out, err } = await serving.stop(signal);
       expect({ code, out, err }).toEqual({ code: 0, out: `${serving.line}\n`, err: '' });
-      expect(await readdir(join(cwd, '.trueup'))).toEqual(['embedded.db']);
+      expect(await readdir(join(cwd, '.trueup'))).toEqual(['.gitignore', 'embedded.db']);
       await expect(fetch(serving.url)).rejects.toThrow();
     },
   );

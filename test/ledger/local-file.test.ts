@@ -114,14 +114,14 @@ describe('a write', () => {
     const before = await store.read();
     await written();
     await expect(store.write(before)).rejects.toBeInstanceOf(LedgerConflict);
-    expect(await readdir(directory)).toEqual(['mine.ledger.json']);
+    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json']);
   });
 
   test('leaves the ledger alone in its directory', async () => {
     const { directory, store, written } = await open();
     await written();
     await store.write(await store.read());
-    expect(await readdir(directory)).toEqual(['mine.ledger.json']);
+    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json']);
   });
 
   test('that was killed half-way changes nothing: its torn file is no ledger', async () => {

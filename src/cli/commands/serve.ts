@@ -1,6 +1,6 @@
 /** `trueup serve`: the embedded service by itself, for trying things and for testing pipelines. */
-import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { makeStateFolder } from '../../ledger/state-folder.ts';
 import { announce, embeddedDataFile, tellFailure } from '../embedded.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Screen } from '../screen.ts';
@@ -23,7 +23,7 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   }
   const data =
     options.data === ':memory:' ? options.data : resolve(world.cwd, options.data ?? embeddedDataFile('.'));
-  if (data !== ':memory:') await mkdir(dirname(data), { recursive: true });
+  if (data !== ':memory:') await makeStateFolder(dirname(data));
   // The server checks the seed's shape itself and says what is wrong with it.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, world.cwd);
   const { startServer } = await import('../../server/start-server.ts');

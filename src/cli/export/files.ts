@@ -1,7 +1,8 @@
 /** Into which files manifests go, and how these come onto the disk: never over a file that is there, unless asked to. */
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
+import { makeFolder } from '../../ledger/state-folder.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/write-manifests.ts';
 import { kebabCase } from '../../model/field-names.ts';
 import type { DraftedManifest } from './draft.ts';
@@ -62,7 +63,7 @@ export async function writeFiles(
 ): Promise<void> {
   for (const file of files) {
     const path = join(directory, file.path);
-    await mkdir(dirname(path), { recursive: true });
+    await makeFolder(dirname(path));
     await writeFile(path, textOf(file, directory, schemas), { flag: force ? 'w' : 'wx' });
   }
 }
