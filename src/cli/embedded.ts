@@ -2,7 +2,6 @@
  * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
  * or else serves that file itself for as long as the command runs (RULES 35).
  */
-import { createHash } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { replaceFile } from '../ledger/replace-file.ts';
@@ -35,8 +34,8 @@ const beside = {
 export async function openEmbedded(stack: Stack, world: World): Promise<Embedded> {
   const data = embeddedDataFile(stack.directory);
   await makeStateFolder(dirname(data));
-  const { ownerToken, serviceToken } = await ensureTenants(stack, data);
-  const tokens = { ownerToken, serviceToken };
+  await ensureSeeded(stack, data);
+  const tokens = await ensureTenants(stack, data);
   const running = await findRunning(data);
   if (running !== undefined) return { url: running, ...tokens, close: async () => {} };
   const { startServer } = await import('../server/start-server.ts');
@@ -44,53 +43,41 @@ export async function openEmbedded(stack: Stack, world: World): Promise<Embedded
   return { url: server.url, ...tokens, close: () => server.close() };
 }
 
-/** What a data file was given so far. Kept beside it, readable by its owner only. */
-interface Given {
-  readonly ownerToken: string;
-  readonly serviceToken: string;
-  /** SHA-256 of the seed that was applied last: a seed is applied once, and again when it was edited */
-  readonly seed?: string;
-}
+/** Of a data file's owner. Kept beside it, readable by its owner only. */
+type Tokens = Pick<Embedded, 'ownerToken' | 'serviceToken'>;
 
-async function ensureTenants(stack: Stack, data: string): Promise<Given> {
+async function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
   const embedded = stack.targets.filter((target) => target.url === 'embedded');
-  const known = await readGiven(data);
+  const known = await readTokens(data);
   const { ensureTenants: ensure } = await import('../server/ensure-tenants.ts');
-  const wanted = {
-    organizations: embedded.flatMap(({ organization }) => organization ?? []),
-    mounts: embedded.flatMap(({ mount }) => mount ?? []),
-  };
-  const tokens = ensure(data, wanted, known);
-  const seed = await ensureSeeded(stack, data, known?.seed);
-  const given: Given = {
-    ownerToken: tokens.ownerToken,
-    serviceToken: tokens.serviceToken,
-    ...(seed === undefined ? {} : { seed }),
-  };
-  if (known?.ownerToken !== given.ownerToken || known.seed !== seed) {
-    await replaceFile(beside.tokens(data), `${JSON.stringify(given, null, 2)}\n`);
+  const tokens = ensure(
+    data,
+    {
+      organizations: embedded.flatMap(({ organization }) => organization ?? []),
+      mounts: embedded.flatMap(({ mount }) => mount ?? []),
+    },
+    known,
+  );
+  if (known?.ownerToken !== tokens.ownerToken) {
+    await replaceFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
   }
-  return given;
+  return tokens;
 }
 
-async function ensureSeeded(
-  stack: Stack,
-  data: string,
-  applied: string | undefined,
-): Promise<string | undefined> {
-  if (stack.embedded === undefined) return undefined;
-  const { text, value } = await readSeedFile(stack.embedded.seed, stack.directory);
-  const hash = createHash('sha256').update(text).digest('hex');
-  if (hash === applied) return hash;
+/** A seed is applied at every start: the data file knows what it has got of it already. */
+async function ensureSeeded(stack: Stack, data: string): Promise<void> {
+  if (stack.embedded === undefined) return;
+  const seed = await readSeedFile(stack.embedded.seed, stack.directory);
   const { seedDataFile } = await import('../server/seed-data-file.ts');
-  seedDataFile(data, value);
-  return hash;
+  seedDataFile(data, seed);
 }
 
 /** Undefined also for a file that is damaged: tokens are registered anew then, as for a new data file. */
-async function readGiven(data: string): Promise<Given | undefined> {
+async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
-    return JSON.parse(await readFile(beside.tokens(data), 'utf8'));
+    const { ownerToken, serviceToken } = JSON.parse(await readFile(beside.tokens(data), 'utf8'));
+    const whole = typeof ownerToken === 'string' && typeof serviceToken === 'string';
+    return whole ? { ownerToken, serviceToken } : undefined;
   } catch {
     return undefined;
   }

@@ -78,7 +78,7 @@ function tellError(error: unknown, screen: Screen): ExitCode {
  * service says of its files: known by name, for it is loaded only when it is started.
  */
 function isSystemError(error: unknown): error is Error {
-  const ofService = ['SeedError', 'DataFileError'];
+  const ofService = ['SeedError', 'SeedConflictError', 'DataFileError'];
   return error instanceof Error && ('syscall' in error || ofService.includes(error.name));
 }
 

@@ -8,17 +8,10 @@ export class SeedFileError extends Error {
   override readonly name = 'SeedFileError';
 }
 
-export interface SeedFile {
-  readonly text: string;
-  /** parsed */
-  readonly value: unknown;
-}
-
-/** @param directory what a relative file name starts from. @throws SeedFileError */
-export async function readSeedFile(file: string, directory: string): Promise<SeedFile> {
+/** The parsed YAML. @param directory what a relative file name starts from. @throws SeedFileError */
+export async function readSeedFile(file: string, directory: string): Promise<unknown> {
   try {
-    const text = await readFile(resolve(directory, file), 'utf8');
-    return { text, value: load(text) };
+    return load(await readFile(resolve(directory, file), 'utf8'));
   } catch (cause) {
     const [why] = (cause instanceof Error ? cause.message : String(cause)).split('\n');
     throw new SeedFileError(`the seed "${file}" cannot be read: ${why}`, { cause });

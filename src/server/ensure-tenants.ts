@@ -7,8 +7,9 @@ import { Database } from './database.ts';
 import { OWNERS_TEAM } from './identity/caller.ts';
 import { ROOT_POLICY } from './identity/service-policies.ts';
 import { newToken } from './identity/tokens.ts';
-import { applySeed } from './seed/apply-seed.ts';
+import { writeSeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
+import { seedAlways } from './seed/seeding.ts';
 
 export interface Tenants {
   readonly organizations: readonly string[];
@@ -42,7 +43,7 @@ export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: Tenant
   });
   const database = Database.open(dataFile);
   try {
-    applySeed(database, seed, new Date());
+    writeSeed(seedAlways(database, new Date()), seed);
   } finally {
     database.close();
   }

@@ -7,7 +7,7 @@ import { readSeed } from './seed/read-seed.ts';
 
 /**
  * @param seed the parsed YAML of a seed file
- * @throws SeedError when the seed is malformed
+ * @throws SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added
  */
 export function seedDataFile(dataFile: string, seed: unknown): void {
   const read = readSeed(seed);

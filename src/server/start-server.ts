@@ -31,7 +31,7 @@ export interface ServerOptions {
   readonly data: string;
   /** 0 (the default) lets the system choose a free port. */
   readonly port?: number;
-  /** What to put into the database before serving: the parsed YAML of a seed file. Applied each time, idempotently. */
+  /** What to put into the database before serving: the parsed YAML of a seed file. What the data has got of it before stays as it is. */
   readonly seed?: Seed;
   readonly dialect?: 'neutral';
   /** Writes are answered before they are on the disk: faster, and a power cut may lose the newest of them. */
@@ -53,7 +53,7 @@ export interface RunningServer {
 
 /**
  * Opens the database, applies the seed and listens.
- * @throws SeedError when the seed is malformed; the system's error when the file or the port cannot be opened.
+ * @throws SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file or the port cannot be opened.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const seed = readSeed(options.seed ?? {});

@@ -11,8 +11,8 @@ export async function emptyDirectory(): Promise<string> {
   return directory;
 }
 
-/** A stack whose two targets are the embedded service. */
-export async function embeddedStack(): Promise<string> {
+/** A stack whose two targets are the embedded service; `more` stands in its `spec`, too. */
+export async function embeddedStack(more: object = {}): Promise<string> {
   const directory = await emptyDirectory();
   await mkdir(join(directory, 'manifests'));
   const stack = {
@@ -25,6 +25,7 @@ export async function embeddedStack(): Promise<string> {
         { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' },
         { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'cluster' },
       ],
+      ...more,
     },
   };
   await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));

@@ -8,7 +8,7 @@ import { Database } from '../../src/server/database.ts';
 import { applySeed } from '../../src/server/seed/apply-seed.ts';
 import { readSeed } from '../../src/server/seed/read-seed.ts';
 import { SeedError } from '../../src/server/seed/seed-reader.ts';
-import { SEED, seedWith, serveForTest } from './serve-for-test.ts';
+import { seedWith, serveForTest } from './serve-for-test.ts';
 
 /** The lines of a refused seed; none when it is fine. */
 function problems(data: unknown): readonly string[] {
@@ -21,7 +21,13 @@ function problems(data: unknown): readonly string[] {
   }
 }
 
-const RICH = seedWith({
+function temporaryFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-seed-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return join(directory, 'embedded.db');
+}
+
+const RICH_ACME: Parameters<typeof seedWith>[0] = {
   'data-retention-policy': { 'delete-older-than-n-days': 30 },
   workspaces: [
     {
@@ -38,7 +44,9 @@ const RICH = seedWith({
     },
   ],
   teams: [{ name: 'devs', members: ['bob'], token: 'devs', 'workspace-access': { net: 'write' } }],
-});
+};
+
+const RICH = seedWith(RICH_ACME);
 
 it('gives a workspace what the API cannot make', async () => {
   const api = await serveForTest({ seed: RICH });
@@ -79,9 +87,7 @@ it('changes no row when it is applied again', () => {
 });
 
 it('keeps what requests have changed and the seed does not mention', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-seed-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  const data = join(directory, 'embedded.db');
+  const data = temporaryFile();
   const first = await serveForTest({ data, seed: RICH });
   await first.update('ws-net', { description: 'mine', name: 'net' });
   await first.created({ name: 'extra' });
@@ -90,15 +96,71 @@ it('keeps what requests have changed and the seed does not mention', async () =>
   expect((await second.get('/organizations/acme/workspaces?sort=name')).names).toEqual(['extra', 'net']);
 });
 
-it('corrects settings of an organization that an earlier seed made', async () => {
-  const database = Database.open(':memory:');
-  onTestFinished(() => database.close());
-  applySeed(database, readSeed(SEED), new Date());
-  applySeed(database, readSeed(seedWith({ 'allow-force-delete-workspaces': true })), new Date());
-  const rows = database.all(
-    "SELECT allow_force_delete_workspaces AS allowed FROM organizations WHERE name = 'acme'",
+it('adds what is new in an edited seed, and leaves what it made before', async () => {
+  const data = temporaryFile();
+  await serveForTest({ data, seed: RICH });
+  const edited = seedWith({
+    ...RICH_ACME,
+    'allow-force-delete-workspaces': true,
+    workspaces: [{ name: 'net', id: 'ws-net', 'resource-count': 9 }, { name: 'app' }],
+    teams: [
+      { name: 'devs', members: ['eve'], token: 'devs-too', 'workspace-access': { net: 'read', app: 'read' } },
+    ],
+  });
+  const api = await serveForTest({ data, seed: edited });
+  expect((await api.get('/organizations/acme/workspaces?sort=name')).names).toEqual(['app', 'net']);
+  expect((await api.attributes('ws-net'))['resource-count']).toBe(4);
+  expect((await api.get('/organizations/acme')).resource.attributes).not.toMatchObject({
+    'allow-force-delete-workspaces': true,
+  });
+  for (const holder of ['bob', 'eve', 'devs', 'devs-too']) {
+    const { resources } = await api.as(holder).get('/organizations/acme/workspaces?sort=name');
+    expect([holder, resources.map(({ attributes }) => attributes['name'])]).toEqual([holder, ['app', 'net']]);
+  }
+  expect((await api.as('devs').post('/workspaces/ws-net/actions/lock', {})).status).toBe(200);
+});
+
+it('grants access to a seeded workspace by whatever name it has now', async () => {
+  const data = temporaryFile();
+  const first = await serveForTest({ data, seed: RICH });
+  await first.update('ws-net', { name: 'core' });
+  await first.created({ name: 'net' });
+  const teams = [{ name: 'guests', token: 'guests', 'workspace-access': { net: 'read' } }];
+  const api = await serveForTest({ data, seed: seedWith({ ...RICH_ACME, teams }) });
+  const { resources } = await api.as('guests').get('/organizations/acme/workspaces');
+  expect(resources.map(({ id }) => id)).toEqual(['ws-net']);
+});
+
+it('adds nothing, and says why, when something new in it has a name or an id that is taken', async () => {
+  const data = temporaryFile();
+  const first = await serveForTest({ data, seed: RICH });
+  const id = await first.created({ name: 'app' });
+  const start = (more: object) =>
+    serveForTest({ data, seed: { organizations: [{ name: 'acme', ...more }] } });
+  await expect(start({ workspaces: [{ name: 'new' }, { name: 'app' }] })).rejects.toThrow(
+    `the seed's workspace "app" cannot be added to organization "acme": its name is taken by "${id}"`,
   );
-  expect(rows).toEqual([{ allowed: 1 }]);
+  await expect(start({ workspaces: [{ name: 'other', id: 'ws-net' }, { name: 'app' }] })).rejects.toThrow(
+    'the seed\'s workspace "app"',
+  );
+  await expect(start({ 'ssh-keys': [{ name: 'new', id: 'sshkey-theirs' }] })).rejects.toThrow(
+    'the seed\'s SSH key "new" cannot be added to organization "acme": its id "sshkey-theirs" belongs to another',
+  );
+  await expect(start({ 'agent-pools': [{ name: 'builders', id: 'apool-2' }] })).rejects.toThrow(
+    'the seed\'s agent pool "builders" cannot be added to organization "acme": its name is taken by "apool-builders"',
+  );
+  expect((await first.get('/organizations/acme/workspaces?sort=name')).names).toEqual(['app', 'net']);
+});
+
+it('leaves alone what stands in a file that was seeded before files knew what they were seeded with', async () => {
+  const data = temporaryFile();
+  const first = await serveForTest({ data, seed: RICH });
+  await first.update('ws-net', { name: 'core' });
+  const database = Database.open(data);
+  database.run('DELETE FROM seeded_things');
+  database.close();
+  const api = await serveForTest({ data, seed: RICH });
+  expect((await api.get('/organizations/acme/workspaces')).names).toEqual(['core']);
 });
 
 it('gives things without an id the same id in every database', async () => {
@@ -171,6 +233,24 @@ it.each([
   ],
 ])('refuses %s, naming the place', (_case, data, expected) => {
   expect(problems(data)).toEqual(expected);
+});
+
+it('refuses two of one name, or of one id', () => {
+  const acme = {
+    name: 'acme',
+    workspaces: [{ name: 'a', id: 'ws-1' }, { name: 'b', id: 'ws-1' }, { name: 'a' }],
+    projects: [{ name: 'a' }],
+    'oauth-tokens': [
+      { id: 'ot-1', name: 'git' },
+      { id: 'ot-2', name: 'git' },
+    ],
+  };
+  const rival = { name: 'rival', workspaces: [{ name: 'a' }], 'oauth-tokens': [{ id: 'ot-2' }] };
+  expect(problems({ organizations: [acme, rival] })).toEqual([
+    'organizations[0].workspaces[1] repeats the id "ws-1"',
+    'organizations[0].workspaces[2] repeats the name "a"',
+    'organizations[1].oauth-tokens[0] repeats the id "ot-2"',
+  ]);
 });
 
 it('refuses references to what the seed does not make', () => {

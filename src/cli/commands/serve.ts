@@ -31,7 +31,7 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
     data,
     port: options.port ?? 0,
     relaxed: options.relaxedWrites ?? false,
-    ...(seed === undefined ? {} : { seed: seed.value as Record<string, never> }),
+    ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
     onFailure: tellFailure(world),
   });
   const withdraw = await announce(data, server.url);

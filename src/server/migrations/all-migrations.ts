@@ -3,5 +3,6 @@
 
 import { FOUNDATIONS } from './001-foundations.ts';
 import { CLUSTER_AUTH } from './002-cluster-auth.ts';
+import { SEEDED_THINGS } from './003-seeded-things.ts';
 
-export const MIGRATIONS: readonly string[] = [FOUNDATIONS, CLUSTER_AUTH];
+export const MIGRATIONS: readonly string[] = [FOUNDATIONS, CLUSTER_AUTH, SEEDED_THINGS];

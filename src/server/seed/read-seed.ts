@@ -137,7 +137,8 @@ export function readSeed(data: unknown): Seed {
   // An empty file parses to nothing; it seeds nothing.
   if (data === undefined || data === null) return {};
   seed(data, '', problems);
-  if (problems.length === 0) problems.push(...danglingReferences(data as Seed));
+  if (problems.length === 0)
+    problems.push(...danglingReferences(data as Seed), ...repeatedIdentities(data as Seed));
   if (problems.length > 0) throw new SeedError(problems);
   return data as Seed;
 }
@@ -178,6 +179,43 @@ function danglingNames(each: OrganizationSeed, at: string): string[] {
       .filter((name) => !workspaces.has(name))
       .map((name) => `${at} names the workspace "${name}", which is not among its workspaces`),
   ];
+}
+
+/** Two of a kind with one name in an organization, or with one id anywhere: one of them would silently be lost. */
+function repeatedIdentities(given: Seed): string[] {
+  const seen = new Set<string>();
+  const kinds = [
+    'projects',
+    'agent-pools',
+    'ssh-keys',
+    'oauth-tokens',
+    'vcs-app-installations',
+    'workspaces',
+  ] as const;
+  return (given.organizations ?? []).flatMap((organization, index) =>
+    kinds.flatMap((kind) =>
+      (organization[kind] ?? []).flatMap((each, position) => {
+        // the name of a connection is what people call it; its id is all that counts
+        const isNamed = kind !== 'oauth-tokens' && kind !== 'vcs-app-installations';
+        const identities = [
+          ...(isNamed ? [['name', each.name, organization.name] as const] : []),
+          ...(each.id === undefined ? [] : [['id', each.id, ''] as const]),
+        ];
+        return identities
+          .filter(([key, value, scope]) => isRepeated(seen, [kind, key, value, scope]))
+          .map(
+            ([key, value]) => `organizations[${index}].${kind}[${position}] repeats the ${key} "${value}"`,
+          );
+      }),
+    ),
+  );
+}
+
+function isRepeated(seen: Set<string>, identity: readonly (string | undefined)[]): boolean {
+  const text = JSON.stringify(identity);
+  if (seen.has(text)) return true;
+  seen.add(text);
+  return false;
 }
 
 /** Every organization has this project; workspaces that name none are created in it. */

@@ -1,12 +1,10 @@
 // What the parts of one organization's seed are handed, and the one thing that several of them do.
 
-import type { Database } from '../database.ts';
+import type { Seeding } from './seeding.ts';
 
-export interface SeedContext {
-  readonly database: Database;
+export interface SeedContext extends Seeding {
   readonly organizationId: string;
   readonly organizationName: string;
-  readonly now: Date;
 }
 
 /** Makes a seeded user a member of the organization. */

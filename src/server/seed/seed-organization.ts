@@ -1,9 +1,8 @@
 // One organization of a seed with everything that belongs to it.
 // Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
 
-import type { Database } from '../database.ts';
 import { stableId } from '../identifiers.ts';
-import { ensureServiceAccount, registerApiToken } from '../identity/tokens.ts';
+import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
 import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/data-retention-policy.ts';
 import { replaceTagBindings } from '../workspaces/tag-bindings.ts';
 import { DEFAULT_PROJECT } from './read-seed.ts';
@@ -11,34 +10,38 @@ import type { NamedSeed, OrganizationSeed, ProjectSeed, VcsConnectionSeed } from
 import { addMember, eachOf, givenColumns, type SeedContext } from './seed-context.ts';
 import { applyTeam } from './seed-team.ts';
 import { applyWorkspace } from './seed-workspace.ts';
+import { isThere, type Seeding } from './seeding.ts';
 
-export function applyOrganization(database: Database, seed: OrganizationSeed, now: Date): void {
+export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
+  const { database, now, isNew } = seeding;
   const context = {
-    database,
-    organizationId: writeOrganization(database, seed, now),
+    ...seeding,
+    organizationId: writeOrganization(seeding, seed),
     organizationName: seed.name,
-    now,
   };
-  eachOf(seed['agent-pools'], (pool) => writeNamed(context, 'agent_pools', 'apool', pool));
-  eachOf(seed['ssh-keys'], (key) => writeNamed(context, 'ssh_keys', 'sshkey', key));
+  eachOf(seed['agent-pools'], (pool) => writeNamed(context, POOLS, pool));
+  eachOf(seed['ssh-keys'], (key) => writeNamed(context, SSH_KEYS, key));
   eachOf(seed['oauth-tokens'], (token) =>
-    writeConnection(context, 'oauth_tokens', token, { client_name: token.name ?? null }),
+    writeConnection(context, OAUTH_TOKENS, token, { client_name: token.name ?? null }),
   );
   eachOf(seed['vcs-app-installations'], (installation) =>
-    writeConnection(context, 'vcs_app_installations', installation, {}),
+    writeConnection(context, APP_INSTALLATIONS, installation, {}),
   );
-  writeSettings(context, seed);
-  eachOf([{ name: DEFAULT_PROJECT }, ...(seed.projects ?? [])], (project) => writeProject(context, project));
+  if (isNew('organization', seed.name)) writeSettings(context, seed);
+  eachOf(seed.projects, (project) => writeProject(context, project));
+  ensureDefaultProject(context);
   eachOf(seed.workspaces, (workspace) => applyWorkspace(context, workspace));
-  eachOf(seed.teams, (team) => applyTeam(context, team));
-  eachOf(seed.members, (username) => addMember(context, username));
-  if (seed.token !== undefined) {
+  eachOf(seed.teams, (team) => applyTeam(context, team, seed.workspaces ?? []));
+  eachOf(seed.members, (username) => {
+    if (isNew('member', seed.name, username)) addMember(context, username);
+  });
+  if (seed.token !== undefined && isNew('organization', seed.name, 'token', hashToken(seed.token))) {
     const userId = ensureServiceAccount(database, `api-org-${seed.name}`, now);
     registerApiToken(database, seed.token, { userId, organizationId: context.organizationId }, now);
   }
 }
 
-function writeOrganization(database: Database, seed: OrganizationSeed, now: Date): string {
+function writeOrganization({ database, now }: Seeding, seed: OrganizationSeed): string {
   const known = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
     name: seed.name,
   });
@@ -81,53 +84,54 @@ function writeSettings(context: SeedContext, seed: OrganizationSeed): void {
   );
 }
 
-function writeNamed(context: SeedContext, table: string, prefix: string, seed: NamedSeed): void {
-  context.database.run(
-    `INSERT INTO ${table} (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)
-     ON CONFLICT (organization_id, name) DO NOTHING`,
-    {
-      id: seed.id ?? stableId(prefix, context.organizationName, seed.name),
-      organization: context.organizationId,
-      name: seed.name,
-      now: context.now.toISOString(),
-    },
-  );
+const POOLS = { table: 'agent_pools', what: 'agent pool', prefix: 'apool' } as const;
+const SSH_KEYS = { table: 'ssh_keys', what: 'SSH key', prefix: 'sshkey' } as const;
+const OAUTH_TOKENS = { table: 'oauth_tokens', what: 'OAuth token' } as const;
+const APP_INSTALLATIONS = { table: 'vcs_app_installations', what: 'app installation' } as const;
+
+function writeNamed(
+  context: SeedContext,
+  { table, what, prefix }: typeof POOLS | typeof SSH_KEYS,
+  seed: NamedSeed,
+): void {
+  const { database, organizationId, organizationName, now, isNew } = context;
+  const id = seed.id ?? stableId(prefix, organizationName, seed.name);
+  if (!isNew(what, organizationName, id) || isThere(context, { table, what, id, name: seed.name })) return;
+  database.insert(table, {
+    id,
+    organization_id: organizationId,
+    name: seed.name,
+    created_at: now.toISOString(),
+  });
 }
 
 function writeConnection(
   context: SeedContext,
-  table: string,
+  { table, what }: typeof OAUTH_TOKENS | typeof APP_INSTALLATIONS,
   seed: VcsConnectionSeed,
   columns: Record<string, string | null>,
 ): void {
-  const row = {
+  if (
+    !context.isNew(what, context.organizationName, seed.id) ||
+    isThere(context, { table, what, id: seed.id })
+  )
+    return;
+  context.database.insert(table, {
     id: seed.id,
     organization_id: context.organizationId,
     service_provider: seed['service-provider'] ?? 'github',
     http_url: (seed['http-url'] ?? 'https://github.com').replace(/\/+$/, ''),
     created_at: context.now.toISOString(),
     ...columns,
-  };
-  const known = context.database.get(`SELECT 1 FROM ${table} WHERE id = :id`, { id: seed.id });
-  if (known === undefined) context.database.insert(table, row);
+  });
 }
 
 function writeProject(context: SeedContext, seed: ProjectSeed): void {
-  const { database, organizationId, organizationName, now } = context;
-  const known = database.get<{ id: string }>(
-    'SELECT id FROM projects WHERE organization_id = :organization AND name = :name',
-    { organization: organizationId, name: seed.name },
-  );
-  const id = known?.id ?? seed.id ?? stableId('prj', organizationName, seed.name);
-  if (known === undefined) {
-    database.insert('projects', {
-      id,
-      organization_id: organizationId,
-      name: seed.name,
-      is_default: Number(seed.name === DEFAULT_PROJECT),
-      created_at: now.toISOString(),
-    });
-  }
+  const { database, organizationName, now } = context;
+  const id = seed.id ?? stableId('prj', organizationName, seed.name);
+  if (!context.isNew('project', organizationName, id)) return;
+  const thing = { table: 'projects', what: 'project', id, name: seed.name } as const;
+  if (!isThere(context, thing)) insertProject(context, id, seed.name);
   database.update(
     'projects',
     id,
@@ -142,6 +146,30 @@ function writeProject(context: SeedContext, seed: ProjectSeed): void {
     const bindings = Object.entries(seed['tag-bindings']).map(([key, value]) => ({ key, value }));
     replaceTagBindings(database, { project_id: id }, bindings, now);
   }
+}
+
+/** Where the seed says nothing of it: every organization has it. */
+function ensureDefaultProject(context: SeedContext): void {
+  const { database, organizationId, organizationName } = context;
+  const known = database.get(
+    'SELECT 1 FROM projects WHERE organization_id = :organization AND is_default = 1',
+    {
+      organization: organizationId,
+    },
+  );
+  if (known === undefined) {
+    insertProject(context, stableId('prj', organizationName, DEFAULT_PROJECT), DEFAULT_PROJECT);
+  }
+}
+
+function insertProject({ database, organizationId, now }: SeedContext, id: string, name: string): void {
+  database.insert('projects', {
+    id,
+    organization_id: organizationId,
+    name,
+    is_default: Number(name === DEFAULT_PROJECT),
+    created_at: now.toISOString(),
+  });
 }
 
 function poolId(context: SeedContext, name: string | undefined): string | undefined {

@@ -1,69 +1,103 @@
 // One team of a seed: its rights, members, token and access.
-// Invariant: access to workspaces and projects is what the seed says for those it names; other access stays.
+// Invariant: each member, token and access is a thing of its own, so that an edited seed can add one to a team that it
+// made before; a right once given is left as it is.
 
 import { stableId } from '../identifiers.ts';
-import { ensureServiceAccount, registerApiToken } from '../identity/tokens.ts';
-import type { TeamSeed } from './seed.ts';
-import { addMember, type SeedContext } from './seed-context.ts';
+import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
+import type { TeamSeed, WorkspaceSeed } from './seed.ts';
+import { addMember, eachOf, givenColumns, type SeedContext } from './seed-context.ts';
+import { workspaceIdOf } from './seed-workspace.ts';
 
-export function applyTeam(context: SeedContext, seed: TeamSeed): void {
-  const { database, organizationId, organizationName, now } = context;
-  const id = writeTeam(context, seed);
-  for (const username of seed.members ?? []) {
-    addMember(context, username);
-    database.run(
-      'INSERT OR IGNORE INTO team_memberships (team_id, user_id) SELECT :team, id FROM users WHERE username = :username',
-      { team: id, username },
-    );
-  }
+export function applyTeam(context: SeedContext, seed: TeamSeed, workspaces: readonly WorkspaceSeed[]): void {
+  const id = stableId('team', context.organizationName, seed.name);
+  const team = {
+    id,
+    name: seed.name,
+    isNew: (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part),
+  };
+  if (team.isNew()) writeTeam(context, id, seed);
+  eachOf(seed.members, (username) => {
+    if (team.isNew('member', username)) addTeamMember(context, id, username);
+  });
   for (const [project, access] of Object.entries(seed['project-access'] ?? {})) {
-    database.run(
-      `INSERT INTO team_project_access (team_id, project_id, access)
-       SELECT :team, id, :access FROM projects WHERE organization_id = :organization AND name = :project
-       ON CONFLICT (team_id, project_id) DO UPDATE SET access = excluded.access`,
-      { team: id, organization: organizationId, project, access },
-    );
+    if (team.isNew('project-access', project)) giveProject(context, id, { project, access });
   }
-  for (const [workspace, access] of Object.entries(seed['workspace-access'] ?? {})) {
-    const custom = typeof access === 'string' ? null : JSON.stringify(access);
-    database.run(
-      `INSERT INTO team_workspace_access (team_id, workspace_id, access, custom_permissions)
-       SELECT :team, id, :access, :custom FROM workspaces
-       WHERE organization_id = :organization AND name = :workspace
-       ON CONFLICT (team_id, workspace_id) DO UPDATE SET
-         access = excluded.access, custom_permissions = excluded.custom_permissions`,
-      {
-        team: id,
-        organization: organizationId,
-        workspace,
-        access: typeof access === 'string' ? access : 'custom',
-        custom,
-      },
-    );
+  for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
+    const workspaceId = workspaceIdOf(context, workspaces.find((one) => one.name === name) ?? { name });
+    if (team.isNew('workspace-access', workspaceId)) giveWorkspace(context, id, { workspaceId, access });
   }
-  if (seed.token !== undefined) {
-    const userId = ensureServiceAccount(database, `api-team-${organizationName}-${seed.name}`, now);
-    registerApiToken(database, seed.token, { userId, teamId: id }, now);
-  }
+  addToken(context, team, seed.token);
 }
 
-function writeTeam(context: SeedContext, seed: TeamSeed): string {
-  const { database, organizationId, organizationName, now } = context;
+interface Team {
+  readonly id: string;
+  readonly name: string;
+  isNew(...part: string[]): boolean;
+}
+
+function addToken(context: SeedContext, team: Team, token: string | undefined): void {
+  if (token === undefined || !team.isNew('token', hashToken(token))) return;
+  const { database, organizationName, now } = context;
+  const userId = ensureServiceAccount(database, `api-team-${organizationName}-${team.name}`, now);
+  registerApiToken(database, token, { userId, teamId: team.id }, now);
+}
+
+/** A team that is there already, because a stack wanted its owner, gets what the seed says and keeps the rest. */
+function writeTeam(context: SeedContext, id: string, seed: TeamSeed): void {
+  const { database, organizationId, now } = context;
   database.run(
-    `INSERT INTO teams
-       (id, organization_id, name, manage_workspaces, read_workspaces, manage_projects, created_at)
-     VALUES (:id, :organization, :name, :manage_workspaces, :read_workspaces, :manage_projects, :now)
-     ON CONFLICT (organization_id, name) DO UPDATE SET manage_workspaces = excluded.manage_workspaces,
-       read_workspaces = excluded.read_workspaces, manage_projects = excluded.manage_projects`,
+    `INSERT INTO teams (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)
+     ON CONFLICT (organization_id, name) DO NOTHING`,
+    { id, organization: organizationId, name: seed.name, now: now.toISOString() },
+  );
+  database.update(
+    'teams',
+    id,
+    givenColumns({
+      manage_workspaces: seed['manage-workspaces'],
+      read_workspaces: seed['read-workspaces'],
+      manage_projects: seed['manage-projects'],
+    }),
+  );
+}
+
+function addTeamMember(context: SeedContext, team: string, username: string): void {
+  addMember(context, username);
+  context.database.run(
+    'INSERT OR IGNORE INTO team_memberships (team_id, user_id) SELECT :team, id FROM users WHERE username = :username',
+    { team, username },
+  );
+}
+
+function giveProject(
+  { database, organizationId }: SeedContext,
+  team: string,
+  { project, access }: { readonly project: string; readonly access: string },
+): void {
+  database.run(
+    `INSERT INTO team_project_access (team_id, project_id, access)
+     SELECT :team, id, :access FROM projects WHERE organization_id = :organization AND name = :project
+     ON CONFLICT (team_id, project_id) DO UPDATE SET access = excluded.access`,
+    { team, organization: organizationId, project, access },
+  );
+}
+
+/** Whatever the seeded workspace is called by now; nothing when it is gone. */
+function giveWorkspace(
+  { database }: SeedContext,
+  team: string,
+  { workspaceId, access }: { readonly workspaceId: string; readonly access: string | readonly string[] },
+): void {
+  database.run(
+    `INSERT INTO team_workspace_access (team_id, workspace_id, access, custom_permissions)
+     SELECT :team, id, :access, :custom FROM workspaces WHERE id = :workspace
+     ON CONFLICT (team_id, workspace_id) DO UPDATE SET
+       access = excluded.access, custom_permissions = excluded.custom_permissions`,
     {
-      id: stableId('team', organizationName, seed.name),
-      organization: organizationId,
-      name: seed.name,
-      manage_workspaces: Number(seed['manage-workspaces'] ?? false),
-      read_workspaces: Number(seed['read-workspaces'] ?? false),
-      manage_projects: Number(seed['manage-projects'] ?? false),
-      now: now.toISOString(),
+      team,
+      workspace: workspaceId,
+      access: typeof access === 'string' ? access : 'custom',
+      custom: typeof access === 'string' ? null : JSON.stringify(access),
     },
   );
-  return stableId('team', organizationName, seed.name);
 }

@@ -1,5 +1,5 @@
-// One workspace of a seed: created with the API's defaults when missing, then given what the API cannot make.
-// Invariant: what the seed does not mention keeps the value that requests gave it.
+// One workspace of a seed: created with the API's defaults, then given what the API cannot make.
+// Invariant: it is made once and whole; renamed, changed or deleted by requests, it stays what they made of it.
 
 import { stableId } from '../identifiers.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
@@ -10,10 +10,14 @@ import { normalTagName } from '../workspaces/tag-names.ts';
 import { addTags } from '../workspaces/tags.ts';
 import type { RunSeed, WorkspaceSeed } from './seed.ts';
 import { givenColumns, type SeedContext } from './seed-context.ts';
+import { isThere } from './seeding.ts';
 
 export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void {
   const { database, organizationId, now } = context;
-  const id = findWorkspace(context, seed.name) ?? createWorkspace(context, seed);
+  const id = workspaceIdOf(context, seed);
+  const thing = { table: 'workspaces', what: 'workspace', id, name: seed.name } as const;
+  if (!context.isNew('workspace', context.organizationName, id) || isThere(context, thing)) return;
+  createWorkspace(context, id, seed);
   const run = seed['locked-by-run'];
   database.update(
     'workspaces',
@@ -39,15 +43,13 @@ export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void 
   }
 }
 
-function findWorkspace(context: SeedContext, name: string): string | undefined {
-  return context.database.get<{ id: string }>(
-    'SELECT id FROM workspaces WHERE organization_id = :organization AND name = :name',
-    { organization: context.organizationId, name },
-  )?.id;
+/** The identity of a workspace in seeds, and its id in the file. */
+export function workspaceIdOf(context: SeedContext, seed: Pick<WorkspaceSeed, 'id' | 'name'>): string {
+  return seed.id ?? stableId('ws', context.organizationName, seed.name);
 }
 
-function createWorkspace(context: SeedContext, seed: WorkspaceSeed): string {
-  const { database, organizationId, organizationName } = context;
+function createWorkspace(context: SeedContext, id: string, seed: WorkspaceSeed): void {
+  const { database, organizationId } = context;
   const organization = database.get<OrganizationRecord>('SELECT * FROM organizations WHERE id = :id', {
     id: organizationId,
   });
@@ -60,10 +62,8 @@ function createWorkspace(context: SeedContext, seed: WorkspaceSeed): string {
     name: seed.name,
     source_name: seed['source-name'] ?? null,
   };
-  const id = seed.id ?? stableId('ws', organizationName, seed.name);
   // no run is older than its workspace
   insertWorkspace(database, { id, organizationId }, settings, runTime(context, seed.runs ?? [], 0));
-  return id;
 }
 
 function seedProject(context: SeedContext, name: string | undefined): ProjectRecord | undefined {
@@ -89,9 +89,7 @@ function writeRun(
   context.database.run(
     `INSERT INTO runs
        (id, workspace_id, status, plan_duration_ms, apply_duration_ms, failed_policy_check, created_at)
-     VALUES (:id, :workspace, :status, :plan, :apply, :failed, :created_at)
-     ON CONFLICT (id) DO UPDATE SET status = excluded.status, plan_duration_ms = excluded.plan_duration_ms,
-       apply_duration_ms = excluded.apply_duration_ms, failed_policy_check = excluded.failed_policy_check`,
+     VALUES (:id, :workspace, :status, :plan, :apply, :failed, :created_at)`,
     {
       id: run.id ?? stableId('run', workspaceId, String(index)),
       workspace: workspaceId,
@@ -107,8 +105,7 @@ function writeRun(
 function writeStateVersion(context: SeedContext, workspaceId: string, status: string): void {
   context.database.run(
     `INSERT INTO state_versions (id, workspace_id, serial, status, intermediate, created_at)
-     VALUES (:id, :workspace, 1, :status, 1, :now)
-     ON CONFLICT (id) DO UPDATE SET status = excluded.status, intermediate = 1`,
+     VALUES (:id, :workspace, 1, :status, 1, :now)`,
     {
       id: stableId('sv', workspaceId),
       workspace: workspaceId,

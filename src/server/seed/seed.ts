@@ -1,6 +1,6 @@
 // What a seed may say: the YAML's own shape, key by key.
-// Invariant: a seed only adds and corrects; applying it again changes nothing, and it never removes what it does not
-// mention. Ids may be given; those left out follow from the names, so they are the same in every database.
+// Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
+// Ids may be given; those left out follow from the names, so they are the same in every database.
 
 import type { PolicyRule } from '../identity/service-policies.ts';
 import type { ExecutionMode } from '../workspaces/workspace-record.ts';
@@ -98,7 +98,7 @@ export interface TeamSeed {
   readonly 'workspace-access'?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** A workspace with what the API cannot make. It is created with defaults when it is missing. */
+/** A workspace with what the API cannot make. It is created with defaults; its id is its identity. */
 export interface WorkspaceSeed {
   readonly name: string;
   readonly id?: string;
