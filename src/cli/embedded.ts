@@ -83,15 +83,12 @@ async function readTokens(data: string): Promise<Tokens | undefined> {
   }
 }
 
-/** The URL of a `serve` on this data file that still answers. */
+/** The URL of a `serve` that has proved that it serves this data file: whoever listens there gets our tokens. */
 async function findRunning(data: string): Promise<string | undefined> {
   const url = (await readFile(beside.url(data), 'utf8').catch(() => '')).trim();
-  if (url === '') return undefined;
-  const answers = await fetch(`${url}/api/v2/ping`, { signal: AbortSignal.timeout(2000) }).then(
-    () => true,
-    () => false,
-  );
-  return answers ? url : undefined;
+  if (!/^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return undefined;
+  const { isServedAt } = await import('../server/serving-proof.ts');
+  return (await isServedAt(data, url)) ? url : undefined;
 }
 
 /** A failure of the service itself is a bug of ours, and nobody else would tell it. */

@@ -11,9 +11,11 @@ import { MIGRATIONS } from './migrations/all-migrations.ts';
 /** Named parameters of one statement: `:name` in the SQL text, `name` here. Booleans are stored as 0 and 1. */
 export type SqlParameters = Record<string, SQLInputValue>;
 
+/** The name of the data file that is none. */
+export const IN_MEMORY = ':memory:';
+
 const BUSY_TIMEOUT_MS = 10_000;
 const KEPT_STATEMENTS = 500;
-const IN_MEMORY = ':memory:';
 const OWNER_ONLY = 0o600;
 
 /** The data file cannot be opened, or is no database. */

@@ -16,6 +16,7 @@ import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed.ts';
 import { createServices, type Services } from './services.ts';
+import { serveProof } from './serving-proof.ts';
 import { WORKSPACE_ENDPOINTS } from './workspaces/endpoints.ts';
 
 /** One answered request, for those who count or log them. `route` is the pattern that matched, or the bare path. */
@@ -106,5 +107,6 @@ async function buildApp(services: Services, options: ServerOptions): Promise<Fas
   });
   await app.register(async (scope) => serveApi(scope, services, WORKSPACE_ENDPOINTS), { prefix: '/api/v2' });
   await app.register(async (scope) => registerClusterAuth(scope, services));
+  serveProof(app, services.database, options.data);
   return app;
 }

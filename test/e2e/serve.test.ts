@@ -4,9 +4,10 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { announce } from '../../src/cli/embedded.ts';
+import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
 import { trueup } from '../captured-world.ts';
 import { embeddedStack, emptyDirectory } from './embedded-stack.ts';
-import { openFaultyProxy } from './faulty-proxy.ts';
 import { serveProcess, trueupProcess } from './process.ts';
 
 describe('trueup serve', () => {
@@ -90,17 +91,21 @@ describe('a stack with "url: embedded"', () => {
 
   it('uses a serve that runs on its data, and does without it once that has stopped', async () => {
     const cwd = await embeddedStack();
-    const serving = await serveProcess([], { cwd });
-    const wire = await openFaultyProxy(serving.url);
-    await writeFile(join(cwd, '.trueup', 'embedded.db.url'), `${wire.url}\n`);
+    const data = join(cwd, '.trueup', 'embedded.db');
+    await mkdir(join(cwd, '.trueup'));
+    const served: ServedRequest[] = [];
+    const server = await startServer({ data, onRequest: (request) => served.push(request) });
+    const withdraw = await announce(data, server.url);
     expect((await trueup(['apply', '--yes'], { cwd })).code).toBe(0);
-    expect(wire.writes().map(({ method, path }) => `${method} ${path}`)).toEqual(
+    const writes = served.filter(({ method }) => method !== 'GET');
+    expect(writes.map(({ method, url }) => `${method} ${url}`)).toEqual(
       expect.arrayContaining([
         'POST /api/v2/organizations/acme/workspaces',
         'POST /v1/auth/cluster/role/web',
       ]),
     );
-    await serving.stop();
+    await withdraw();
+    await server.close();
     expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
   });
 

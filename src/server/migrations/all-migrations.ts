@@ -4,5 +4,6 @@
 import { FOUNDATIONS } from './001-foundations.ts';
 import { CLUSTER_AUTH } from './002-cluster-auth.ts';
 import { SEEDED_THINGS } from './003-seeded-things.ts';
+import { DATA_FILE } from './004-data-file.ts';
 
-export const MIGRATIONS: readonly string[] = [FOUNDATIONS, CLUSTER_AUTH, SEEDED_THINGS];
+export const MIGRATIONS: readonly string[] = [FOUNDATIONS, CLUSTER_AUTH, SEEDED_THINGS, DATA_FILE];
