@@ -2,8 +2,8 @@
  * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
  * or else serves that file itself for as long as the command runs (RULES 35).
  */
-import { readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { readFile, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { replaceFile } from '../ledger/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
 import type { Stack } from '../model/target.ts';
@@ -24,6 +24,12 @@ export function embeddedDataFile(directory: string): string {
   return join(directory, stateFolderName, 'embedded.db');
 }
 
+/** Makes its folder. Returns where it really is: what stands beside it stands there, whatever path leads to it. */
+export async function prepareDataFile(data: string): Promise<string> {
+  await makeStateFolder(dirname(data));
+  return realpath(data).catch(async () => join(await realpath(dirname(data)), basename(data)));
+}
+
 /** What stands beside a data file: where it is served now, and the tokens of its owner. */
 const beside = {
   url: (data: string) => `${data}.url`,
@@ -32,8 +38,7 @@ const beside = {
 
 /** Makes sure that the stack's organizations and mounts exist, and that someone serves them. */
 export async function openEmbedded(stack: Stack, world: World): Promise<Embedded> {
-  const data = embeddedDataFile(stack.directory);
-  await makeStateFolder(dirname(data));
+  const data = await prepareDataFile(embeddedDataFile(stack.directory));
   await ensureSeeded(stack, data);
   const tokens = await ensureTenants(stack, data);
   const running = await findRunning(data);
@@ -85,10 +90,16 @@ async function readTokens(data: string): Promise<Tokens | undefined> {
 
 /** The URL of a `serve` that has proved that it serves this data file: whoever listens there gets our tokens. */
 async function findRunning(data: string): Promise<string | undefined> {
-  const url = (await readFile(beside.url(data), 'utf8').catch(() => '')).trim();
-  if (!/^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url)) return undefined;
+  const url = await readAnnounced(data);
+  if (url === undefined) return undefined;
   const { isServedAt } = await import('../server/serving-proof.ts');
   return (await isServedAt(data, url)) ? url : undefined;
+}
+
+/** Where a `serve` said last that it serves the file. It may be gone. */
+export async function readAnnounced(data: string): Promise<string | undefined> {
+  const url = (await readFile(beside.url(data), 'utf8').catch(() => '')).trim();
+  return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? url : undefined;
 }
 
 /** A failure of the service itself is a bug of ours, and nobody else would tell it. */
@@ -100,5 +111,10 @@ export function tellFailure(world: World): (error: Error) => void {
 export async function announce(data: string, url: string): Promise<() => Promise<void>> {
   if (data === ':memory:') return async () => {};
   await replaceFile(beside.url(data), `${url}\n`);
-  return () => rm(beside.url(data), { force: true });
+  return () => withdrawAnnounced(data);
+}
+
+/** For who takes the file over from a `serve` that was killed, too. */
+export function withdrawAnnounced(data: string): Promise<void> {
+  return rm(beside.url(data), { force: true });
 }

@@ -2,11 +2,11 @@
 // Invariants: the schema is current before anyone reads; a write happens inside one immediate transaction or not at
 // all; no row is cached, because another process may write to the same file; the file is its owner's alone.
 
-import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import { loadSqlite } from './load-sqlite.ts';
 import { MIGRATIONS } from './migrations/all-migrations.ts';
+import { createPrivate, keepPrivate } from './private-file.ts';
 
 /** Named parameters of one statement: `:name` in the SQL text, `name` here. Booleans are stored as 0 and 1. */
 export type SqlParameters = Record<string, SQLInputValue>;
@@ -16,7 +16,6 @@ export const IN_MEMORY = ':memory:';
 
 const BUSY_TIMEOUT_MS = 10_000;
 const KEPT_STATEMENTS = 500;
-const OWNER_ONLY = 0o600;
 
 /** The data file cannot be opened, or is no database. */
 export class DataFileError extends Error {
@@ -45,9 +44,9 @@ export class Database {
     const { DatabaseSync: Sqlite } = loadSqlite();
     let sqlite: DatabaseSync | undefined;
     try {
-      createPrivate(file);
+      if (file !== IN_MEMORY) createPrivate(file);
       sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
-      keepPrivate(file);
+      if (file !== IN_MEMORY) keepPrivate(file);
       sqlite.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`);
     } catch (cause) {
       sqlite?.close();
@@ -136,30 +135,5 @@ export class Database {
       for (const sql of missing) this.#sqlite.exec(sql);
       if (missing.length > 0) this.#sqlite.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
     });
-  }
-}
-
-/** An existing file is never opened here: closing it again would take SQLite's own locks of it away. */
-function createPrivate(file: string): void {
-  if (file === IN_MEMORY) return;
-  try {
-    closeSync(openSync(file, 'wx', OWNER_ONLY));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
-}
-
-/** For files that an earlier version made. Those that SQLite makes beside it from now on get the mode of the file. */
-function keepPrivate(file: string): void {
-  if (file === IN_MEMORY) return;
-  for (const each of [file, `${file}-wal`, `${file}-shm`]) {
-    const mode = statSync(each, { throwIfNoEntry: false })?.mode ?? OWNER_ONLY;
-    if ((mode & 0o077) === 0) continue;
-    try {
-      chmodSync(each, OWNER_ONLY);
-    } catch (error) {
-      // a file of somebody else, or a file system that has no modes
-      if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
-    }
   }
 }

@@ -1,6 +1,6 @@
 /** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (RULES 35). */
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -22,10 +22,44 @@ describe('trueup serve', () => {
       expect((await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`)).status).toBe(401);
       const { code, out, err } = await serving.stop(signal);
       expect({ code, out, err }).toEqual({ code: 0, out: `${serving.line}\n`, err: '' });
-      expect(await readdir(join(cwd, '.trueup'))).toEqual(['.gitignore', 'embedded.db']);
+      expect(await readdir(join(cwd, '.trueup'))).toEqual(['.gitignore', 'embedded.db', 'embedded.db.lock']);
       await expect(fetch(serving.url)).rejects.toThrow();
     },
   );
+
+  it('is refused on a file that another one serves, by whatever path, and told who that is', async () => {
+    const cwd = await emptyDirectory();
+    const serving = await serveProcess([], { cwd });
+    await symlink('.trueup', join(cwd, 'linked'));
+    const refusal = async (...args: string[]) => {
+      const { code, out, err } = await trueupProcess(['serve', ...args], { cwd });
+      expect({ code, out }, err).toEqual({ code: 1, out: '' });
+      return err;
+    };
+    const data = join(await realpath(cwd), '.trueup', 'embedded.db');
+    const err = await refusal();
+    const pid = Number(/by process (\d+)$/m.exec(err)?.[1]);
+    expect(err).toBe(
+      `error: the data file "${data}" is served already: at ${serving.url} by process ${pid}\n`,
+    );
+    expect(await refusal('--data', 'linked/embedded.db')).toBe(err);
+    process.kill(pid, 'SIGSTOP');
+    expect(await refusal()).toBe(err);
+    process.kill(pid, 'SIGCONT');
+    expect((await fetch(`${serving.url}/api/v2/organizations`)).status).toBe(401);
+    expect(await readFile(`${data}.url`, 'utf8')).toBe(`${serving.url}\n`);
+    expect(await serving.stop()).toMatchObject({ code: 0 });
+  });
+
+  it('is not refused on a file whose server has stopped or died', async () => {
+    const cwd = await emptyDirectory();
+    for (const end of ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {
+      const serving = await serveProcess([], { cwd });
+      await serving.stop(end);
+    }
+    const serving = await serveProcess([], { cwd });
+    expect(await readFile(join(cwd, '.trueup', 'embedded.db.url'), 'utf8')).toBe(`${serving.url}\n`);
+  });
 
   it('with data in memory leaves no file behind, and knows what its seed says', async () => {
     const cwd = await emptyDirectory();

@@ -1,7 +1,13 @@
 /** `trueup serve`: the embedded service by itself, for trying things and for testing pipelines. */
-import { dirname, resolve } from 'node:path';
-import { makeStateFolder } from '../../ledger/state-folder.ts';
-import { announce, embeddedDataFile, tellFailure } from '../embedded.ts';
+import { resolve } from 'node:path';
+import {
+  announce,
+  embeddedDataFile,
+  prepareDataFile,
+  readAnnounced,
+  tellFailure,
+  withdrawAnnounced,
+} from '../embedded.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Screen } from '../screen.ts';
 import { readSeedFile } from '../seed-file.ts';
@@ -21,16 +27,54 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
     printError(screen, `the embedded service does not speak "${options.dialect}": it speaks "neutral"`);
     return exitCodes.error;
   }
-  const data =
-    options.data === ':memory:' ? options.data : resolve(world.cwd, options.data ?? embeddedDataFile('.'));
-  if (data !== ':memory:') await makeStateFolder(dirname(data));
   // The server checks the seed's shape itself and says what is wrong with it.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, world.cwd);
+  const place = options.data === inMemory ? inMemory : await placeOfData(options, world);
+  const hold = await take(place);
+  if ('refused' in hold) {
+    printError(screen, hold.refused);
+    return exitCodes.error;
+  }
+  try {
+    await serveUntilStopped(place, { ...options, seed }, world);
+  } finally {
+    hold.release();
+  }
+  return exitCodes.done;
+}
+
+const inMemory = ':memory:';
+
+function placeOfData(options: ServeOptions, world: World): Promise<string> {
+  return prepareDataFile(resolve(world.cwd, options.data ?? embeddedDataFile('.')));
+}
+
+/** One `serve` a file; data in memory is nobody else's anyway. */
+async function take(data: string): Promise<{ release(): void } | { readonly refused: string }> {
+  if (data === inMemory) return { release: () => {} };
+  const { holdDataFile } = await import('../../server/hold-data-file.ts');
+  const hold = holdDataFile(data, process.pid);
+  if (!('heldBy' in hold)) {
+    await withdrawAnnounced(data);
+    return hold;
+  }
+  const url = await readAnnounced(data);
+  const who = [url && `at ${url}`, hold.heldBy.pid && `by process ${hold.heldBy.pid}`].filter(Boolean);
+  return {
+    refused: `the data file "${data}" is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
+  };
+}
+
+async function serveUntilStopped(
+  data: string,
+  { port = 0, seed, relaxedWrites: relaxed = false }: Omit<ServeOptions, 'seed'> & { readonly seed: unknown },
+  world: World,
+): Promise<void> {
   const { startServer } = await import('../../server/start-server.ts');
   const server = await startServer({
     data,
-    port: options.port ?? 0,
-    relaxed: options.relaxedWrites ?? false,
+    port,
+    relaxed,
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
     onFailure: tellFailure(world),
   });
@@ -39,5 +83,4 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   await new Promise<void>((stop) => world.onStop(stop));
   await withdraw();
   await server.close();
-  return exitCodes.done;
 }
