@@ -51,22 +51,35 @@ export async function openEmbedded(stack: Stack, world: World): Promise<Embedded
 /** Of a data file's owner. Kept beside it, readable by its owner only. */
 type Tokens = Pick<Embedded, 'ownerToken' | 'serviceToken'>;
 
-async function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
+function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
   const embedded = stack.targets.filter((target) => target.url === 'embedded');
+  return ensureOwner(data, {
+    organizations: embedded.flatMap(({ organization }) => organization ?? []),
+    mounts: embedded.flatMap(({ mount }) => mount ?? []),
+  });
+}
+
+async function ensureOwner(
+  data: string,
+  wanted: { readonly organizations: readonly string[]; readonly mounts: readonly string[] },
+): Promise<Tokens> {
   const known = await readTokens(data);
   const { ensureTenants: ensure } = await import('../server/ensure-tenants.ts');
-  const tokens = ensure(
-    data,
-    {
-      organizations: embedded.flatMap(({ organization }) => organization ?? []),
-      mounts: embedded.flatMap(({ mount }) => mount ?? []),
-    },
-    known,
-  );
+  const tokens = ensure(data, wanted, known);
   if (known?.ownerToken !== tokens.ownerToken) {
     await replaceFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
   }
   return tokens;
+}
+
+/** The file with a token of an owner of all organizations that the data file has, and their names. */
+export async function ensureWayIn(
+  data: string,
+): Promise<{ readonly tokens: string; readonly organizations: readonly string[] }> {
+  const { organizationsOf } = await import('../server/ensure-tenants.ts');
+  const organizations = organizationsOf(data);
+  await ensureOwner(data, { organizations, mounts: [] });
+  return { tokens: beside.tokens(data), organizations };
 }
 
 /** A seed is applied at every start: the data file knows what it has got of it already. */

@@ -49,3 +49,15 @@ export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: Tenant
   }
   return given;
 }
+
+/** The names of all organizations in a data file. */
+export function organizationsOf(dataFile: string): string[] {
+  const database = Database.open(dataFile);
+  try {
+    return database
+      .all<{ name: string }>('SELECT name FROM organizations ORDER BY name')
+      .map(({ name }) => name);
+  } finally {
+    database.close();
+  }
+}

@@ -81,6 +81,8 @@ export interface Serving {
   /** the first line that it printed */
   readonly line: string;
   readonly url: string;
+  /** resolves with all that it printed once that shows this text */
+  sees(text: RegExp): Promise<string>;
   /** sends the signal and waits for the end */
   stop(signal?: NodeJS.Signals): Promise<Exited>;
 }
@@ -90,13 +92,18 @@ export async function serveProcess(args: readonly string[], options: ProcessOpti
   const child = start(['serve', '--relaxed-writes', ...args], options);
   endWithTest(child);
   const end = exited(child);
-  const line = await Promise.race([
-    firstLine(child.stdout),
-    end.then(({ err }) => Promise.reject(new Error(err))),
-  ]);
+  let shown = '';
+  child.stdout.on('data', (chunk) => {
+    shown += String(chunk);
+  });
+  const watched = watch(child.stdout, once(child, 'close'));
+  const sees = (text: RegExp) => watched(text).then(() => shown);
+  const ended = end.then(({ err }) => Promise.reject(new Error(err)));
+  const [line = ''] = (await Promise.race([sees(/\n/), ended])).split('\n');
   return {
     line,
     url: /http:\S+/.exec(line)?.[0] ?? '',
+    sees,
     stop: (signal = 'SIGTERM') => {
       child.kill(signal);
       return end;
@@ -107,16 +114,6 @@ export async function serveProcess(args: readonly string[], options: ProcessOpti
 function endWithTest(child: ChildProcess): void {
   onTestFinished(() => {
     child.kill('SIGKILL');
-  });
-}
-
-function firstLine(stream: Readable): Promise<string> {
-  let seen = '';
-  return new Promise((resolve) => {
-    stream.on('data', (chunk) => {
-      seen += String(chunk);
-      if (seen.includes('\n')) resolve(seen.slice(0, seen.indexOf('\n')));
-    });
   });
 }
 

@@ -1,4 +1,5 @@
 /** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (RULES 35). */
+import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -7,12 +8,17 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { announce } from '../../src/cli/embedded.ts';
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
 import { trueup } from '../captured-world.ts';
+import { TestClient } from '../server/serve-for-test.ts';
 import { embeddedStack, emptyDirectory } from './embedded-stack.ts';
 import { serveProcess, trueupProcess } from './process.ts';
 
+async function readTokens(file: string): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+}
+
 describe('trueup serve', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'prints one line with its URL when it is ready, and stops cleanly on %s',
+    'says where it is when it is ready, and stops cleanly on %s',
     async (signal) => {
       const cwd = await emptyDirectory();
       const serving = await serveProcess([], { cwd });
@@ -20,12 +26,51 @@ describe('trueup serve', () => {
       expect(serving.line).toBe(`trueup serves ${serving.url} from ${data}`);
       expect(await readFile(`${data}.url`, 'utf8')).toBe(`${serving.url}\n`);
       expect((await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`)).status).toBe(401);
-      const { code, out, err } = await serving.stop(signal);
-      expect({ code, out, err }).toEqual({ code: 0, out: `${serving.line}\n`, err: '' });
-      expect(await readdir(join(cwd, '.trueup'))).toEqual(['.gitignore', 'embedded.db', 'embedded.db.lock']);
+      expect(await serving.stop(signal)).toMatchObject({ code: 0, err: '' });
+      expect(await readdir(join(cwd, '.trueup'))).toEqual([
+        '.gitignore',
+        'embedded.db',
+        'embedded.db.lock',
+        'embedded.db.tokens.json',
+      ]);
       await expect(fetch(serving.url)).rejects.toThrow();
     },
   );
+
+  it('on a new file, without a seed, shows how to get in, with a line that works and no token in it', async () => {
+    const cwd = join(await emptyDirectory(), "it's here");
+    await mkdir(cwd);
+    const serving = await serveProcess(['--data', 'new/service.db'], { cwd });
+    const file = join(cwd, 'new', 'service.db.tokens.json');
+    const shown = await serving.sees(/no organization yet: a seed makes some \(--seed\)/);
+    expect(shown).toContain(`An owner's token lies in ${file}. To try it:\n`);
+    for (const token of Object.values(await readTokens(file))) expect(shown).not.toContain(token);
+    const line = /^ {2}(sed .*)$/m.exec(shown)?.[1] ?? '';
+    const answer = JSON.parse(execFileSync('sh', ['-c', line], { cwd: '/', encoding: 'utf8' }));
+    expect(answer).toMatchObject({ data: { type: 'users', attributes: { username: 'trueup-owner' } } });
+  });
+
+  it('gives its owner all organizations of its seed, and keeps the token', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'seed.yaml'), 'organizations: [{ name: acme }, { name: beta }]\n');
+    const kept: unknown[] = [];
+    for (const _start of ['first', 'second']) {
+      const serving = await serveProcess(['--seed', 'seed.yaml'], { cwd });
+      const tokens = await readTokens(join(cwd, '.trueup', 'embedded.db.tokens.json'));
+      const api = new TestClient(serving.url, tokens['ownerToken'] ?? '');
+      for (const name of ['acme', 'beta']) {
+        expect((await api.get(`/organizations/${name}/workspaces`)).status).toBe(200);
+      }
+      expect((await serving.stop()).out).not.toContain('no organization yet');
+      kept.push(tokens);
+    }
+    expect(kept[0]).toEqual(kept[1]);
+  });
+
+  it('with data in memory and no seed says that nobody can get in', async () => {
+    const serving = await serveProcess(['--data', ':memory:'], { cwd: await emptyDirectory() });
+    expect((await serving.stop()).out).toContain('Nobody can get in: data in memory knows no tokens');
+  });
 
   it('is refused on a file that another one serves, by whatever path, and told who that is', async () => {
     const cwd = await emptyDirectory();

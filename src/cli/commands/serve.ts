@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import {
   announce,
   embeddedDataFile,
+  ensureWayIn,
   prepareDataFile,
   readAnnounced,
   tellFailure,
@@ -78,9 +79,36 @@ async function serveUntilStopped(
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
     onFailure: tellFailure(world),
   });
+  const wayIn = data === inMemory ? memoryHint(seed) : await describeWayIn(data, server.url);
   const withdraw = await announce(data, server.url);
-  world.stdout.write(`trueup serves ${server.url} from ${data}\n`);
+  world.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
   await new Promise<void>((stop) => world.onStop(stop));
   await withdraw();
   await server.close();
+}
+
+/** Where the owner's token lies, which is never shown itself, nor to be seen among the processes of the machine. */
+async function describeWayIn(data: string, url: string): Promise<readonly string[]> {
+  const { tokens, organizations } = await ensureWayIn(data);
+  const header = String.raw`s/.*"ownerToken": *"\([^"]*\)".*/Authorization: Bearer \1/p`;
+  return [
+    `An owner's token lies in ${tokens}. To try it:`,
+    `  sed -n ${quoted(header)} ${quoted(tokens)} | curl -sS --noproxy '*' -H @- ${url}/api/v2/account/details`,
+    ...(organizations.length > 0
+      ? []
+      : [
+          'There is no organization yet: a seed makes some (--seed), and a stack with "url: embedded" its own.',
+        ]),
+  ];
+}
+
+function memoryHint(seed: unknown): readonly string[] {
+  return seed === undefined
+    ? ['Nobody can get in: data in memory knows no tokens but those of a seed (--seed).']
+    : [];
+}
+
+/** One word of a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
