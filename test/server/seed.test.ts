@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { load } from 'js-yaml';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { Database } from '../../src/server/database.ts';
@@ -291,4 +292,15 @@ it('keeps the keys of its type and of its checks the same', () => {
   expect(keys.length).toBeGreaterThan(50);
   const missing = keys.filter((key) => !new RegExp(`'?\\b${key}'?:`).test(checks));
   expect(missing).toEqual([]);
+});
+
+it('is documented: each key is named, and the example is a seed', () => {
+  const page = readFileSync(new URL('../../docs/embedded-service.md', import.meta.url), 'utf8');
+  const type = readFileSync(new URL('../../src/server/seed/seed.ts', import.meta.url), 'utf8');
+  const keys = [...type.matchAll(/^ {2}readonly '?([a-z-]+)'?\??:/gm)].map((match) => match[1] ?? '');
+  const table = page.split('\n').filter((line) => line.startsWith('|'));
+  expect(keys.filter((key) => !table.some((line) => new RegExp(`\\b${key}\\b`).test(line)))).toEqual([]);
+  const example = /```yaml\n(users:[^`]*)```/.exec(page)?.[1] ?? '';
+  expect(problems(load(example))).toEqual([]);
+  expect(load(example)).toHaveProperty('organizations');
 });
