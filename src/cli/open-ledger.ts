@@ -42,7 +42,7 @@ async function storeOf(
 ): Promise<StackStore> {
   switch (ledger.in) {
     case 'local':
-      return localLedger(ledgerFile(directory, name), name);
+      return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);
     case 'git':
       return gitLedger({ directory, env: world.env }, { remote: ledger.remote, stack: name });
     case 'postgres': {
@@ -53,9 +53,4 @@ async function storeOf(
       return postgresLedger(address, name);
     }
   }
-}
-
-/** One ledger a stack, beside its file. */
-export function ledgerFile(directory: string, stack: string): string {
-  return join(directory, stateFolderName, `${stack}.ledger.json`);
 }

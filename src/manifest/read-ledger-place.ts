@@ -10,6 +10,7 @@ export function readLedgerPlace(written: LedgerDocument): LedgerPlace {
   if (written === 'local') return { in: 'local' };
   if (written === 'git') return { in: 'git', remote: 'origin' };
   if (written === 'postgres') return { in: 'postgres', url: { env: ledgerUrlVariable } };
+  if (written.local !== undefined) return { in: 'local', folder: written.local.folder };
   if (written.git !== undefined) return { in: 'git', remote: written.git.remote ?? 'origin' };
   // the schema has counted the members: there is one, and so it is with the source's own
   return { in: 'postgres', url: written.postgres?.url as SecretSource };

@@ -136,6 +136,16 @@ const Ledger = Type.Unsafe<LedgerDocument>({
   patternErrorMessage: '"local", "git" or "postgres"',
   ...oneMember,
   properties: {
+    local: Type.Object(
+      {
+        folder: Type.String({
+          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\]+$`,
+          patternErrorMessage: 'a folder at or below this file, such as ledger',
+          description: 'Below this file; unlike ".trueup" it is not left out of git',
+        }),
+      },
+      { ...closed, description: 'In a file in a folder of your own: "local" alone keeps it in ".trueup"' },
+    ),
     git: Type.Object(
       {
         remote: Type.Optional(
@@ -162,7 +172,11 @@ export type LedgerDocument =
   | 'local'
   | 'git'
   | 'postgres'
-  | { readonly git?: { readonly remote?: string }; readonly postgres?: { readonly url: SecretDocument } };
+  | {
+      readonly local?: { readonly folder: string };
+      readonly git?: { readonly remote?: string };
+      readonly postgres?: { readonly url: SecretDocument };
+    };
 
 const percent = Type.Number({ minimum: 0, maximum: 100 });
 const guardList = (description: string) =>

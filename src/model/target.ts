@@ -72,8 +72,8 @@ export interface SecretPlaces {
 
 /** Where a stack's ledger is kept. */
 export type LedgerPlace =
-  /** in a file beside the stack */
-  | { readonly in: 'local' }
+  /** in a file beside the stack: in the folder that git leaves out, or in one that somebody wants in git */
+  | { readonly in: 'local'; readonly folder?: string }
   /** in a ref of a remote of the repository that holds the stack */
   | { readonly in: 'git'; readonly remote: string }
   /** in a database; the address holds credentials, so it is a secret as a whole */

@@ -70,6 +70,15 @@ describe('the folder .trueup', () => {
     expect(staged(kept.directory)).toContain('.trueup/kept.ledger.json');
   });
 
+  it('is not where a stack keeps the ledger that it names a folder for, to have it in git', async () => {
+    const { checkout } = await openBench();
+    const stack = await checkout({ spec: { ledger: { local: { folder: 'ledger' } } } });
+    await stack.begin(workspace('app'));
+    expect(staged(stack.directory)).toContain('ledger/payments.ledger.json');
+    expect(await readdir(stack.directory)).not.toContain('.trueup');
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('No changes');
+  });
+
   it('that somebody made and left empty is taken as ours', async () => {
     const cwd = await embeddedStack();
     await mkdir(join(cwd, '.trueup'));

@@ -7,6 +7,7 @@ const read = (ledger: string) => readOne(box, `${plainStack}  ledger: ${ledger}\
 describe('a stack says where its ledger is kept', () => {
   it.each([
     ['local', { in: 'local' }],
+    ['{ local: { folder: state/ledger } }', { in: 'local', folder: 'state/ledger' }],
     ['git', { in: 'git', remote: 'origin' }],
     ['{ git: {} }', { in: 'git', remote: 'origin' }],
     ['{ git: { remote: upstream } }', { in: 'git', remote: 'upstream' }],
@@ -27,6 +28,9 @@ describe('a stack says where its ledger is kept', () => {
     ['redis', ['9:11+5', 'spec.ledger', '"local", "git" or "postgres"']],
     ['5', ['9:11+1', 'wrong-type', 'spec.ledger']],
     ['{}', ['9:3+6', 'spec.ledger']],
+    ['{ local: {} }', ['missing-field', 'spec.ledger.local.folder']],
+    ['{ local: { folder: ../elsewhere } }', ['spec.ledger.local.folder', 'a folder at or below this file']],
+    ['{ local: { folder: /tmp } }', ['spec.ledger.local.folder', 'a folder at or below this file']],
     ['{ git: {}, postgres: { url: { env: A } } }', ['9:3+6', 'spec.ledger']],
     ['{ gti: {} }', ['9:13+3', 'unknown-field', 'git']],
     [
