@@ -150,7 +150,31 @@ it('adds nothing, and says why, when something new in it has a name or an id tha
   await expect(start({ 'agent-pools': [{ name: 'builders', id: 'apool-2' }] })).rejects.toThrow(
     'the seed\'s agent pool "builders" cannot be added to organization "acme": its name is taken by "apool-builders"',
   );
+  const runs = [{ status: 'applied', id: 'run-1' }];
+  const both = [
+    { name: 'one', runs },
+    { name: 'two', runs },
+  ];
+  await expect(start({ workspaces: both })).rejects.toThrow('the seed\'s run "run-1" cannot be added');
   expect((await first.get('/organizations/acme/workspaces?sort=name')).names).toEqual(['app', 'net']);
+});
+
+it('knows what it refers to by its id, when an edited seed calls it otherwise', async () => {
+  const data = temporaryFile();
+  const acme = (project: string, more: object = {}) => ({
+    organizations: [{ name: 'acme', projects: [{ name: project, id: 'prj-1' }], ...more }],
+    users: [{ username: 'ann', token: 'ann' }],
+  });
+  await serveForTest({ data, seed: acme('before') });
+  const workspaces = [{ name: 'net', id: 'ws-net', project: 'after' }];
+  const teams = [
+    { name: 'owners', members: ['ann'] },
+    { name: 'guests', token: 'guests', 'project-access': { after: 'read' } },
+  ];
+  const api = await serveForTest({ data, seed: acme('after', { workspaces, teams }) });
+  const { relationships } = (await api.get('/workspaces/ws-net')).resource;
+  expect(relationships['project']?.data).toEqual({ id: 'prj-1', type: 'projects' });
+  expect((await api.as('guests').get('/workspaces/ws-net')).status).toBe(200);
 });
 
 it('leaves alone what stands in a file that was seeded before files knew what they were seeded with', async () => {

@@ -79,12 +79,15 @@ async function serveUntilStopped(
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
     onFailure: tellFailure(world),
   });
-  const wayIn = data === inMemory ? memoryHint(seed) : await describeWayIn(data, server.url);
-  const withdraw = await announce(data, server.url);
-  world.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
-  await new Promise<void>((stop) => world.onStop(stop));
-  await withdraw();
-  await server.close();
+  try {
+    const wayIn = data === inMemory ? memoryHint(seed) : await describeWayIn(data, server.url);
+    const withdraw = await announce(data, server.url);
+    world.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
+    await new Promise<void>((stop) => world.onStop(stop));
+    await withdraw();
+  } finally {
+    await server.close();
+  }
 }
 
 /** Where the owner's token lies, which is never shown itself, nor to be seen among the processes of the machine. */

@@ -1,10 +1,29 @@
 // What the parts of one organization's seed are handed, and the one thing that several of them do.
 
+import { stableId } from '../identifiers.ts';
+import type { OrganizationSeed } from './seed.ts';
 import type { Seeding } from './seeding.ts';
 
 export interface SeedContext extends Seeding {
   readonly organizationId: string;
   readonly organizationName: string;
+  /** all of the organization's seed, for what its parts refer to by name */
+  readonly seed: OrganizationSeed;
+}
+
+const REFERRED = {
+  projects: 'prj',
+  'agent-pools': 'apool',
+  workspaces: 'ws',
+} as const;
+
+/** The id in the file of what the seed calls so, whatever it is called there by now. */
+export function seededId(
+  { seed }: Pick<SeedContext, 'seed'>,
+  list: keyof typeof REFERRED,
+  name: string,
+): string {
+  return seed[list]?.find((each) => each.name === name)?.id ?? stableId(REFERRED[list], seed.name, name);
 }
 
 /** Makes a seeded user a member of the organization. */

@@ -7,7 +7,7 @@ import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/data-retention-policy
 import { replaceTagBindings } from '../workspaces/tag-bindings.ts';
 import { DEFAULT_PROJECT } from './read-seed.ts';
 import type { NamedSeed, OrganizationSeed, ProjectSeed, VcsConnectionSeed } from './seed.ts';
-import { addMember, eachOf, givenColumns, type SeedContext } from './seed-context.ts';
+import { addMember, eachOf, givenColumns, type SeedContext, seededId } from './seed-context.ts';
 import { applyTeam } from './seed-team.ts';
 import { applyWorkspace } from './seed-workspace.ts';
 import { isThere, type Seeding } from './seeding.ts';
@@ -18,6 +18,7 @@ export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): voi
     ...seeding,
     organizationId: writeOrganization(seeding, seed),
     organizationName: seed.name,
+    seed,
   };
   eachOf(seed['agent-pools'], (pool) => writeNamed(context, POOLS, pool));
   eachOf(seed['ssh-keys'], (key) => writeNamed(context, SSH_KEYS, key));
@@ -31,7 +32,7 @@ export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): voi
   eachOf(seed.projects, (project) => writeProject(context, project));
   ensureDefaultProject(context);
   eachOf(seed.workspaces, (workspace) => applyWorkspace(context, workspace));
-  eachOf(seed.teams, (team) => applyTeam(context, team, seed.workspaces ?? []));
+  eachOf(seed.teams, (team) => applyTeam(context, team));
   eachOf(seed.members, (username) => {
     if (isNew('member', seed.name, username)) addMember(context, username);
   });
@@ -128,7 +129,7 @@ function writeConnection(
 
 function writeProject(context: SeedContext, seed: ProjectSeed): void {
   const { database, organizationName, now } = context;
-  const id = seed.id ?? stableId('prj', organizationName, seed.name);
+  const id = seededId(context, 'projects', seed.name);
   if (!context.isNew('project', organizationName, id)) return;
   const thing = { table: 'projects', what: 'project', id, name: seed.name } as const;
   if (!isThere(context, thing)) insertProject(context, id, seed.name);
@@ -173,9 +174,5 @@ function insertProject({ database, organizationId, now }: SeedContext, id: strin
 }
 
 function poolId(context: SeedContext, name: string | undefined): string | undefined {
-  if (name === undefined) return undefined;
-  return context.database.get<{ id: string }>(
-    'SELECT id FROM agent_pools WHERE organization_id = :organization AND name = :name',
-    { organization: context.organizationId, name },
-  )?.id;
+  return name === undefined ? undefined : seededId(context, 'agent-pools', name);
 }

@@ -4,11 +4,10 @@
 
 import { stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
-import type { TeamSeed, WorkspaceSeed } from './seed.ts';
-import { addMember, eachOf, givenColumns, type SeedContext } from './seed-context.ts';
-import { workspaceIdOf } from './seed-workspace.ts';
+import type { TeamSeed } from './seed.ts';
+import { addMember, eachOf, givenColumns, type SeedContext, seededId } from './seed-context.ts';
 
-export function applyTeam(context: SeedContext, seed: TeamSeed, workspaces: readonly WorkspaceSeed[]): void {
+export function applyTeam(context: SeedContext, seed: TeamSeed): void {
   const id = stableId('team', context.organizationName, seed.name);
   const team = {
     id,
@@ -19,11 +18,12 @@ export function applyTeam(context: SeedContext, seed: TeamSeed, workspaces: read
   eachOf(seed.members, (username) => {
     if (team.isNew('member', username)) addTeamMember(context, id, username);
   });
-  for (const [project, access] of Object.entries(seed['project-access'] ?? {})) {
-    if (team.isNew('project-access', project)) giveProject(context, id, { project, access });
+  for (const [name, access] of Object.entries(seed['project-access'] ?? {})) {
+    const projectId = seededId(context, 'projects', name);
+    if (team.isNew('project-access', projectId)) giveProject(context, id, { projectId, access });
   }
   for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
-    const workspaceId = workspaceIdOf(context, workspaces.find((one) => one.name === name) ?? { name });
+    const workspaceId = seededId(context, 'workspaces', name);
     if (team.isNew('workspace-access', workspaceId)) giveWorkspace(context, id, { workspaceId, access });
   }
   addToken(context, team, seed.token);
@@ -70,15 +70,15 @@ function addTeamMember(context: SeedContext, team: string, username: string): vo
 }
 
 function giveProject(
-  { database, organizationId }: SeedContext,
+  { database }: SeedContext,
   team: string,
-  { project, access }: { readonly project: string; readonly access: string },
+  { projectId, access }: { readonly projectId: string; readonly access: string },
 ): void {
   database.run(
     `INSERT INTO team_project_access (team_id, project_id, access)
-     SELECT :team, id, :access FROM projects WHERE organization_id = :organization AND name = :project
+     SELECT :team, id, :access FROM projects WHERE id = :project
      ON CONFLICT (team_id, project_id) DO UPDATE SET access = excluded.access`,
-    { team, organization: organizationId, project, access },
+    { team, project: projectId, access },
   );
 }
 

@@ -9,12 +9,12 @@ import { replaceTagBindings } from '../workspaces/tag-bindings.ts';
 import { normalTagName } from '../workspaces/tag-names.ts';
 import { addTags } from '../workspaces/tags.ts';
 import type { RunSeed, WorkspaceSeed } from './seed.ts';
-import { givenColumns, type SeedContext } from './seed-context.ts';
-import { isThere } from './seeding.ts';
+import { givenColumns, type SeedContext, seededId } from './seed-context.ts';
+import { isThere, SeedConflictError } from './seeding.ts';
 
 export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void {
   const { database, organizationId, now } = context;
-  const id = workspaceIdOf(context, seed);
+  const id = seededId(context, 'workspaces', seed.name);
   const thing = { table: 'workspaces', what: 'workspace', id, name: seed.name } as const;
   if (!context.isNew('workspace', context.organizationName, id) || isThere(context, thing)) return;
   createWorkspace(context, id, seed);
@@ -43,11 +43,6 @@ export function applyWorkspace(context: SeedContext, seed: WorkspaceSeed): void 
   }
 }
 
-/** The identity of a workspace in seeds, and its id in the file. */
-export function workspaceIdOf(context: SeedContext, seed: Pick<WorkspaceSeed, 'id' | 'name'>): string {
-  return seed.id ?? stableId('ws', context.organizationName, seed.name);
-}
-
 function createWorkspace(context: SeedContext, id: string, seed: WorkspaceSeed): void {
   const { database, organizationId } = context;
   const organization = database.get<OrganizationRecord>('SELECT * FROM organizations WHERE id = :id', {
@@ -70,8 +65,9 @@ function seedProject(context: SeedContext, name: string | undefined): ProjectRec
   const { database, organizationId } = context;
   if (name === undefined) return findProject(database, organizationId, undefined);
   return database.get<ProjectRecord>(
-    'SELECT * FROM projects WHERE organization_id = :organization AND name = :name',
-    { organization: organizationId, name },
+    `SELECT * FROM projects WHERE organization_id = :organization AND (id = :id OR name = :name)
+     ORDER BY id = :id DESC LIMIT 1`,
+    { organization: organizationId, id: seededId(context, 'projects', name), name },
   );
 }
 
@@ -86,12 +82,18 @@ function writeRun(
   entry: { run: RunSeed; index: number; at: Date },
 ): void {
   const { run, index, at } = entry;
+  const id = run.id ?? stableId('run', workspaceId, String(index));
+  if (context.database.get('SELECT 1 FROM runs WHERE id = :id', { id }) !== undefined) {
+    throw new SeedConflictError(
+      `the seed's run "${id}" cannot be added to organization "${context.organizationName}": another run has its id; give one of the two another`,
+    );
+  }
   context.database.run(
     `INSERT INTO runs
        (id, workspace_id, status, plan_duration_ms, apply_duration_ms, failed_policy_check, created_at)
      VALUES (:id, :workspace, :status, :plan, :apply, :failed, :created_at)`,
     {
-      id: run.id ?? stableId('run', workspaceId, String(index)),
+      id,
       workspace: workspaceId,
       status: run.status,
       plan: run['plan-duration'] ?? null,
