@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 /** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
-import { text } from 'node:stream/consumers';
 import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './cli/exit-codes.ts';
 import { hearOnce } from './cli/hear-once.ts';
@@ -52,6 +51,17 @@ process.on('uncaughtException', (error) => {
   for (const stop of stops) stop();
 });
 
+async function readStdin(most: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > most) break;
+  }
+  return Buffer.concat(chunks);
+}
+
 const outside: Outside = {
   cwd: process.cwd(),
   env: process.env,
@@ -60,7 +70,7 @@ const outside: Outside = {
   stdout: output(process.stdout),
   stderr: output(process.stderr),
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
-  readStdin: () => text(process.stdin),
+  readStdin,
   confirm: async (question, stop) => {
     const { askYes } = await import('./cli/question.ts');
     return askYes(question, terminal, stop);

@@ -13,7 +13,7 @@ export interface Ran {
 export interface WorldOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
   readonly kinds?: World['kinds'];
 }
 
@@ -35,7 +35,7 @@ export async function trueup(args: readonly string[], options: WorldOptions): Pr
     stdout: capture('out'),
     stderr: capture('err'),
     interactive: false,
-    readStdin: async () => options.stdin ?? '',
+    readStdin: async () => Buffer.from(options.stdin ?? ''),
     confirm: async () => false,
     ask: async () => undefined,
     onStop: () => () => {},

@@ -18,7 +18,7 @@ export async function loadManifests(
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: world.cwd,
-    stdin: () => world.readStdin(),
+    stdin: (most) => world.readStdin(most),
     inputIsWhole: complete,
     kinds: world.kinds,
     dialects,

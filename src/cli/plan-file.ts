@@ -76,7 +76,11 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
 
 /** Whether a path of a command line means a plan: by what is in the file, or by its name if it ends in `.json`. */
 export async function meansPlanFile(file: string, cwd: string): Promise<boolean> {
-  const text = await readFile(resolve(cwd, file), 'utf8').catch(() => undefined);
+  const path = resolve(cwd, file);
+  const found = await stat(path).catch(() => undefined);
+  // A pipe gives what it holds once, and a device may have no end.
+  if (found?.isFile() !== true) return false;
+  const text = await readFile(path, 'utf8').catch(() => undefined);
   if (text === undefined) return false;
   const value = text.trimStart().startsWith('{') ? parsed(text) : undefined;
   if (value !== undefined && looksLikePlan(value)) return true;

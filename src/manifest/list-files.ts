@@ -3,10 +3,11 @@
  * `!` in front of what is left out. What stands for nothing, or has nothing left, is told unless it is optional: an empty
  * look must never be taken for "all is gone" (RULES 41).
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import type { Path } from '../model/json.ts';
+import { findRepository, liesIn, outsideWords, type Repository } from './find-repository.ts';
 import { standardInput } from './find-stack.ts';
 
 /** One item of `spec.manifests`. */
@@ -27,7 +28,7 @@ export interface PatternFiles {
 }
 
 export interface PatternProblem {
-  readonly code: 'unreadable' | 'no-file' | 'no-manifests';
+  readonly code: 'unreadable' | 'outside-repository' | 'no-file' | 'no-manifests';
   readonly message: string;
   readonly fix?: string;
 }
@@ -54,17 +55,23 @@ export async function listFiles(
   const excluded = patterns.filter(isExclusion).map(({ pattern }) => withoutDot(pattern.slice(1)));
   const isExcluded = picomatch(excluded, { dot: true });
   const isLeft = (file: string) => excluded.length === 0 || !isExcluded(slashes(relative(directory, file)));
+  const repository = await findRepository(directory);
   const found: PatternFiles[] = [];
   for (const pattern of patterns) {
     if (isExclusion(pattern) || pattern.pattern === standardInput) continue;
-    const { files: all, problem } = await listPattern(pattern.pattern, directory);
+    const { files: all, problem } = await listPattern(pattern.pattern, { directory, repository, isLeft });
     const candidates = all.filter((file) => file !== noManifest);
     const files = candidates.filter(isLeft);
     const amiss = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
-    const isFine = amiss === undefined || (pattern.optional && amiss.code !== 'unreadable');
+    const isFine = amiss === undefined || (pattern.optional && !isHidden(amiss));
     found.push({ pattern, files, ...(isFine ? {} : { problem: amiss }) });
   }
   return found;
+}
+
+/** Something is there, and it was not looked into. */
+function isHidden({ code }: PatternProblem): boolean {
+  return code === 'unreadable' || code === 'outside-repository';
 }
 
 /** @param candidates what it stands for before anything is left out */
@@ -83,25 +90,42 @@ function maybeNothing(pattern: string): string {
 /** All that one pattern stands for. */
 type Listed = Omit<PatternFiles, 'pattern'>;
 
-async function listPattern(pattern: string, directory: string): Promise<Listed> {
-  const { base, glob } = picomatch.scan(withoutDot(pattern));
-  if (glob === '') return listPath(pattern, resolve(directory, pattern));
-  const root = resolve(directory, base);
-  const matches = picomatch(glob);
-  const walked = await walk(root, (file) => matches(slashes(relative(root, file))));
-  return withFiles(pattern, walked, `no file matches "${pattern}"`);
+interface Around {
+  readonly directory: string;
+  readonly repository: Repository;
+  isLeft(file: string): boolean;
 }
 
-async function listPath(pattern: string, path: string): Promise<Listed> {
+async function listPattern(pattern: string, { directory, repository, isLeft }: Around): Promise<Listed> {
+  const { base, glob } = picomatch.scan(withoutDot(pattern));
+  const root = resolve(directory, glob === '' ? pattern : base);
+  const file = glob === '' ? await listFile(pattern, root) : undefined;
+  if (file !== undefined) return file;
+  const isWanted = glob === '' ? isYaml : matchesBelow(root, glob);
+  const walked = await walk(root, { repository, isWanted });
+  const outside = walked.outside.filter((path) => isLeft(path) && isLeft(join(path, 'any.yaml')));
+  if (outside.length > 0)
+    return { files: walked.files.sort(), problem: refuseOutside(outside, directory, repository) };
+  const nothing =
+    glob === '' ? `the directory "${pattern}" holds no manifest` : `no file matches "${pattern}"`;
+  return withFiles(pattern, walked, nothing);
+}
+
+function matchesBelow(root: string, glob: string): (file: string) => boolean {
+  const matches = picomatch(glob);
+  return (file) => matches(slashes(relative(root, file)));
+}
+
+/** Undefined for a directory. */
+async function listFile(pattern: string, path: string): Promise<Listed | undefined> {
   try {
-    if (!(await stat(path)).isDirectory()) return { files: [path] };
+    return (await stat(path)).isDirectory() ? undefined : { files: [path] };
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
     const message = missing ? `"${pattern}" does not exist` : `"${pattern}" cannot be read: ${codeOf(error)}`;
     if (!missing) return { files: [], problem: { code: 'unreadable', message } };
     return { files: [], problem: { code: 'no-file', message, fix: maybeNothing(pattern) } };
   }
-  return withFiles(pattern, await walk(path, isYaml), `the directory "${pattern}" holds no manifest`);
 }
 
 function withFiles(pattern: string, { files, unreadable }: Walked, message: string): Listed {
@@ -114,34 +138,51 @@ function withFiles(pattern: string, { files, unreadable }: Walked, message: stri
   return { files: [], problem: { code: 'no-manifests', message, fix: maybeNothing(pattern) } };
 }
 
+function refuseOutside(paths: readonly string[], directory: string, repository: Repository): PatternProblem {
+  const names = paths.map((path) => `"${slashes(relative(directory, path))}"`).sort();
+  const { message, fix } = outsideWords(repository);
+  return { code: 'outside-repository', message: `the directory ${names.join(', ')} ${message}`, fix };
+}
+
 interface Walked {
   readonly files: string[];
   readonly unreadable: string[];
+  /** directories outside the repository, which were not entered */
+  readonly outside: string[];
+}
+
+interface Walk {
+  readonly repository: Repository;
+  isWanted(file: string): boolean;
 }
 
 /** All files below a directory that are wanted; links are followed, but no directory is entered twice on one way. */
-async function walk(root: string, isWanted: (file: string) => boolean): Promise<Walked> {
-  const walked: Walked = { files: [], unreadable: [] };
-  await enter(root, [], isWanted, walked);
+async function walk(root: string, about: Walk): Promise<Walked> {
+  const walked: Walked = { files: [], unreadable: [], outside: [] };
+  await enter(root, [], about, walked);
   return walked;
 }
 
 async function enter(
   directory: string,
   above: readonly string[],
-  isWanted: (file: string) => boolean,
+  about: Walk,
   walked: Walked,
 ): Promise<void> {
   try {
+    if (!liesIn(about.repository, await realpath(directory))) {
+      walked.outside.push(directory);
+      return;
+    }
     const { dev, ino } = await stat(directory);
     const identity = `${dev}:${ino}`;
     if (above.includes(identity)) return;
     for (const entry of await readdir(directory, { withFileTypes: true })) {
       const path = join(directory, entry.name);
       const isDirectory = entry.isSymbolicLink() ? await leadsToDirectory(path) : entry.isDirectory();
-      if (!isDirectory && isWanted(path)) walked.files.push(path);
+      if (!isDirectory && about.isWanted(path)) walked.files.push(path);
       if (isDirectory && !ignoredDirectory.test(entry.name))
-        await enter(path, [...above, identity], isWanted, walked);
+        await enter(path, [...above, identity], about, walked);
     }
   } catch (error) {
     if (above.length > 0 || codeOf(error) !== 'ENOENT')

@@ -7,19 +7,22 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect } from '../model/target.ts';
+import { findRepository, type Repository } from './find-repository.ts';
 import { displayPath, findStack, standardInput } from './find-stack.ts';
 import { listFiles, onlyLeavesOut, type PatternProblem } from './list-files.ts';
+import { apiVersion } from './manifest-schema.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { parseDocuments } from './parse-documents.ts';
 import { readStack, type StackReading } from './read-stack.ts';
-import { readText } from './read-text.ts';
+import { decodeText, mostBytes, readText } from './read-text.ts';
 import { createSourceText } from './source-text.ts';
 import { placeIn, type YamlDocument } from './yaml-document.ts';
 
 export interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
-  readonly stdin?: () => Promise<string>;
+  /** @param most after one byte more than this the rest need not be read */
+  readonly stdin?: (most: number) => Promise<Uint8Array>;
   readonly inputIsWhole?: boolean;
   readonly instead?: string;
   readonly kinds: Registry;
@@ -59,7 +62,7 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const path = await findStack(input.path, input.cwd);
   if (typeof path !== 'string')
     return { documents: [], files: 0, ...piped, diagnostics: [...(piped?.diagnostics ?? []), path] };
-  const file = await readFileText(path, input);
+  const file = await readFileText(path, input, await findRepository(dirname(path)));
   const taken = takeStack(file.documents, input.kinds);
   const context = { ...input, directory: dirname(path) };
   const stack = taken.stack === undefined ? undefined : readStack(taken.stack, context);
@@ -97,10 +100,11 @@ async function loadBrought(input: LoadInput, stack: StackReading, own: OwnText):
 async function loadManifests(input: LoadInput, stack: StackReading, own: OwnText): Promise<Loaded> {
   const directory = own.path === standardInput ? resolve(input.cwd) : dirname(own.path);
   const { paths, problems } = await listManifests(stack, own, directory);
+  const repository = await findRepository(directory);
   const texts: Text[] = [own];
   for (let start = 0; start < paths.length; start += readers) {
     const batch = paths.slice(start, start + readers);
-    texts.push(...(await Promise.all(batch.map((path) => readManifestFile(path, input)))));
+    texts.push(...(await Promise.all(batch.map((path) => readManifestFile(path, input, repository)))));
   }
   const isInputLeft = own.path !== standardInput && asksInput(stack);
   if (isInputLeft) texts.push(await readInput(input));
@@ -138,32 +142,33 @@ async function listManifests(
 }
 
 /** A file in which nothing stands was cut off, or is being written: that is no word about what it held. */
-async function readManifestFile(path: string, input: LoadInput): Promise<Text> {
-  const text = await readFileText(path, input);
+async function readManifestFile(path: string, input: LoadInput, repository: Repository): Promise<Text> {
+  const text = await readFileText(path, input, repository);
   if (text.documents.length > 0 || text.diagnostics.length > 0) return text;
   const message = `no document stands in "${displayPath(path, input.cwd)}"`;
   const fix = 'write manifests into it, or delete it';
   return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
 }
 
-async function readFileText(path: string, input: LoadInput): Promise<Text> {
+async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<Text> {
   const file = displayPath(path, input.cwd);
-  const text = await readText(path, file);
-  return typeof text === 'string' ? parse(file, text, input) : { documents: [], diagnostics: [text] };
+  return parse(file, await readText(path, { file, repository }), input);
 }
 
 async function readInput(input: LoadInput): Promise<Text> {
-  const text = await input.stdin?.();
-  if (text === undefined) {
+  const bytes = await input.stdin?.(mostBytes);
+  if (bytes === undefined) {
     const message = 'manifests are asked for from standard input, and there is none';
     return { documents: [], diagnostics: [incomplete('no-input', message)] };
   }
-  const parsed = parse(standardInput, text, input);
+  const parsed = parse(standardInput, decodeText(standardInput, bytes), input);
   const isEmpty = parsed.documents.length === 0 && parsed.diagnostics.length === 0;
   return isEmpty ? { ...parsed, diagnostics: [nothingPiped('no document')] } : parsed;
 }
 
-function parse(file: string, text: string, { secrets }: LoadInput): Text {
+/** @param text or why there is none */
+function parse(file: string, text: string | Diagnostic, { secrets }: LoadInput): Text {
+  if (typeof text !== 'string') return { documents: [], diagnostics: [text] };
   return parseDocuments(createSourceText(file, text, maskSecrets(secrets)));
 }
 
@@ -205,9 +210,16 @@ export function isStack({ value }: YamlDocument): boolean {
 }
 
 function noStackDocument(path: string, cwd: string): Diagnostic {
-  const message = `"${displayPath(path, cwd)}" holds no document of kind "Stack"`;
-  const fix = 'add one, or give the path of the stack';
-  return { code: 'no-stack', severity: 'error', class: 'failure', message, fix };
+  const file = displayPath(path, cwd);
+  return {
+    code: 'no-stack',
+    severity: 'error',
+    class: 'invalid',
+    message: `"${file}" holds no document of kind "Stack"`,
+    place: { file, line: 1, column: 1, length: 1, text: '' },
+    allowed: `a document with "apiVersion: ${apiVersion}", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets"`,
+    fix: 'add one, or give the path of the stack',
+  };
 }
 
 function nothingNamed(stack: StackReading): Diagnostic {
@@ -224,6 +236,7 @@ function patternProblem(
   return {
     ...incomplete(code, message),
     severity: code === 'no-manifests' ? 'warning' : 'error',
+    class: code === 'outside-repository' ? 'invalid' : 'incomplete',
     place: placeIn(document, path),
     ...(fix === undefined ? {} : { fix }),
   };

@@ -26,8 +26,8 @@ export interface ManifestInput {
   readonly path?: string;
   /** absolute */
   readonly cwd: string;
-  /** asked only when manifests are to come from there */
-  readonly stdin?: () => Promise<string>;
+  /** Asked only when manifests are to come from there. @param most after one byte more than this the rest need not be read */
+  readonly stdin?: (most: number) => Promise<Uint8Array>;
   /** what standard input brings is all of the stack, also where that has files of its own (RULES 41) */
   readonly inputIsWhole?: boolean;
   /** the text of manifests that are to be judged in place of all that the stack names; their places are in `-` */

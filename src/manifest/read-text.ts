@@ -1,28 +1,125 @@
-/** One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. */
-import { readFile } from 'node:fs/promises';
+/**
+ * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
+ * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (RULES 42).
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import { liesIn, outsideWords, type Repository } from './find-repository.ts';
 
-/** @param file as the user would type it, for the diagnostic */
-export async function readText(path: string, file: string): Promise<string | Diagnostic> {
-  let bytes: Uint8Array;
+/** No text of manifests has more bytes. */
+export const mostBytes = 32 * 1024 * 1024;
+
+/** @param about.file as the user would type it, for the diagnostic */
+export async function readText(
+  path: string,
+  { file, repository }: { readonly file: string; readonly repository: Repository },
+): Promise<string | Diagnostic> {
   try {
-    bytes = await readFile(path);
+    const bytes = await readRegular(path, repository);
+    return bytes instanceof Uint8Array ? decodeText(file, bytes) : refusals[bytes](file, repository);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return unreadable(`"${file}" cannot be read: ${reason}`, 'check that it exists and may be read');
+    return {
+      code: 'unreadable-file',
+      severity: 'error',
+      class: 'incomplete',
+      message: `"${file}" cannot be read: ${reason}`,
+      fix: 'check that it exists and may be read',
+    };
   }
+}
+
+/** Without the byte order mark that some editors leave. @param file `-` for standard input */
+export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic {
+  if (bytes.length > mostBytes) return tooLong(file);
   try {
-    return decodeText(bytes);
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    return unreadable(`"${file}" is not UTF-8 text`, 'save it as UTF-8');
+    return notText(file, bytes);
   }
 }
 
-/** Without the byte order mark that some editors leave. */
-function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+type Obstacle = 'outside' | 'irregular' | 'too-long';
+
+/**
+ * Looks before it opens, for to open a device can do something, and never waits, as for a pipe that nobody writes to. What
+ * was looked at may be another file by then, so what was opened is judged again, by what it is and by where it is found.
+ */
+async function readRegular(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
+  if (!(await stat(path)).isFile()) return 'irregular';
+  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const opened = await handle.stat();
+    if (!opened.isFile()) return 'irregular';
+    const real = await realpath(path);
+    const there = await lstat(real);
+    if (!liesIn(repository, real) || there.ino !== opened.ino || there.dev !== opened.dev) return 'outside';
+    return opened.size > mostBytes ? 'too-long' : await readWhole(handle, opened.size);
+  } finally {
+    await handle.close();
+  }
 }
 
-function unreadable(message: string, fix: string): Diagnostic {
-  return { code: 'unreadable-file', severity: 'error', class: 'incomplete', message, fix };
+/** Also of a file that grows meanwhile no more than the bound, and one byte by which that is known. */
+async function readWhole(handle: FileHandle, size: number): Promise<Uint8Array | Obstacle> {
+  let bytes = Buffer.alloc(size + 1);
+  let length = 0;
+  for (;;) {
+    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
+    if (bytesRead === 0) return bytes.subarray(0, length);
+    length += bytesRead;
+    if (length > mostBytes) return 'too-long';
+    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(bytes.length)]);
+  }
+}
+
+const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository) => Diagnostic>> = {
+  outside: (file, repository) => {
+    const { message, fix } = outsideWords(repository);
+    return refusal('outside-repository', file, { message, fix });
+  },
+  irregular: (file) =>
+    refusal('no-regular-file', file, {
+      message: 'is no regular file',
+      fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
+    }),
+  'too-long': (file) => tooLong(file),
+};
+
+function tooLong(file: string): Diagnostic {
+  const message = `has more than ${mostBytes / 1024 / 1024} MB`;
+  return refusal('too-long', file, { message, fix: 'divide its manifests among several files' });
+}
+
+function notText(file: string, bytes: Uint8Array): Diagnostic {
+  const { line, column } = firstOddByte(bytes);
+  return refusal('not-utf-8', file, { message: 'is not UTF-8 text', fix: 'save it as UTF-8', line, column });
+}
+
+/** @param about.message what the file is, behind its name */
+function refusal(
+  code: string,
+  file: string,
+  about: { readonly message: string; readonly fix: string; readonly line?: number; readonly column?: number },
+): Diagnostic {
+  const { message, fix, line = 1, column = 1 } = about;
+  return {
+    code,
+    severity: 'error',
+    class: 'invalid',
+    message: `${file === '-' ? 'standard input' : `"${file}"`} ${message}`,
+    place: { file, line, column, length: 1, text: '' },
+    fix,
+  };
+}
+
+/** Where a text and what a lenient reader makes of it part. */
+function firstOddByte(bytes: Uint8Array): { readonly line: number; readonly column: number } {
+  const lenient = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  const odd = bytes.findIndex((byte, index) => byte !== lenient[index]);
+  const before = Buffer.from(bytes.subarray(0, odd))
+    .toString('utf8')
+    .split(/\r\n?|\n/);
+  return { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 };
 }

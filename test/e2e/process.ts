@@ -11,7 +11,7 @@ export const mainFile = fileURLToPath(new URL('../../src/main.ts', import.meta.u
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string;
+  readonly stdin?: string | Uint8Array;
 }
 
 export interface Exited {
@@ -32,6 +32,8 @@ export async function trueupProcess(
   act: (bystander: Bystander) => Promise<void> = async () => {},
 ): Promise<Exited> {
   const child = start(args, options);
+  // A command may have seen enough before it has read all.
+  child.stdin.on('error', () => {});
   child.stdin.end(options.stdin ?? '');
   const sees = watch(child.stderr, once(child, 'close'));
   const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);

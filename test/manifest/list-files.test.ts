@@ -54,11 +54,26 @@ describe('a pattern of manifests', () => {
     });
   });
 
-  it('may reach out of the directory', async () => {
-    const folder = await folderWith(files);
+  it('may reach out of the directory, within its repository', async () => {
+    const folder = await folderWith({ ...files, '.git/HEAD': '' });
     expect(await list(['../manifests/*.yaml'], join(folder, 'empty'))).toEqual({
       '../manifests/*.yaml': ['../manifests/a.yaml'],
     });
+  });
+
+  it('does not reach out of the repository, or of the directory where there is none', async () => {
+    const folder = await folderWith({ ...files, 'empty/.git': 'gitdir: elsewhere' });
+    for (const inside of ['empty', 'manifests'])
+      for (const pattern of ['..', '../single.yaml/..', '../*.yaml', '../**/*.yaml'])
+        expect(await list([pattern], join(folder, inside))).toEqual({ [pattern]: 'outside-repository' });
+  });
+
+  it('may leave out a link that leads out of the repository', async () => {
+    const folder = await folderWith({ 'manifests/a.yaml': '' });
+    await symlink('/', join(folder, 'manifests/all'));
+    expect(await list(['manifests'], folder)).toEqual({ manifests: 'outside-repository' });
+    for (const left of ['!manifests/all', '!manifests/all/**', '!**/all/**'])
+      expect(await list(['manifests', left], folder)).toEqual({ manifests: ['manifests/a.yaml'] });
   });
 
   it('with "!" in front leaves out', async () => {

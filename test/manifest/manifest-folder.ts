@@ -44,7 +44,7 @@ export async function read(
   const { path, stdin, from, inputIsWhole } = options;
   return readManifests({
     ...(path === undefined ? {} : { path }),
-    ...(stdin === undefined ? {} : { stdin: () => Promise.resolve(stdin) }),
+    ...(stdin === undefined ? {} : { stdin: () => Promise.resolve(Buffer.from(stdin)) }),
     ...(inputIsWhole === undefined ? {} : { inputIsWhole }),
     cwd: from === undefined ? folder : join(folder, from),
     kinds: toyKinds,

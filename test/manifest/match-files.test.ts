@@ -6,6 +6,7 @@ import { matchFiles, matchStackFiles } from '../../src/manifest/match-files.ts';
 import { folderWith } from './manifest-folder.ts';
 
 const tree = {
+  '.git': '',
   'shared/base.yaml': '',
   'shared/deep/more.yml': '',
   'stacks/pay/trueup.yaml': '',

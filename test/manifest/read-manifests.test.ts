@@ -253,9 +253,9 @@ describe('a look that is not complete says why', () => {
     const manifests = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
     expect(told(manifests.diagnostics)).toEqual([
       'unreadable-file: "manifests/a.yaml" cannot be read: ENOENT | fix: check that it exists and may be read',
-      'unreadable-file: "manifests/b.yaml" is not UTF-8 text | fix: save it as UTF-8',
+      'manifests/b.yaml:1:4+1 not-utf-8: "manifests/b.yaml" is not UTF-8 text | fix: save it as UTF-8',
     ]);
-    expect(manifests.diagnostics.every((diagnostic) => diagnostic.class === 'incomplete')).toBe(true);
+    expect(manifests.diagnostics.map((diagnostic) => diagnostic.class)).toEqual(['incomplete', 'invalid']);
     expect(manifests.complete).toBe(false);
   });
 
@@ -302,7 +302,7 @@ describe('the stack', () => {
   it('is not a manifest', async () => {
     const manifests = await read({ 'a.yaml': box('one') }, { path: 'a.yaml' });
     expect(told(manifests.diagnostics)).toEqual([
-      'no-stack: "a.yaml" holds no document of kind "Stack" | fix: add one, or give the path of the stack',
+      'a.yaml:1:1+1 no-stack: "a.yaml" holds no document of kind "Stack" | allowed a document with "apiVersion: trueup.dev/v1", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets" | fix: add one, or give the path of the stack',
     ]);
   });
 

@@ -127,7 +127,8 @@ async function lookAtAll(
 /** In the order of the names. */
 async function lookSideBySide(session: Session, asked: readonly string[]): Promise<Look[] | Broken> {
   const looks: Look[] = [];
-  const isBroken = () => looks.filter(Boolean).length >= signsOfBreakage && looks.every((look) => look.isBroken);
+  const isBroken = () =>
+    looks.filter(Boolean).length >= signsOfBreakage && looks.every((look) => look.isBroken);
   const names = asked.entries();
   const lane = async () => {
     for (const [at, name] of names) {
@@ -138,7 +139,6 @@ async function lookSideBySide(session: Session, asked: readonly string[]): Promi
   await Promise.all(Array.from({ length: lanes }, lane));
   return isBroken() ? { broken: looks.find(Boolean)?.incomplete ?? '' } : looks;
 }
-
 
 /**
  * Why the mount is not of this method, as far as what it answers tells; undefined where one role proves it, or where it
@@ -165,7 +165,12 @@ async function lookAt(session: Session, address: Address): Promise<Look> {
   if (answer.is === 'none') return { address };
   if (answer.is === 'unread') {
     const incomplete = `role "${address.name}" was not read: ${answer.why}`;
-    return { address, incomplete, isAnother: isUnsupportedPath(answer), isBroken: answer.answer.status >= 500 };
+    return {
+      address,
+      incomplete,
+      isAnother: isUnsupportedPath(answer),
+      isBroken: answer.answer.status >= 500,
+    };
   }
   const role = readRole(session, address, answer.data);
   if (role.is === 'role') return { address, live: role.live };
