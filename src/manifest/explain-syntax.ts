@@ -17,7 +17,11 @@ interface Slip {
 interface Trouble {
   readonly reason: string;
   readonly text: string;
+  /** where the document begins: nothing before it was left open */
+  readonly base: number;
   readonly at: number;
+  /** of the first mark of a merge conflict in the whole text */
+  readonly conflict: number | undefined;
   /** the line of the error, where it starts, and the line before it */
   readonly line: string;
   readonly lineStart: number;
@@ -28,7 +32,8 @@ interface Trouble {
 /** @param base offset in the source at which the parsed text begins */
 export function explainSyntax(source: SourceText, base: number, error: YAMLException): Diagnostic {
   const at = base + (error.mark?.position ?? 0);
-  const slip = explain(lookAround(source.text, at, error.reason));
+  const { reason } = error;
+  const slip = explain({ ...lookAround(source.text, at), reason, base, conflict: firstConflict(source) });
   const start = slip.at ?? at;
   return {
     code: 'yaml-syntax',
@@ -40,14 +45,22 @@ export function explainSyntax(source: SourceText, base: number, error: YAMLExcep
   };
 }
 
-function lookAround(text: string, at: number, reason: string): Trouble {
+/** By text: what is asked for every broken document of a file is looked for once. */
+const conflicts = new WeakMap<SourceText, { readonly at: number | undefined }>();
+
+function firstConflict(source: SourceText): number | undefined {
+  const known = conflicts.get(source) ?? { at: /^(<{7} |={7}$|>{7} )/m.exec(source.text)?.index };
+  conflicts.set(source, known);
+  return known.at;
+}
+
+function lookAround(text: string, at: number): Omit<Trouble, 'reason' | 'base' | 'conflict'> {
   const lineStart = Math.max(text.lastIndexOf('\n', at - 1), -1) + 1;
   const beforeStart = lineStart === 0 ? 0 : text.lastIndexOf('\n', lineStart - 2) + 1;
   return {
-    reason,
     text,
     at,
-    line: text.slice(lineStart).split(/[\r\n]/, 1)[0] ?? '',
+    line: /[^\r\n]*/y.exec(text.slice(lineStart))?.[0] ?? '',
     lineStart,
     before: text.slice(beforeStart, Math.max(beforeStart, lineStart - 1)).replace(/\r$/, ''),
     beforeStart,
@@ -75,16 +88,10 @@ const oddLine = /^end of the stream|^expected ':' after|multiline key may not be
 
 /** Slips that the parser cannot know of, by how the text looks. */
 const looks: readonly Look[] = [
-  ({ text }) => {
-    const found = /^(<{7} |={7}$|>{7} )/m.exec(text);
-    return found === null
+  ({ conflict: at }) =>
+    at === undefined
       ? undefined
-      : {
-          at: found.index,
-          message: 'a merge conflict is not resolved',
-          fix: 'resolve it, and remove its marks',
-        };
-  },
+      : { at, message: 'a merge conflict is not resolved', fix: 'resolve it, and remove its marks' },
   ({ line, lineStart, before, beforeStart }) => {
     const inLine = line.indexOf('{{');
     const inBefore = before.indexOf('{{');
@@ -206,9 +213,9 @@ function explainDeficit(trouble: Trouble): Slip {
 }
 
 /** The parser notices at the end; the reader wants the beginning: the last line with an odd number of that quote. */
-function openQuote({ text, at }: Trouble): Slip {
+function openQuote({ text, at, base }: Trouble): Slip {
   const slip: Slip = { message: 'a quote is opened and never closed', fix: 'close it' };
-  for (let end = at; end > 0; end = text.lastIndexOf('\n', end - 1)) {
+  for (let end = at; end > base; end = text.lastIndexOf('\n', end - 1)) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
     const opened = /(?:^|[:,[{-])\s+(?:"[^"]*|'[^']*)$/.exec(text.slice(start, end));
     if (opened !== null) return { ...slip, at: start + opened.index + opened[0].search(/["']/) };
@@ -217,10 +224,10 @@ function openQuote({ text, at }: Trouble): Slip {
 }
 
 /** The last bracket before the end that nothing closes. */
-function openBracket({ text, at }: Trouble): Slip {
+function openBracket({ text, at, base }: Trouble): Slip {
   const slip: Slip = { message: 'a "[" or "{" is not closed', fix: 'close it' };
   let closed = 0;
-  for (let index = at - 1; index >= 0; index--) {
+  for (let index = at - 1; index >= base; index--) {
     const character = text[index] ?? '';
     if (']}'.includes(character)) closed++;
     else if ('[{'.includes(character) && closed-- === 0) return { ...slip, at: index };

@@ -5,12 +5,28 @@ import { counted, indent, labelled } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 
-/** All of them in the order given, and a count; empty when there are none. No line end behind the text. */
+/** Nobody reads more of them before mending the first: a template that renders wrongly breaks every manifest. */
+const mostShown = 100;
+
+/**
+ * In the order given, and a count of all; empty when there are none. Of more than a hundred the first errors are shown, then
+ * the first warnings, and the rest are counted. No line end behind the text.
+ */
 export function renderDiagnostics(diagnostics: readonly Diagnostic[], { paint }: { paint: Paint }): string {
   if (diagnostics.length === 0) return '';
-  return [...diagnostics.map((diagnostic) => oneDiagnostic(diagnostic, paint)), countLine(diagnostics)].join(
-    '\n\n',
-  );
+  const shown = worthShowing(diagnostics);
+  const left = diagnostics.length - shown.length;
+  return [
+    ...shown.map((diagnostic) => oneDiagnostic(diagnostic, paint)),
+    ...(left === 0 ? [] : [`and ${left} more, which "--format json" shows`]),
+    countLine(diagnostics),
+  ].join('\n\n');
+}
+
+function worthShowing(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  if (diagnostics.length <= mostShown) return diagnostics;
+  const room = { error: mostShown, warning: mostShown - countDiagnostics(diagnostics).errors };
+  return diagnostics.filter(({ severity }) => room[severity]-- > 0);
 }
 
 /** `3 errors, 1 warning in 2 files` */

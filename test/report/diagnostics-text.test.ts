@@ -92,3 +92,20 @@ test('problems as JSON hold everything but the excerpt', () => {
     ],
   });
 });
+
+test('errors are shown before a hundred warnings are, in the order in which all stand', () => {
+  const warning = { code: 'odd', severity: 'warning', class: 'invalid', message: 'odd' } as const;
+  const error = { ...warning, code: 'wrong', severity: 'error' } as const;
+  const told = [
+    ...Array.from({ length: 120 }, () => warning),
+    error,
+    ...Array.from({ length: 5 }, () => error),
+  ];
+  const text = renderDiagnostics(told, { paint: plain });
+  const shown = [...text.matchAll(/^\w+\[(\w+)\]/gm)].map(([, code]) => code);
+  expect(shown).toEqual([
+    ...Array.from({ length: 94 }, () => 'odd'),
+    ...Array.from({ length: 6 }, () => 'wrong'),
+  ]);
+  expect(text).toContain('and 26 more, which "--format json" shows\n\n6 errors, 120 warnings');
+});
