@@ -2,6 +2,7 @@
 import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { namesOfWorkspaces } from '../../targets/workspaces/workspace-name.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { consumersOf } from './edges.ts';
@@ -18,7 +19,7 @@ export const remoteStateConsumers: Kind = {
   name: 'RemoteStateConsumers',
   service: 'workspaces',
   summary: 'The workspaces that may read the state of a workspace, as a document of its own',
-  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'the name of a workspace: letters, digits, "-" and "_"' },
+  names: namesOfWorkspaces,
   specSchema: jsonSchema(remoteStateConsumersSpec),
   fields,
   ownership: { by: 'part', of: workspaceOf },

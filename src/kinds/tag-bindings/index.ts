@@ -2,6 +2,7 @@
 import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { namesOfWorkspaces } from '../../targets/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
@@ -18,7 +19,7 @@ export const tagBindings: Kind = {
   name: 'TagBindings',
   service: 'workspaces',
   summary: 'The key-value tags of a workspace, as a document of their own that another team can keep',
-  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'the name of a workspace: letters, digits, "-" and "_"' },
+  names: namesOfWorkspaces,
   specSchema: jsonSchema(tagBindingsSpec),
   fields,
   ownership: { by: 'part', of: workspaceOf },

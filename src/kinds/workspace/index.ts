@@ -1,6 +1,7 @@
 /** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
 import { jsonSchema } from '../../model/json-schema.ts';
 import type { Kind } from '../../model/kind.ts';
+import { workspaceNames } from '../../targets/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
@@ -18,7 +19,7 @@ export const workspace: Kind = {
   name: 'Workspace',
   service: 'workspaces',
   summary: 'A workspace: where its runs execute, what starts them, who may read its state',
-  names: { pattern: /^[A-Za-z0-9_-]+$/, says: 'letters, digits, "-" and "_"' },
+  names: workspaceNames,
   specSchema: jsonSchema(workspaceSpec),
   fields,
   ownership: { by: 'claim' },
