@@ -73,17 +73,32 @@ const explainers: Readonly<Record<string, Explainer>> = {
   exclusiveMaximum: outOfRange,
 };
 
-function unknownField(error: SchemaError, at: Path, { schema, spellings }: Judgement): Problem {
+function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecret }: Judgement): Problem {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
+  const allowed = known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {};
+  const suggestion = suggestField(name, at, { known, schema, spellings });
+  if (isSecret(at) && suggestion.fix === undefined && !isPlainName(name, error.data))
+    return {
+      code: 'unknown-field',
+      path: at,
+      message: `"${pathText(at)}" holds something that is no field of it`,
+      ...allowed,
+    };
   return {
     code: 'unknown-field',
     path: [...at, name],
     side: 'key',
     message: `there is no field "${name}" ${at.length === 0 ? 'at the top level' : `in "${pathText(at)}"`}`,
-    ...(known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {}),
-    ...suggestField(name, at, { known, schema, spellings }),
+    ...allowed,
+    ...suggestion,
   };
+}
+
+/** What has no value, as in `{ s3cr3t }`, or is no word, may be the secret itself. */
+function isPlainName(name: string, map: unknown): boolean {
+  const value = (map as Readonly<Record<string, unknown>>)[name];
+  return value !== null && /^[a-z][a-z_-]{0,30}$/i.test(name);
 }
 
 function missingField(error: SchemaError, at: Path): Problem {
@@ -149,10 +164,12 @@ const formatWords: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
 };
 
-function malformed(error: SchemaError, at: Path): Problem {
+function malformed(error: SchemaError, at: Path, { isSecret }: Judgement): Problem {
   const format = String(error.params['format'] ?? '');
   const property = error.propertyName;
-  const meant = wellFormed(String(property ?? error.data), error.params['pattern']);
+  const meant = isSecret(at)
+    ? undefined
+    : wellFormed(String(property ?? error.data), error.params['pattern']);
   const allowed =
     words(error, 'patternErrorMessage') ??
     formatWords[format] ??

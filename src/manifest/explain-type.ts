@@ -26,7 +26,7 @@ export function explainWrongType(error: SchemaError, at: Path, judgement: Judgem
   if (error.data === null) return unwantedNull(error, at, judgement);
   if (typeof error.data === 'string' && judgement.isSecret(at.slice(-1))) return literalSecret(error, at);
   const typed = judgement.typed(at);
-  const fix = suggestSpelling(error, typed);
+  const fix = judgement.isSecret(at) ? undefined : suggestSpelling(error, typed);
   return {
     code: 'wrong-type',
     path: at,

@@ -21,7 +21,16 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
 export function maskSecrets(fields: ReadonlySet<string>): (line: string) => string {
   const spellings = [...fields].flatMap((name) => [name, kebabCase(name), snakeCase(name)]);
   const behind = new RegExp(`(?<![\\w-])((?:${spellings.join('|')})["']?\\s*:\\s*)([^\\s{#].*)$`);
-  return (line) => line.replace(behind, '$1***').replace(/\/\/[^\s/@]+@/g, '//***@');
+  return (line) => maskAddresses(line.replace(behind, '$1***'));
+}
+
+/** Hides who an address says one is, and with which password: before its last "@", and in its parameters. */
+export function maskAddresses(text: string): string {
+  return text.replace(/\S+/g, (word) => {
+    const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')];
+    const shown = start === -1 || end < start ? word : `${word.slice(0, start)}//***${word.slice(end)}`;
+    return start === -1 ? shown : shown.replace(/([?&](?:ssl)?password=)[^&"']+/gi, '$1***');
+  });
 }
 
 /** Hides the rest of a line from a column (from 1) on, or all behind the colon of the key that stands there. */

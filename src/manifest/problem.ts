@@ -4,7 +4,7 @@
  */
 import type { Diagnostic, Place, Severity } from '../model/diagnostic.ts';
 import type { Path } from '../model/json.ts';
-import { maskFrom } from './mask-secrets.ts';
+import { maskAddresses, maskFrom } from './mask-secrets.ts';
 import type { Side } from './yaml-document.ts';
 
 export interface Problem {
@@ -86,7 +86,8 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** A text in double quotes, cut when it is long. */
+/** A text in double quotes, cut when it is long. Without the password of an address: cut off, it would be one no more. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text);
+  const shown = maskAddresses(text);
+  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);
 }

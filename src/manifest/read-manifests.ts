@@ -13,7 +13,7 @@ import { checkResources } from './check-resources.ts';
 import { chooseTargets } from './choose-targets.ts';
 import { type Declaration, type Defaults, declare } from './declaration.ts';
 import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
-import { secretFields } from './mask-secrets.ts';
+import { maskAddresses, secretFields } from './mask-secrets.ts';
 import { diagnose } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type Entry, resolve } from './resolve.ts';
@@ -73,7 +73,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     files: loaded.files,
     paths: loaded.paths ?? [],
     documents: loaded.documents.length,
-    diagnostics: sortDiagnostics(diagnostics),
+    diagnostics: sortDiagnostics(diagnostics).map(withoutPasswords),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
   };
 }
@@ -162,6 +162,17 @@ function defaultsIn(stack: StackReading | undefined, kind: string): Defaults | u
 
 function whereAndWhat({ code, place }: Diagnostic): string {
   return JSON.stringify([code, place?.file, place?.line, place?.column]);
+}
+
+/** An address may stand where none belongs, and be repeated there as a name or a value like any other. */
+function withoutPasswords(diagnostic: Diagnostic): Diagnostic {
+  const { message, found, fix } = diagnostic;
+  return {
+    ...diagnostic,
+    message: maskAddresses(message),
+    ...(found === undefined ? {} : { found: maskAddresses(found) }),
+    ...(fix === undefined ? {} : { fix: maskAddresses(fix) }),
+  };
 }
 
 /** What a default causes in a thousand manifests is one problem. */

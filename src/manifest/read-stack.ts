@@ -144,9 +144,11 @@ function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereab
   };
 }
 
-/** The address of a database tells its password. */
+/** An address tells its password, in whatever wrong shape it was written. */
 function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
-  return leadsToSecret(path, secrets) || isBelow(path, ['spec', 'ledger', 'postgres', 'url']);
+  const [section, list, , field] = path;
+  const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
+  return leadsToSecret(path, secrets) || isTargetUrl || isBelow(path, ['spec', 'ledger']);
 }
 
 /** Defaults are parts of a spec: their fields are judged by the kind's schema, their completeness is not. */
