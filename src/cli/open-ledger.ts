@@ -3,15 +3,19 @@ import { join } from 'node:path';
 import { gitLedger } from '../ledger/git-ref.ts';
 import { localLedger } from '../ledger/local-file.ts';
 import { postgresLedger } from '../ledger/postgres.ts';
+import { whyNoAddress } from '../ledger/postgres-address.ts';
 import { systemClock } from '../http/clock.ts';
 import { Waits } from '../http/waits.ts';
 import { stateFolderName } from '../ledger/state-folder.ts';
-import type { StackStore } from '../model/ledger.ts';
-import type { Stack } from '../model/target.ts';
+import { LedgerAddressError, type StackStore } from '../model/ledger.ts';
+import type { SecretSource, Stack } from '../model/target.ts';
 import { readSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
-/** To be closed; says what it waits for. @throws SecretError when the address of the database cannot be read */
+/**
+ * To be closed; says what it waits for.
+ * @throws SecretError when the address of the database cannot be read, LedgerAddressError when it is none
+ */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
   world: Pick<World, 'env' | 'secrets' | 'stderr'>,
@@ -45,12 +49,22 @@ async function storeOf(
       return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);
     case 'git':
       return gitLedger({ directory, env: world.env }, { remote: ledger.remote, stack: name });
-    case 'postgres': {
-      const place = { env: world.env, directory };
-      const address = await readSecret(ledger.url, place, "the address of the ledger's database");
-      world.secrets.keep(address);
-      if (URL.canParse(address)) world.secrets.keep(new URL(address).password);
-      return postgresLedger(address, name);
-    }
+    case 'postgres':
+      return postgresLedger(await readAddress(ledger.url, directory, world), name);
   }
+}
+
+async function readAddress(
+  source: SecretSource,
+  directory: string,
+  { env, secrets }: Pick<World, 'env' | 'secrets'>,
+): Promise<string> {
+  const address = secrets.keep(
+    await readSecret(source, { env, directory }, "the address of the ledger's database"),
+  );
+  if (URL.canParse(address)) secrets.keep(new URL(address).password);
+  const why = whyNoAddress(address);
+  if (why === undefined) return address;
+  const from = 'env' in source ? `the environment variable "${source.env}"` : `the file "${source.file}"`;
+  throw new LedgerAddressError(`${from} holds no address of a PostgreSQL database: ${why}`);
 }

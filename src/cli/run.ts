@@ -1,7 +1,7 @@
 /** The command line: flags in, exit code out. Writes through the world it is given and never exits the process. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ProxyError } from '../http/open-dispatcher.ts';
-import { LedgerError } from '../model/ledger.ts';
+import { LedgerAddressError, LedgerError } from '../model/ledger.ts';
 import { WireError } from '../model/wire.ts';
 import {
   type CommonOptions,
@@ -70,7 +70,7 @@ function tellError(error: unknown, screen: Screen): ExitCode {
     isSystemError(error);
   if (!told) throw error;
   printError(screen, error.message);
-  return exitCodes.error;
+  return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
 }
 
 /**

@@ -176,6 +176,11 @@ export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 }
 
+/** Where the ledger is kept was told in a way that cannot be meant: nothing was asked for it. */
+export class LedgerAddressError extends LedgerError {
+  override readonly name = 'LedgerAddressError';
+}
+
 /** Something is there, but it is not what was written: it can be rebuilt (RULES 25). */
 export class DamagedLedger extends LedgerError {
   override readonly name = 'DamagedLedger';
