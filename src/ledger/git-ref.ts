@@ -14,7 +14,7 @@ import { asideName } from './aside-name.ts';
 import type { GitPlace } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
-import { formatStored, parseEntry, parseLock } from './stored-json.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
 /** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
 export function gitLedger(at: GitPlace, { remote, stack }: { remote: string; stack: string }): StackStore {
@@ -96,11 +96,15 @@ class GitRef implements StackStore {
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
+    return wholeEntries(await this.readEntries(limit));
+  }
+
+  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const { blobs } = await this.#look();
     const paths = [...blobs.keys()].filter((path) => path.startsWith(historyFolder));
     const newest = paths.sort().reverse().slice(0, limit);
     const texts = await this.#repository.readBlobs(newest.map((path) => blobs.get(path) ?? ''));
-    return texts.map((text, index) => parseEntry(text, this.#fileName(newest[index] ?? '')));
+    return texts.map((text, index) => tryEntry(text, this.#fileName(newest[index] ?? '')));
   }
 
   async showEntry(id: string): Promise<HistoryEntry | undefined> {

@@ -1,9 +1,10 @@
 /**
  * Ledger, lock and history in local files beside the stack, readable JSON. Each file is replaced as a whole, and
- * whoever changes ledger or lock does so alone, so that a look and the write that relies on it are one.
+ * whoever changes ledger or lock does so alone, so that a look and the write that relies on it are one. Where the ledger is
+ * a link, all of it is kept where that leads, so that those who share a ledger share its lock.
  */
 import { readdir, readFile, rename, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import {
   type HistoryEntry,
   type Ledger,
@@ -13,10 +14,12 @@ import {
   type StackStore,
 } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
+import { followLinks } from './follow-links.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { replaceFile } from './replace-file.ts';
-import { formatStored, parseEntry, parseLock } from './stored-json.ts';
+import { stateFolderName } from './state-folder.ts';
+import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from './stored-json.ts';
 
 /** @param file absolute path of the ledger; its directory is made when the first write needs it */
 export function localLedger(file: string, stack: string): StackStore {
@@ -40,95 +43,126 @@ class LocalFile implements StackStore {
   }
 
   async write(ledger: Ledger): Promise<Ledger> {
-    return this.#alone(this.place, async () => {
+    return this.#alone(this.place, async (file) => {
       const found = (await this.read()).serial;
       if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
       const written = { ...ledger, known: true, serial: ledger.serial + 1 };
-      await replaceFile(this.#file, formatLedger(this.#stack, written));
+      await replaceFile(file, formatLedger(this.#stack, written));
       return written;
     });
   }
 
   async setAside(): Promise<string> {
-    return this.#alone(this.place, async () => {
-      const aside = `${this.#file}.${asideName()}`;
-      await rename(this.#file, aside);
+    return this.#alone(this.place, async (file) => {
+      const aside = `${file}.${asideName()}`;
+      await rename(file, aside);
       return `"${aside}"`;
     });
   }
 
   async readLock(): Promise<LedgerLock | undefined> {
-    const text = await readIfThere(this.#lockFile, this.#lockPlace);
-    return text === undefined ? undefined : parseLock(text, this.#lockPlace);
+    return readLockIn(await this.#realFile());
   }
 
   async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
-    return this.#alone(this.#lockPlace, async () => {
-      const held = await this.readLock();
+    return this.#alone(this.#lockPlace, async (file) => {
+      const held = await readLockIn(file);
       if (held !== undefined && held.id !== instead) return held;
-      await replaceFile(this.#lockFile, formatStored(wanted));
+      await replaceFile(lockOf(file), formatStored(wanted));
       return wanted;
     });
   }
 
   async unlock(id: string): Promise<LedgerLock | undefined> {
-    return this.#alone(this.#lockPlace, async () => {
-      const held = await this.readLock();
+    return this.#alone(this.#lockPlace, async (file) => {
+      const held = await readLockIn(file);
       if (held?.id !== id) return undefined;
-      await rm(this.#lockFile, { force: true });
+      await rm(lockOf(file), { force: true });
       return held;
     });
   }
 
   async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+    const history = historyOf(await this.#realFile());
     for (const entry of entries) {
-      const file = this.#entryFile(entry.id);
+      const file = entryIn(history, entry.id);
       await replaceFile(file, formatStored(entry)).catch(unwritable(`the history entry "${file}"`));
     }
   }
 
-  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
-    const names = await readdir(this.#historyDirectory).catch((error: NodeJS.ErrnoException) => {
+  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
+    const history = historyOf(await this.#realFile());
+    const names = await readdir(history).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return [];
-      throw new LedgerError(`the history "${this.#historyDirectory}" cannot be read: ${error.message}`);
+      throw new LedgerError(`the history "${history}" cannot be read: ${error.message}`);
     });
     const ids = names.flatMap((name) =>
       name.endsWith(entrySuffix) ? [name.slice(0, -entrySuffix.length)] : [],
     );
     const newest = ids.sort().reverse().slice(0, limit);
-    const entries = await Promise.all(newest.map((id) => this.showEntry(id)));
+    const entries = await Promise.all(newest.map((id) => this.showEntry(id).catch(onlyLedgerError)));
     return entries.filter((entry) => entry !== undefined);
+  }
+
+  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
+    return wholeEntries(await this.readEntries(limit));
   }
 
   async showEntry(id: string): Promise<HistoryEntry | undefined> {
     if (!isEntryId(id)) return undefined;
-    const place = `the history entry "${this.#entryFile(id)}"`;
-    const text = await readIfThere(this.#entryFile(id), place);
+    const file = entryIn(historyOf(await this.#realFile()), id);
+    const place = `the history entry "${file}"`;
+    const text = await readIfThere(file, place);
     return text === undefined ? undefined : parseEntry(text, place);
   }
 
   async close(): Promise<void> {}
 
-  #alone<T>(what: string, work: () => Promise<T>): Promise<T> {
-    return oneAtATime(`${this.#file}.busy`, work).catch(unwritable(what));
+  /** @param work is given the ledger's file, where it really lies */
+  async #alone<T>(what: string, work: (file: string) => Promise<T>): Promise<T> {
+    try {
+      const file = await followLinks(this.#file);
+      return await oneAtATime(guardOf(file), () => work(file));
+    } catch (error) {
+      return unwritable(what)(error);
+    }
   }
 
-  get #lockFile(): string {
-    return `${this.#file}.lock`;
+  async #realFile(): Promise<string> {
+    return followLinks(this.#file).catch((error: Error) => {
+      throw new LedgerError(`${this.place} cannot be read: ${error.message}`, { cause: error });
+    });
   }
 
   get #lockPlace(): string {
-    return `the lock "${this.#lockFile}"`;
+    return `the lock "${lockOf(this.#file)}"`;
   }
+}
 
-  /** `payments.history` beside `payments.ledger.json`. */
-  get #historyDirectory(): string {
-    return `${this.#file.replace(/(\.ledger)?\.json$/, '')}.history`;
-  }
+function lockOf(file: string): string {
+  return `${file}.lock`;
+}
 
-  #entryFile(id: string): string {
-    return join(this.#historyDirectory, `${id}${entrySuffix}`);
-  }
+async function readLockIn(file: string): Promise<LedgerLock | undefined> {
+  const place = `the lock "${lockOf(file)}"`;
+  const text = await readIfThere(lockOf(file), place);
+  return text === undefined ? undefined : parseLock(text, place);
+}
+
+/** It stays, so it stands in a folder that git leaves out, also where the ledger itself is meant for git. */
+function guardOf(file: string): string {
+  const folder = dirname(file);
+  const ours = basename(folder) === stateFolderName ? folder : join(folder, stateFolderName);
+  return join(ours, `${basename(file)}.guard`);
+}
+
+/** `payments.history` beside `payments.ledger.json`. */
+function historyOf(file: string): string {
+  return `${file.replace(/(\.ledger)?\.json$/, '')}.history`;
+}
+
+function entryIn(history: string, id: string): string {
+  return join(history, `${id}${entrySuffix}`);
 }
 
 const entrySuffix = '.json';

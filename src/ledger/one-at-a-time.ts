@@ -1,34 +1,86 @@
 /**
- * A short critical section between processes of one host: who creates the guard file goes on, everyone else waits. It
- * is held for one read and one write of a small file, so a guard that has stood for long belongs to nobody any more.
+ * A short critical section between processes: who has the exclusive transaction of an empty database beside the ledger goes
+ * on, everyone else waits. The system ends the transaction of whoever dies, and of nobody else: neither clocks nor the time
+ * that somebody takes decide. The file stays when all are done, for to remove it would let in who opens it just then.
  */
-import { open, rm, stat } from 'node:fs/promises';
+import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { loadSqlite } from './load-sqlite.ts';
 import { makeFolder } from './state-folder.ts';
 
-/** No write of a small file takes as long: its process was killed while it wrote. Milliseconds. */
-const abandonedAfter = 5000;
-
-/** @param guard absolute path of a file that nobody else uses */
-export async function oneAtATime<T>(guard: string, work: () => Promise<T>): Promise<T> {
+/**
+ * @param guard absolute path of a file that nobody else uses
+ * @param pauses milliseconds between tries; when they end, so does the waiting
+ * @throws when the guard cannot be had
+ */
+export async function oneAtATime<T>(
+  guard: string,
+  work: () => Promise<T>,
+  pauses: Iterable<number> = aMinute(),
+): Promise<T> {
   await makeFolder(dirname(guard));
-  while (!(await take(guard))) await pause(5);
+  const leave = await enter(guard, pauses);
   try {
     return await work();
   } finally {
-    await rm(guard, { force: true });
+    leave();
   }
 }
 
-async function take(guard: string): Promise<boolean> {
+async function enter(guard: string, pauses: Iterable<number>): Promise<() => void> {
+  const first = tryToEnter(guard);
+  if (first !== undefined) return first;
+  for (const milliseconds of pauses) {
+    await pause(milliseconds);
+    const leave = tryToEnter(guard);
+    if (leave !== undefined) return leave;
+  }
+  throw new Error(
+    `another process has kept "${guard}" locked all the time: it is paused, or the file system knows no locks`,
+  );
+}
+
+/** Who is inside reads and writes one small file. Who takes longer is paused, and nobody knows until when. */
+function* aMinute(): Generator<number> {
+  for (let waited = 0, next = 1; waited < 60_000; waited += next, next = Math.min(50, next * 2)) yield next;
+}
+
+/**
+ * All in one go: a file that this process closes, whatever it was opened for, would take the locks of the whole process
+ * along. @returns how to leave; undefined when somebody is inside
+ */
+function tryToEnter(guard: string): (() => void) | undefined {
+  makeFile(guard);
+  // Of a file that it may only read SQLite gives everybody a transaction.
+  accessSync(guard, constants.W_OK);
+  const { DatabaseSync } = loadSqlite();
+  const database = new DatabaseSync(guard, { timeout: 0 });
   try {
-    await (await open(guard, 'wx', 0o600)).close();
-    return true;
+    // Nothing is ever written into it, so there is no journal to leave behind either.
+    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    return () => database.close();
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return undefined;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `"${guard}" cannot be locked: ${reason}; a ledger is kept on a file system with locks, in git or in PostgreSQL`,
+      { cause: error },
+    );
+  }
+}
+
+/** Of its owner only. One that is there is not opened. */
+function makeFile(guard: string): void {
+  try {
+    closeSync(openSync(guard, 'wx', 0o600));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const { mtimeMs } = await stat(guard).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
-    if (Date.now() - mtimeMs > abandonedAfter) await rm(guard, { force: true });
-    return false;
   }
+}
+
+/** SQLITE_BUSY, whatever it says besides in its upper bits (https://sqlite.org/rescode.html). */
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }

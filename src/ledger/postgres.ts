@@ -14,7 +14,7 @@ import {
 import { asideName } from './aside-name.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
 import { migrate, versionOf } from './postgres-schema.ts';
-import { formatStored, parseEntry, parseLock } from './stored-json.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
 /** @param url `postgres://…`, with its credentials; it is repeated in no message */
 export function postgresLedger(url: string, stack: string): StackStore {
@@ -124,11 +124,18 @@ class Postgres implements StackStore {
   }
 
   async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
-    const texts = await this.#readTexts(
-      'select content::text from trueup.history where stack = $1 order by id desc limit $2',
+    return wholeEntries(await this.readEntries(limit));
+  }
+
+  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
+    const rows = await this.#readTexts(
+      `select concat(id, ' ', content::text) from trueup.history where stack = $1 order by id desc limit $2`,
       [limit],
     );
-    return texts.map((text) => parseEntry(text, this.#entryName));
+    return rows.map((row) => {
+      const end = row.indexOf(' ');
+      return tryEntry(row.slice(end + 1), this.#entryName(row.slice(0, end)));
+    });
   }
 
   async showEntry(id: string): Promise<HistoryEntry | undefined> {
@@ -136,7 +143,7 @@ class Postgres implements StackStore {
       'select content::text from trueup.history where stack = $1 and id = $2',
       [id],
     );
-    return text === undefined ? undefined : parseEntry(text, this.#entryName);
+    return text === undefined ? undefined : parseEntry(text, this.#entryName(id));
   }
 
   async close(): Promise<void> {
@@ -148,8 +155,8 @@ class Postgres implements StackStore {
     return `the lock of stack "${this.#stack}" in PostgreSQL`;
   }
 
-  get #entryName(): string {
-    return `a history entry of stack "${this.#stack}" in PostgreSQL`;
+  #entryName(id: string): string {
+    return `the history entry "${id}" of stack "${this.#stack}" in PostgreSQL`;
   }
 
   async #readText(statement: string, values: readonly unknown[] = []): Promise<string | undefined> {

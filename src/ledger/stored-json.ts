@@ -16,9 +16,33 @@ export function parseLock(text: string, place: string): LedgerLock {
 
 export function parseEntry(text: string, place: string): HistoryEntry {
   const value = parse(text, place);
-  const { version, id, changes } = value as Partial<HistoryEntry>;
-  if (version !== 1 || typeof id !== 'string' || !Array.isArray(changes)) throw unreadable(place);
+  const { version, id, began, run, changes } = value as Partial<HistoryEntry>;
+  const isDated = typeof id === 'string' && typeof began === 'string' && typeof run?.id === 'string';
+  if (version !== 1 || !isDated || !Array.isArray(changes)) throw unreadable(place);
   return value as unknown as HistoryEntry;
+}
+
+/** One that cannot be read stands for itself, and hides none of the others. */
+export function tryEntry(text: string, place: string): HistoryEntry | LedgerError {
+  try {
+    return parseEntry(text, place);
+  } catch (error) {
+    return onlyLedgerError(error);
+  }
+}
+
+/** @throws anything else */
+export function onlyLedgerError(error: unknown): LedgerError {
+  if (error instanceof LedgerError) return error;
+  throw error;
+}
+
+/** For whoever needs all of them. @throws LedgerError the first one's that cannot be read */
+export function wholeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
+  return found.map((entry) => {
+    if (entry instanceof LedgerError) throw entry;
+    return entry;
+  });
 }
 
 function parse(text: string, place: string): Readonly<Record<string, unknown>> {

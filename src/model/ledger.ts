@@ -153,8 +153,10 @@ export interface LockStore {
 export interface HistoryStore {
   /** Adds entries, each in the place of the one with its id where there is one. */
   keepEntries(entries: readonly HistoryEntry[]): Promise<void>;
-  /** Newest first. */
+  /** Newest first. @throws LedgerError when one of them cannot be read */
   listEntries(limit: number): Promise<readonly HistoryEntry[]>;
+  /** The same, where one that cannot be read is the error that names it. */
+  readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]>;
   showEntry(id: string): Promise<HistoryEntry | undefined>;
 }
 

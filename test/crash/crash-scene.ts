@@ -2,7 +2,7 @@
  * The state that every crash begins from, made once and copied: the service's database, the stack's directory with its
  * ledger, and the approved plan. The address of the service is the same for all copies, for it is part of what is approved.
  */
-import { cp, mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -88,11 +88,6 @@ export class CrashCopy {
 
   run(args: readonly string[], code: number): Promise<Ran> {
     return run(this.directory, args, code);
-  }
-
-  /** A process that was killed inside the critical section leaves its guard; to us it has been there for long. */
-  async letTimePass(): Promise<void> {
-    await utimes(join(this.directory, '.trueup', 'payments.ledger.json.busy'), 0, 0).catch(() => {});
   }
 
   /** What the service holds and what the ledger says of it, without ids and moments. */

@@ -79,7 +79,6 @@ async function killAtRequest(copy: CrashCopy, { at, when }: Boundary): Promise<E
 
 /** The same job once more; whoever approved only a digest has the approved plan in the ledger. */
 async function expectRecovery(copy: CrashCopy, by: 'file' | 'digest'): Promise<void> {
-  await copy.letTimePass();
   const plan = by === 'file' ? ['approved.json'] : ['--approve', scene.digest];
   await copy.run(['apply', ...plan, ...scene.approved], 0);
   expect(await copy.state()).toEqual(calm.state);

@@ -114,14 +114,14 @@ describe('a write', () => {
     const before = await store.read();
     await written();
     await expect(store.write(before)).rejects.toBeInstanceOf(LedgerConflict);
-    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json']);
+    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
-  test('leaves the ledger alone in its directory', async () => {
+  test('leaves the ledger and the empty file that guards it, and nothing else', async () => {
     const { directory, store, written } = await open();
     await written();
     await store.write(await store.read());
-    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json']);
+    expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
   test('that was killed half-way changes nothing: its torn file is no ledger', async () => {
@@ -143,6 +143,7 @@ describe('a write', () => {
     expect((await readdir(directory)).toSorted()).toEqual([
       'mine.ledger.json',
       'mine.ledger.json.2.new',
+      'mine.ledger.json.guard',
       'other.1.new',
     ]);
   });

@@ -1,6 +1,19 @@
-import { existsSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { oneAtATime } from '../../src/ledger/one-at-a-time.ts';
 
@@ -9,6 +22,40 @@ function guardFile(): string {
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return join(directory, 'deep', 'guard');
 }
+
+/** Another process that is inside, once it has said so. */
+async function holderOf(guard: string) {
+  const script = fileURLToPath(new URL('guard-holder.ts', import.meta.url));
+  const child = spawn(process.execPath, [script, guard], { stdio: ['pipe', 'pipe', 'inherit'] });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const end = once(child, 'exit');
+  await once(child.stdout, 'data');
+  return {
+    pause: () => child.kill('SIGSTOP'),
+    /** goes on, and out */
+    leave: () => {
+      child.kill('SIGCONT');
+      if (!child.stdin.writableEnded) child.stdin.end('go on');
+    },
+    kill: () => {
+      child.kill('SIGKILL');
+      return end;
+    },
+  };
+}
+
+/** As long as somebody waits, and what comes to pass when that one has tried so often. */
+function* triesUntil(tries: number, then: () => void): Generator<number> {
+  for (let tried = 0; ; tried += 1) {
+    if (tried === tries) then();
+    yield 1;
+  }
+}
+
+/** What a guard looks like that nobody has touched for years: to look at it tells nothing of who is inside. */
+const longAgo = (guard: string) => utimesSync(guard, new Date(0), new Date(0));
 
 describe('work that one at a time may do', () => {
   test('never overlaps, and all of it is done', async () => {
@@ -26,7 +73,13 @@ describe('work that one at a time may do', () => {
     };
     const ends = await Promise.all(Array.from({ length: 10 }, () => oneAtATime(guard, work)));
     expect([ends.length, most]).toEqual([10, 1]);
-    expect(existsSync(guard)).toBe(false);
+  });
+
+  test('leaves nothing but an empty file of its owner', async () => {
+    const guard = guardFile();
+    await oneAtATime(guard, async () => expect(readdirSync(join(guard, '..'))).toEqual(['guard']));
+    expect(readdirSync(join(guard, '..'))).toEqual(['guard']);
+    expect([statSync(guard).size, statSync(guard).mode & 0o777]).toEqual([0, 0o600]);
   });
 
   test('leaves the way free when it fails', async () => {
@@ -36,33 +89,74 @@ describe('work that one at a time may do', () => {
     expect(await oneAtATime(guard, async () => 'next')).toBe('next');
   });
 
-  test('waits for who is inside', async () => {
+  test('waits for another process that is inside, however long that one is paused', async () => {
     const guard = guardFile();
-    await oneAtATime(guard, async () => {});
-    writeFileSync(guard, '');
+    const holder = await holderOf(guard);
+    holder.pause();
+    longAgo(guard);
     const seen: string[] = [];
-    const waiting = oneAtATime(guard, async () => seen.push('inside'));
-    await new Promise((resolve) => {
-      setImmediate(resolve);
+    const tries = triesUntil(20, () => {
+      seen.push('still outside');
+      holder.leave();
     });
-    seen.push('still outside');
-    rmSync(guard);
-    await waiting;
+    await oneAtATime(guard, async () => seen.push('inside'), tries);
     expect(seen).toEqual(['still outside', 'inside']);
   });
 
-  test('does not wait for one that was killed inside', async () => {
+  test('admits one of several that wait, whatever the clock of the file server says', async () => {
     const guard = guardFile();
-    await oneAtATime(guard, async () => {});
-    writeFileSync(guard, '');
-    utimesSync(guard, new Date(0), new Date(0));
-    expect(await oneAtATime(guard, async () => 'inside')).toBe('inside');
+    const holder = await holderOf(guard);
+    longAgo(guard);
+    let inside = 0;
+    const most: number[] = [];
+    const work = async () => {
+      most.push(++inside);
+      longAgo(guard);
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1);
+      });
+      inside -= 1;
+    };
+    const patience = () => triesUntil(10, holder.leave);
+    await Promise.all(Array.from({ length: 5 }, () => oneAtATime(guard, work, patience())));
+    expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('is told when the guard cannot be made', async () => {
+  test('goes on at once when who was inside is killed', async () => {
+    const guard = guardFile();
+    const holder = await holderOf(guard);
+    await holder.kill();
+    expect(existsSync(guard)).toBe(true);
+    expect(await oneAtATime(guard, async () => 'inside', [])).toBe('inside');
+  });
+
+  test('is given up with a word when nobody ever leaves', async () => {
+    const guard = guardFile();
+    const holder = await holderOf(guard);
+    await expect(oneAtATime(guard, async () => {}, [1, 1])).rejects.toThrow(
+      `another process has kept "${guard}" locked all the time: it is paused, or the file system knows no locks`,
+    );
+    holder.leave();
+  });
+
+  test('is told when the guard cannot be made, or is another file', async () => {
     const guard = guardFile();
     writeFileSync(join(guard, '..', '..', 'file'), '');
     const below = join(guard, '..', '..', 'file', 'guard');
     await expect(oneAtATime(below, async () => {})).rejects.toThrow(/EEXIST|ENOTDIR/);
+    mkdirSync(join(guard, '..'));
+    writeFileSync(guard, 'something else '.repeat(100));
+    await expect(oneAtATime(guard, async () => {})).rejects.toThrow(
+      /guard" cannot be locked: .*not a database/,
+    );
+  });
+
+  test('is refused where the guard may only be read, for that would admit everybody', async () => {
+    const guard = guardFile();
+    await oneAtATime(guard, async () => {});
+    chmodSync(guard, 0o400);
+    const entered = await oneAtATime(guard, async () => 'inside').catch((error: Error) => error.message);
+    // Root may write everywhere: then there is nothing to refuse.
+    if (process.getuid?.() !== 0) expect(entered).toContain('EACCES');
   });
 });
