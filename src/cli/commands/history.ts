@@ -1,5 +1,5 @@
 /** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
-import type { HistoryEntry } from '../../model/ledger.ts';
+import { type HistoryEntry, LedgerError } from '../../model/ledger.ts';
 import { renderEntryJson, renderHistoryJson } from '../../report/history-json.ts';
 import { renderEntry, renderHistory } from '../../report/history-text.ts';
 import { renderRevert } from '../../report/revert-text.ts';
@@ -23,13 +23,16 @@ export async function history(
   if (typeof opened === 'number') return opened;
   const { stack, store } = opened;
   try {
-    const entries = await store.listEntries(limit);
+    const found = await store.readEntries(limit);
+    const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
+    const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
     const text =
       screen.format === 'json'
         ? renderHistoryJson(stack.name, entries)
         : renderHistory(entries, { paint: screen.paint });
     world.stdout.write(`${text}\n`);
-    return exitCodes.done;
+    for (const { message } of damaged) printError(screen, message);
+    return damaged.length === 0 ? exitCodes.done : exitCodes.error;
   } finally {
     await store.close();
   }
