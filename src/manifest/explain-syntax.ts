@@ -11,6 +11,8 @@ interface Slip {
   readonly at?: number;
   readonly message: string;
   readonly fix?: string;
+  /** what the message repeats of the text */
+  readonly repeats?: string | undefined;
 }
 
 /** What is known about an error when a slip is looked for. */
@@ -35,14 +37,20 @@ export function explainSyntax(source: SourceText, base: number, error: YAMLExcep
   const { reason } = error;
   const slip = explain({ ...lookAround(source.text, at), reason, base, conflict: firstConflict(source) });
   const start = slip.at ?? at;
+  const place = source.place(start, start + 1);
   return {
     code: 'yaml-syntax',
     severity: 'error',
     class: 'invalid',
-    message: slip.message,
-    place: source.place(start, start + 1),
+    message: lookAround(source.text, start).line === place.text ? slip.message : withoutWord(slip),
+    place,
     ...(slip.fix === undefined ? {} : { fix: slip.fix }),
   };
+}
+
+/** Beside a line of which something is hidden: what the message repeats of it may be the secret. */
+function withoutWord({ message, repeats = '' }: Slip): string {
+  return repeats === '' ? message : message.replace(repeats, () => '***');
 }
 
 /** By text: what is asked for every broken document of a file is looked for once. */
@@ -132,6 +140,7 @@ const translations: readonly Look[] = [
   says(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
   says(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
     message: `the tag "${unknown ?? unresolved}" is not supported`,
+    repeats: unknown ?? unresolved,
     fix: 'leave the tag out',
   })),
   says(/^null byte|non-printable/, () => ({
@@ -184,6 +193,7 @@ function explainAlias({ at }: Trouble, name = ''): Slip {
   return {
     at: star,
     message: `no anchor "&${name}" stands before this alias`,
+    repeats: name,
     fix: 'anchors reach no further than their own document: define it there, or write the value out',
   };
 }

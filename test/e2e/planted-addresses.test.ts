@@ -64,6 +64,8 @@ describe('an address that stands in the wrong place is refused, and its password
     ['as the url of a target, in a list', { url: `[https://u:${password}@host]` }],
     ['as the url of a target that is fine but for the login', { url: `https://u:${password}@host` }],
     ['in a field that wants something else', { more: `exclusive: https://u:${password}@host` }],
+    ['as a tag in the place of a secret', { more: `auditToken: !${password}` }],
+    ['as an alias in the place of a secret', { more: `auditToken: *${password}` }],
     ['as a field that there is not', { more: `"https://u:${password}@host": x` }],
   ])('%s', async (_, stack) => {
     const cwd = await stackWith(stack);
