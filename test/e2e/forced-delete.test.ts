@@ -44,6 +44,7 @@ describe('a forced deletion', () => {
     await lock('bob works');
     const { out } = await stack.run(['apply', '--yes'], 5);
     expect(words(out)).toContain('note: it is locked ("bob works"), and not by this stack');
+    expect(words(out)).toMatch(/overrides\.lock users user-\w+, bob works/);
     expect(bench.wire.writes()).toEqual([]);
     await stack.insist();
     expect(bench.written()).toEqual([deletion]);

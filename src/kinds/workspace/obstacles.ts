@@ -3,6 +3,7 @@
  * of that a forced deletion overrides: nobody is to approve one without having read the same.
  */
 import type { Action } from '../../model/change.ts';
+import { isJsonObject } from '../../model/json.ts';
 import type { Overridden } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
 import type { LiveResource } from '../../model/resource.ts';
@@ -54,7 +55,8 @@ function overriddenState({ facts }: LiveResource): Overridden[] {
 
 function overriddenLock(live: LiveResource, record: LedgerRecord | undefined): Overridden[] {
   if (!isForeign(live, record)) return [];
-  const { lockedBy = null, lockedReason = null } = live.facts;
-  const field = { ...overrides('lock'), before: { by: lockedBy, reason: lockedReason } };
+  const { lockedBy, lockedReason } = live.facts;
+  const holder = isJsonObject(lockedBy) ? `${lockedBy['type']} ${lockedBy['id']}` : 'nobody tells who';
+  const field = { ...overrides('lock'), before: [holder, lockedReason ?? ''], shape: 'list' } as const;
   return [{ field, says: `it is locked${becauseOf(live)}, and not by this stack` }];
 }
