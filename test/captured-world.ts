@@ -39,6 +39,8 @@ export async function trueup(args: readonly string[], options: WorldOptions): Pr
     confirm: async () => false,
     ask: async () => undefined,
     onStop: () => () => {},
+    // as often as ever, but sooner: nothing here gets well by waiting
+    patience: { base: 5, longest: 40 },
   });
   return { code, ...written };
 }

@@ -111,6 +111,7 @@ async function optionsOf(
     ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
     env: world.env,
     secrets: world.secrets,
+    ...(world.patience === undefined ? {} : { patience: world.patience }),
     onWait: (says) => world.stderr.write(`${says}\n`),
     userAgent: `trueup/${world.version}`,
   };

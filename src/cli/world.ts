@@ -1,4 +1,5 @@
 /** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
+import type { Patience } from '../http/retry.ts';
 import type { Registry } from '../model/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
 
@@ -26,6 +27,8 @@ export interface Outside {
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
   /** Calls back for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
+  /** how faults of services are met; as the wire does by itself when absent */
+  readonly patience?: Partial<Patience>;
 }
 
 /** The outside as commands see it: whatever they write, no secret that the run knows gets out (RULES 42). */
