@@ -8,6 +8,7 @@ import type { ReaderConnection } from '../http/open-target.ts';
 import { orderCommits } from '../ledger/commit-order.ts';
 import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
 import { untrackedFiles } from '../ledger/untracked-files.ts';
+import { findRepository } from '../manifest/find-repository.ts';
 import { standardInput } from '../manifest/find-stack.ts';
 import { slashes } from '../manifest/list-files.ts';
 import { matchStackFiles } from '../manifest/match-files.ts';
@@ -148,11 +149,19 @@ async function readEvidence<C extends ReaderConnection>(
 }
 
 /** The commit that is checked out, and the manifests that are not of it nor of any other. */
-function askGit({ paths }: Manifests, { directory }: Stack, { env }: World) {
+async function askGit(
+  { paths }: Manifests,
+  { directory }: Stack,
+  { env }: World,
+): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
+  // Two processes less where there is nothing to ask.
+  if (!(await findRepository(directory)).isGit) return [noRepository, []];
   const at = { directory, env };
   const files = paths.map((path) => slashes(relative(directory, path)));
   return Promise.all([repositoryCommit(at), untrackedFiles(at, files)]);
 }
+
+const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
 
 interface Asking {
   readonly stack: Stack;

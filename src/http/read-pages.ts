@@ -48,10 +48,10 @@ const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: fal
 /** Pages that anyone could have: a hundred times the largest organization that is known of. */
 const mostPages = 10_000;
 
-/** A service that tells of more pages than its total can fill, or than anyone has, is not asked for them (RULES 46). */
+/** A service that tells of many more pages than its total fills, or of more than anyone has, is not asked for them (RULES 46). */
 function whyTooMany({ items, odd, total = 0, pages }: Page): string | undefined {
   const needed = Math.ceil(total / Math.max(1, items.length + odd));
-  if (pages > Math.max(1, needed))
+  if (pages > needed + 10)
     return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
   return pages > mostPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
 }

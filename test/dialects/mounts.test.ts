@@ -87,7 +87,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     const sent = service.requests.map((request) => JSON.stringify(request));
     expect(sent.filter((request) => foreign[dialect].test(request))).toEqual([]);
     expect(shown).toContain(`"${host}": "https://k8s.internal:6443"`);
-    expect(shown).toContain(`POST /auth/${mount}/role/payments-api`);
+    expect(shown).toContain(`POST /v1/auth/${mount}/role/payments-api`);
     expect(shown).not.toMatch(dialect === 'neutral' ? /kubernetes_host/ : /cluster_host|cluster_ca_cert/);
   });
 

@@ -223,8 +223,8 @@ describe('plan', () => {
       clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }),
     );
     const { out } = await stack.run(['plan', '--calls'], 0);
-    expect(out).toContain('POST /organizations/acme/workspaces');
-    expect(out).toContain('POST /auth/cluster/config');
+    expect(out).toContain('POST /api/v2/organizations/acme/workspaces');
+    expect(out).toContain('POST /v1/auth/cluster/config');
     expect(out).toContain('REVIEWER_JWT');
     expect(out).not.toContain(secrets.REVIEWER_JWT);
   });

@@ -101,7 +101,7 @@ describe('a stack with mistakes', () => {
     expect(
       await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
-      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "embedded" or "guards" | fix: did you mean "defaults"?',
+      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "timeout", "embedded" or "guards" | fix: did you mean "defaults"?',
       '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
       '10:45+3 out-of-range: "spec.guards.maxDeletePercent" is out of range | found the number 101 | allowed at most 100',
     ]);
