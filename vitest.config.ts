@@ -1,14 +1,40 @@
-import { defineConfig } from 'vitest/config';
+import { availableParallelism } from 'node:os';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** They start no process and hold no server for longer than a test: a worker may take one after the other. */
+const pure = ['model', 'plan', 'report'].map((folder) => `test/${folder}/**/*.test.ts`);
+
+/** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
+const slow = [
+  'test/package.test.ts',
+  'test/extending.test.ts',
+  'test/e2e/screen.test.ts',
+  'test/scale/**/*.test.ts',
+  'test/storm/**/*.test.ts',
+];
+const crash = ['test/crash/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     setupFiles: ['./test/fixed-seed.ts'],
     pool: 'forks',
-    // Half of the time of many tests is waiting for processes and sockets: every core gets a worker.
-    maxWorkers: '100%',
+    // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
     reporters: ['default', './test/reporter.ts'],
+    projects: [
+      { extends: true, test: { name: 'pure', include: pure, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'wire',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash],
+        },
+      },
+      { extends: true, test: { name: 'slow', include: slow } },
+      { extends: true, test: { name: 'crash', include: crash } },
+    ],
   },
 });

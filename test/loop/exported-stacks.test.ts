@@ -18,7 +18,7 @@ import { habits, inTenant } from './neighbours.ts';
 import { showDraft, StackFolder } from './stack-folder.ts';
 import { type Tenant, TenantPool } from './tenants.ts';
 
-const cases = Number(process.env['TRUEUP_CASES'] ?? 30);
+const cases = Number(process.env['TRUEUP_CASES'] ?? 15);
 const tenants = new TenantPool();
 afterAll(() => tenants.close());
 

@@ -12,7 +12,7 @@ import { type Case, converge, type Step, showCase } from './converge.ts';
 import { habits } from './neighbours.ts';
 import { TenantPool } from './tenants.ts';
 
-const cases = Number(process.env['TRUEUP_CASES'] ?? 150);
+const cases = Number(process.env['TRUEUP_CASES'] ?? 60);
 const tenants = new TenantPool();
 afterAll(() => tenants.close());
 
