@@ -92,4 +92,6 @@ const outside: Outside = {
 };
 
 const code = await run(process.argv.slice(2), outside);
+// A failure to write is told a moment later: without this wait it would come after the end.
+if (!lost.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
 process.exitCode = tellLost() || hasFailed ? code || exitCodes.error : code;

@@ -18,6 +18,9 @@ export async function askLine(
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { input } = terminal;
+  // A terminal that is closed fails whatever is asked of it; that somebody has walked away is all that matters.
+  const ignore = () => {};
+  input.on('error', ignore);
   // As a line at a time, what was typed would wait for its end, and come to the question with it.
   input.setRawMode(true);
   try {
@@ -26,6 +29,7 @@ export async function askLine(
   } finally {
     input.setRawMode(false);
     input.pause();
+    input.off('error', ignore);
   }
 }
 
@@ -68,22 +72,24 @@ function readLine(
 ): Promise<string | undefined> {
   return new Promise((resolve) => {
     const lines = createInterface({ input, output, terminal: true, historySize: 0 });
-    const walkAway = () => lines.close();
-    let answer: string | undefined;
-    lines.on('line', (line) => {
-      answer ??= line;
-      lines.close();
-    });
-    lines.on('SIGINT', () => {
-      interrupt();
-      lines.close();
-    });
-    lines.on('error', walkAway);
-    lines.on('close', () => {
+    let isOver = false;
+    // Closing fails on a terminal that is gone, and says so here again.
+    const end = (answer?: string) => {
+      if (isOver) return;
+      isOver = true;
       stop.removeEventListener('abort', walkAway);
       if (answer === undefined) output.write('\n');
       resolve(answer);
+      lines.close();
+    };
+    const walkAway = () => end();
+    lines.on('line', end);
+    lines.on('SIGINT', () => {
+      interrupt();
+      end();
     });
+    lines.on('error', walkAway);
+    lines.on('close', walkAway);
     stop.addEventListener('abort', walkAway);
     lines.setPrompt(question);
     lines.prompt();

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
 import { workspace } from './documents.ts';
-import { mainFile } from './process.ts';
+import { mainFile, onTerminal } from './process.ts';
 import { startTrueup } from './running.ts';
 
 const anyCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
@@ -49,6 +49,18 @@ describe('output that cannot be written', () => {
     expect(Object.keys((await stack.ledger()).records)).toHaveLength(2);
   });
 
+  it.each([['validate'], ['schema', 'Workspace'], ['history'], ['--help'], ['plan', '--format', 'json']])(
+    'is told on stderr by every command, and is no success: %s',
+    async (...args) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app'));
+      const { code, err } = await intoFullDisk(args, stack);
+      expect(err).toMatch(/^error: what this command had to say could not be written: .*no space left/m);
+      expect(code).toBe(1);
+    },
+  );
+
   it('is no failure when its reader has seen enough', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -66,6 +78,20 @@ describe('output that cannot be written', () => {
 });
 
 describe('a terminal that is closed', () => {
+  it('while apply asks is a no: nothing is written, and the lock goes back', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    await onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async ({ sees, hangsUp }) => {
+      await sees(/Apply this change\?/);
+      expect(await lockOf(stack)).toBeDefined();
+      hangsUp();
+    });
+    await expect.poll(() => lockOf(stack), { timeout: 20_000 }).toBeUndefined();
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+  });
+
   it('stops an apply as Ctrl-C does: what is in flight ends, and the lock goes back', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

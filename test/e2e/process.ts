@@ -134,6 +134,8 @@ export interface Person {
   /** resolves once the screen has shown this */
   sees(text: RegExp): Promise<void>;
   types(text: string): void;
+  /** closes the terminal, with all that runs in it left to itself */
+  hangsUp(): void;
 }
 
 /** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
@@ -154,7 +156,8 @@ export async function onTerminal(
   const types = (typed: string) => {
     child.stdin.write(typed);
   };
-  await act({ types, sees: watch(child.stdout, closed) });
+  const hangsUp = () => void child.kill('SIGKILL');
+  await act({ types, hangsUp, sees: watch(child.stdout, closed) });
   const [code] = await closed;
   return { code, screen: await screen };
 }
