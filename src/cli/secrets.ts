@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { access, readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { withoutCredentials } from '../ledger/git-command.ts';
 import { leadsOut } from '../manifest/admitted-files.ts';
 import type { SecretSource, Stack } from '../model/target.ts';
 import type { World } from './world.ts';
@@ -49,7 +50,9 @@ export async function readSecret(
   if (strays !== undefined) throw new SecretError(`the secret file "${source.file}" ${strays}${hint}`);
   const file = resolve(directory, source.file);
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new SecretError(`the secret file "${source.file}" cannot be read: ${error.message}${hint}`, {
+    // Somebody may have written the secret itself, or an address with one: the system's own words would repeat it.
+    const name = withoutCredentials(source.file);
+    throw new SecretError(`the secret file "${name}" cannot be read: ${error.code ?? error.name}${hint}`, {
       cause: error,
     });
   });

@@ -46,6 +46,8 @@ export class Database {
     try {
       if (file !== IN_MEMORY) createPrivate(file);
       sqlite = new Sqlite(file, { timeout: BUSY_TIMEOUT_MS, enableForeignKeyConstraints: true });
+      // What is no database is somebody's own file: it is refused as it is.
+      sqlite.exec('PRAGMA schema_version');
       if (file !== IN_MEMORY) keepPrivate(file);
       sqlite.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${relaxed ? 'NORMAL' : 'FULL'}`);
     } catch (cause) {

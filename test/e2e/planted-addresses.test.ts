@@ -107,3 +107,11 @@ describe('a ledger address that is none of PostgreSQL is told before anything is
     expect(err).not.toContain(password);
   });
 });
+
+test('an address in the place of a file is named without its password', async () => {
+  const cwd = await stackWith({ ledger: `{ postgres: { url: { file: "${address}" } } }` });
+  const { code, out, err } = await trueup(['plan'], { cwd, env: { TOKEN: 'token-of-acme' } });
+  expect(code).toBe(1);
+  expect(err).toContain('the secret file "postgres://***@db.invalid/ledger" cannot be read: ENOENT');
+  expect(out + err).not.toContain(password);
+});

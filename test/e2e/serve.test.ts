@@ -201,6 +201,15 @@ describe('a stack with "url: embedded"', () => {
     }
   });
 
+  it('leaves a file that is no database as it is, its mode too', async () => {
+    const cwd = await embeddedStack();
+    const file = join(cwd, 'notes.txt');
+    await writeFile(file, 'anything else', { mode: 0o644 });
+    await trueup(['serve', '--data', file], { cwd });
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+    expect(await readFile(file, 'utf8')).toBe('anything else');
+  });
+
   it('is not misled by what a serve that was killed has left behind', async () => {
     const cwd = await embeddedStack();
     const serving = await serveProcess([], { cwd });
