@@ -14,8 +14,7 @@ export type Sent =
   | Carried
   /** it was true when the call came: somebody else's doing */
   | { readonly is: 'already' }
-  /** `unsent`: it never left; `inDoubt`: it is repeatable, and was answered as by a service that breaks down over it */
-  | { readonly is: 'failed'; readonly why: string; readonly unsent?: true; readonly inDoubt?: true }
+  | Failed
   /** sent, and nobody can say whether it happened */
   | { readonly is: 'unknown'; readonly why: string };
 
@@ -27,6 +26,19 @@ export interface Carried {
   readonly origin?: Origin;
   /** absent when it was lost, and what it would have told was looked up */
   readonly answer?: Answer;
+}
+
+export interface Failed {
+  readonly is: 'failed';
+  readonly why: string;
+  /** it never left */
+  readonly unsent?: true;
+  /** it is repeatable, and was answered as by a service that breaks down over it */
+  readonly inDoubt?: true;
+  /** The status of an answer that says no. Who gives it may have done the work all the same, or have passed it on. */
+  readonly refusal?: number;
+  /** an earlier try of it came to the service, too: a no may be the echo of that one's success */
+  readonly repeated?: true;
 }
 
 export interface Line {
@@ -51,8 +63,13 @@ export async function sendCall(
   { line, address }: { readonly line: Line; readonly address: Address },
 ): Promise<Sent> {
   const first = await sendOnce(call, request, { line, address });
-  if (first.is !== 'unknown' || call.repeatable || call.gives === undefined) return first;
+  if (call.repeatable || call.gives === undefined || !isToBeLookedUp(first)) return first;
   return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.gives.address) });
+}
+
+/** A create that was sent again after a 429, say, may find itself: its name is taken. */
+function isToBeLookedUp(sent: Sent): boolean {
+  return sent.is === 'unknown' || (sent.is === 'failed' && sent.repeated === true && isNo(sent));
 }
 
 interface Sending {
@@ -71,8 +88,10 @@ async function recoverCreate(call: Call, request: WireRequest, { line, lost, add
     // Time for a request that is still under way to arrive, so that the look-up sees what became of it.
     await line.pause(250 * 2 ** (attempt - 1));
     const found = await lookUp(address, line);
-    if (found.is === 'theirs') return failed(found.why);
-    if (found.is !== 'absent') return found;
+    if (found.is === 'ok') return found;
+    const heard = sent.is === 'failed' ? `${sent.why}; looked up by name afterwards: ` : '';
+    if (found.is === 'theirs') return failed(`${heard}${found.why}`);
+    if (found.is === 'unknown') return { ...found, why: `${heard || lostWords}${found.why}` };
     if (sent.is === 'failed' || attempt === createAttempts) {
       return failed(`${sent.why}; looked up by name afterwards: it does not exist`);
     }
@@ -81,8 +100,24 @@ async function recoverCreate(call: Call, request: WireRequest, { line, lost, add
   return sent;
 }
 
-function failed(why: string): Extract<Sent, { is: 'failed' }> {
+const lostWords = 'its answer was lost, and so was the look-up: ';
+
+function failed(why: string): Failed {
   return { is: 'failed', why };
+}
+
+function refused(answer: Answer): Failed {
+  const { status, repeated } = answer;
+  return {
+    ...failed(describeAnswer(answer)),
+    refusal: status,
+    ...(repeated === undefined ? {} : { repeated }),
+  };
+}
+
+/** A no to the work itself. To be told to wait, or to be taken for nobody, says nothing about it. */
+export function isNo({ refusal }: Failed): boolean {
+  return refusal !== undefined && refusal >= 400 && refusal !== 401 && refusal !== 429;
 }
 
 async function sendOnce(call: Call, request: WireRequest, { line, address }: Sending): Promise<Sent> {
@@ -91,7 +126,7 @@ async function sendOnce(call: Call, request: WireRequest, { line, address }: Sen
     if (call.success.includes(answer.status)) return success(call, answer);
     if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { line, address });
     const why = describeAnswer(answer);
-    if (!mayHaveActed(answer)) return failed(why);
+    if (!mayHaveActed(answer)) return refused(answer);
     return call.repeatable ? { ...failed(why), inDoubt: true } : { is: 'unknown', why };
   } catch (error) {
     const wasSent = !(error instanceof WireError) || error.sent;
@@ -104,7 +139,7 @@ function mayHaveActed({ status }: Answer): boolean {
   return status >= 500 || status === 408;
 }
 
-/** Only a repetition whose first answer was lost may have met its own work, and only who can prove it claims it. */
+/** Only a repetition may have met its own work, and only who can prove it claims it. */
 async function judgeAlready(call: Call, answer: Answer, { line, address }: Sending): Promise<Sent> {
   const { kind, session, id } = line;
   if (answer.repeated !== true) return { is: 'already' };
@@ -149,7 +184,7 @@ async function lookUp(address: Address, line: Line): Promise<LookedUp> {
     const origin = isThisCreate(live, line) ? 'created' : 'adopted';
     return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
-    return { is: 'unknown', why: `its answer was lost, and so was the look-up: ${messageOf(error)}` };
+    return { is: 'unknown', why: messageOf(error) };
   }
 }
 
@@ -157,7 +192,10 @@ async function lookUp(address: Address, line: Line): Promise<LookedUp> {
  * A claim alone may have been copied by somebody: what a create of ours left behind bears our birth mark, or what its
  * manifest says in the place of it (RULES 20). What else a create sets, a copy has, too.
  */
-function isThisCreate({ spec, witness }: LiveResource, { session, insteadOfMark }: Line): boolean {
+export function isThisCreate(
+  { spec, witness }: LiveResource,
+  { session, insteadOfMark }: Pick<Line, 'session' | 'insteadOfMark'>,
+): boolean {
   if (witness.bornOf === session.stack) return true;
   const declared = Object.entries(insteadOfMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));

@@ -51,6 +51,8 @@ interface Turn {
   readonly history: History;
   /** one of them may have been carried out although it failed */
   readonly arrived: boolean;
+  /** one of them was answered, or may have been carried out: what comes now may be the echo of it */
+  readonly heard: boolean;
 }
 
 /** One try that was made, and what is to follow. */
@@ -84,7 +86,7 @@ export class Sender {
   async send(request: Outgoing): Promise<Answer> {
     for (const secret of request.secrets ?? []) this.#line.secrets.keep(secret);
     const history = { faults: 0, throttled: 0, spent: 0 };
-    let turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false };
+    let turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false, heard: false };
     turn = { ...turn, token: await this.#token(turn) };
     let doubted = false;
     for (;;) {
@@ -94,6 +96,7 @@ export class Sender {
         attempt: turn.attempt + 1,
         history: tried.history,
         arrived: turn.arrived || mayHaveActed(tried.result),
+        heard: turn.heard || cameThrough(tried.result),
       };
       if (turnsTokenDown(tried.result) && !doubted) {
         doubted = true;
@@ -213,7 +216,7 @@ export class Sender {
       );
     if (result.kind === 'answered') {
       const answer = readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
-      return turn.arrived ? { ...answer, repeated: true } : answer;
+      return turn.heard ? { ...answer, repeated: true } : answer;
     }
     const sent = turn.arrived || result.sent;
     const { cause } = result;
@@ -266,6 +269,11 @@ export class Sender {
 /** A refusal did nothing; a lost answer or a fault of the service may have. */
 function mayHaveActed(result: Exchange): boolean {
   return result.kind === 'broken' ? result.sent : result.status >= 500 || result.status === 408;
+}
+
+/** Also to be told to wait: whoever says so may have passed the request on. Who is taken for nobody got no further. */
+function cameThrough(result: Exchange): boolean {
+  return result.kind === 'broken' ? result.sent : result.status !== 401;
 }
 
 function turnsTokenDown(result: Exchange): boolean {

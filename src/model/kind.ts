@@ -42,7 +42,7 @@ export interface Kind {
   /** What the answer to a write tells of the resource; undefined when it tells nothing of it (RULES 40). */
   answered?(call: Call, answer: Answer): Answered | undefined;
   /**
-   * For a repeated call that found its work done after its first answer was lost: what that answer would have told, if it
+   * For a repeated call that found its work done, its first answer being lost or no yes: what a yes would have told, if it
    * can be proved that the work was its own (RULES 18). Only for calls with statuses that mean `already`.
    */
   lostAnswer?(session: Session, call: Call, about: OwnDoing): Promise<Answer | undefined>;

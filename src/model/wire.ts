@@ -18,7 +18,10 @@ export interface Answer {
   /** what the service says about a success that it doubts; absent when it says nothing */
   readonly warnings?: readonly string[];
   readonly requestId?: string;
-  /** an earlier try of the same request may have been carried out, for its answer was lost */
+  /**
+   * An earlier try of the same request came to the service, or to what stands in front of it: it may have been carried
+   * out, whatever it was answered, and this answer be the echo of that.
+   */
   readonly repeated?: true;
 }
 

@@ -92,6 +92,7 @@ describe('a call that was answered', () => {
     expect(await send(create, { answers: [refused] })).toEqual({
       is: 'failed',
       why: 'POST https://toys.test/houses answered 422: the name is silly',
+      refusal: 422,
       log: ['send'],
     });
   });
@@ -182,6 +183,25 @@ describe('a create whose answer was lost is looked up by name before it is sent 
       is: 'ok',
       id: 'id-9',
       log: ['send', 'pause 250', 'look', 'send', 'pause 500', 'look'],
+    });
+  });
+
+  test('as one is that was sent again by the wire, and is refused: the name may be its own', async () => {
+    const taken: Answer = { ...answer(422, null, 'the name is taken'), repeated: true };
+    const born = live(home, { claim: 'mine', bornOf: 'mine', id: 'id-9' });
+    expect(await send(create, { answers: [taken], found: [born] })).toMatchObject({
+      is: 'ok',
+      id: 'id-9',
+      origin: 'created',
+      log: ['send', 'pause 250', 'look'],
+    });
+    expect(await send(create, { answers: [taken], found: [undefined] })).toMatchObject({
+      is: 'failed',
+      log: ['send', 'pause 250', 'look'],
+    });
+    expect(await send(create, { answers: [taken], found: [new Error('not now')] })).toMatchObject({
+      is: 'unknown',
+      why: 'POST https://toys.test/houses answered 422: the name is taken; looked up by name afterwards: not now',
     });
   });
 
