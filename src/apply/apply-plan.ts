@@ -20,6 +20,7 @@ import type { Fence } from './fence.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
+import { LookBudget } from './second-look.ts';
 
 export interface ApplyTarget {
   readonly session: Session;
@@ -103,6 +104,7 @@ class Work {
   readonly #runs = new Map<AddressText, ChangeRun>();
   readonly #ids = new Map<AddressText, string>();
   readonly #origins = new Map<AddressText, Origin>();
+  readonly #looks = new Map<string, LookBudget>();
   readonly #sharers = new Map<string, ChangeRun[]>();
   #finished = 0;
 
@@ -140,6 +142,7 @@ class Work {
       ids: this.#ids,
       readSecret: input.readSecret,
       stop: this.#stop,
+      looks: this.#looksAt(change.address.target),
       ...(input.fence === undefined ? {} : { fence: input.fence }),
       ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
@@ -156,13 +159,19 @@ class Work {
     return run;
   }
 
+  #looksAt(target: string): LookBudget {
+    const looks = this.#looks.get(target) ?? new LookBudget();
+    this.#looks.set(target, looks);
+    return looks;
+  }
+
   #end(change: Change, reached: Outcome, done: DoneCalls): Outcome {
     const { planning, tell } = this.#input;
     const outcome =
       reached.kind === 'applied' ? withDoubts(reached, planning.judgeAnswers(change, done.answers)) : reached;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
-    const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged';
+    const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
     if (isTrue || done.calls.size > 0) this.#record(change, done, isTrue);
     if (outcome.kind === 'unchanged' || (isTrue && change.calls.length === 0)) this.#forget(change);
     return outcome;

@@ -16,7 +16,8 @@ import type { Recheck } from '../plan/recheck.ts';
 import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';
-import { type Line, type Sent, sendCall } from './send-call.ts';
+import { type LookBudget, lookAfterRefusal } from './second-look.ts';
+import { type Failed, isNo, type Line, type Sent, sendCall } from './send-call.ts';
 
 export interface ChangeTools extends Omit<Line, 'id' | 'insteadOfMark'> {
   readonly planning: Planning;
@@ -28,6 +29,8 @@ export interface ChangeTools extends Omit<Line, 'id' | 'insteadOfMark'> {
   readonly cut?: AbortSignal;
   /** passed by each try of each call */
   readonly fence?: Fence;
+  /** what may be asked for the sake of refusals, by all changes of the target */
+  readonly looks: LookBudget;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, origin: Origin): void;
@@ -48,6 +51,12 @@ interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
   readonly inDoubt?: true;
+  /** answered with a no that nobody could look into */
+  readonly refused?: true;
+  /** failed by its answer, and seen to be true all the same */
+  readonly foundTrue?: true;
+  /** failed by its answer; what it was to make is there all the same, and not as it was to be */
+  readonly isThere?: true;
   /** of a call that was carried out, if it was heard */
   readonly answer?: Answer;
 }
@@ -57,6 +66,15 @@ type Look = Recheck | { readonly is: 'failed'; readonly why: string };
 
 /** The worse of two stands further right. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
+
+/** What failed by its answer alone counts for less than what did not happen. */
+function severityOf({ kind, foundTrue }: CallEnd): number {
+  return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
+}
+
+function isDone({ kind, foundTrue }: CallEnd): boolean {
+  return kind === 'applied' || foundTrue === true;
+}
 
 export class ChangeRun {
   readonly change: Change;
@@ -114,20 +132,49 @@ export class ChangeRun {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
         readSecret,
       });
-      const line = {
-        ...this.#tools,
-        id: this.#ownId(),
-        insteadOfMark: insteadOfMark(this.change, this.#tools.kind),
-      };
+      const line = { ...this.#tools, ...this.#self() };
       const permitted = fence === undefined ? request : { ...request, permit: () => fence.pass() };
-      return this.#conclude(call, await sendCall(call, permitted, { line, address: this.change.address }));
+      const sent = await sendCall(call, permitted, { line, address: this.change.address });
+      return sent.is === 'failed' && sent.refusal !== undefined
+        ? await this.#doubt(call, sent)
+        : this.#conclude(call, sent);
     } catch (error) {
       return { kind: 'failed', detail: messageOf(error) };
     }
   }
 
-  #ownId(): string | undefined {
-    return this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
+  #self(): Pick<Line, 'id' | 'insteadOfMark'> {
+    const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
+    return { id, insteadOfMark: insteadOfMark(this.change, this.#tools.kind) };
+  }
+
+  /** A no is an answer, and not the fact (RULES 40): what it was about is looked at once. */
+  async #doubt(call: Call, sent: Failed): Promise<CallEnd> {
+    const end: CallEnd = { kind: 'failed', detail: sent.why };
+    if (!isNo(sent)) return { ...end, refused: true };
+    const { insteadOfMark, id } = this.#self();
+    const seen = await lookAfterRefusal(call, this.change, { ...this.#tools, insteadOfMark, id });
+    switch (seen.is) {
+      case 'true':
+        this.#learn(call, seen.live?.id);
+        return { ...end, foundTrue: true };
+      case 'there':
+        return {
+          ...end,
+          detail: `${sent.why}; it is there all the same, ours, and not as sent`,
+          isThere: true,
+        };
+      case 'open':
+        return { ...end, refused: true };
+      case 'untrue':
+        return end;
+    }
+  }
+
+  #learn({ gives }: Call, id: string | undefined, origin: Origin = 'created'): void {
+    if (gives === undefined || id === undefined) return;
+    this.#tools.ids.set(gives.address, id);
+    this.#tools.created(gives.address, origin);
   }
 
   #conclude(call: Call, sent: Sent): CallEnd {
@@ -136,10 +183,7 @@ export class ChangeRun {
     if (sent.is === 'already') return { kind: 'unchanged' };
     if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
-    if (call.gives !== undefined && sent.id !== undefined) {
-      this.#tools.ids.set(call.gives.address, sent.id);
-      this.#tools.created(call.gives.address, sent.origin ?? 'created');
-    }
+    this.#learn(call, sent.id, sent.origin);
     return { kind: 'applied', ...(sent.answer === undefined ? {} : { answer: sent.answer }) };
   }
 
@@ -157,9 +201,8 @@ export class ChangeRun {
   /** For what no call has ended: changes that only the ledger has to learn of. */
   endWithoutCalls(): void {
     if (this.#outcome !== undefined) return;
-    if (this.#callCount() > 0) this.#end('skipped', 'never started');
-    else if (this.#isStopped()) this.#end('skipped', this.#notSent().detail);
-    else this.#end('applied');
+    if (this.#callCount() > 0) this.#end({ kind: 'skipped', detail: 'never started' });
+    else this.#end(this.#isStopped() ? this.#notSent() : { kind: 'applied' });
   }
 
   #callCount(): number {
@@ -175,35 +218,43 @@ export class ChangeRun {
     this.#note(call.id, end);
     this.#tools.callEnded(call.id);
     if (end.kind === 'skipped') return 'skipped';
-    return end.kind === 'applied' || end.kind === 'unchanged' ? 'ok' : 'failed';
+    return isDone(end) || end.kind === 'unchanged' ? 'ok' : 'failed';
   }
 
   #note(id: CallId, end: CallEnd): void {
     this.#ends.set(id, end);
     if (this.#ends.size === this.#callCount()) this.#endFromCalls();
-    else if (end.kind === 'applied') this.#tools.cameFurther(this.#done());
+    else if (isDone(end)) this.#tools.cameFurther(this.#done());
   }
 
   #done(): DoneCalls {
-    const done = [...this.#ends].filter(([, { kind }]) => kind === 'applied');
+    const done = [...this.#ends].filter(([, end]) => isDone(end));
     const heard = done.flatMap(([id, { answer }]) => (answer === undefined ? [] : [[id, answer] as const]));
     return { calls: new Set(done.map(([id]) => id)), answers: new Map(heard) };
   }
 
-  #isInDoubt(): boolean {
-    return [...this.#ends.values()].some(({ inDoubt }) => inDoubt);
-  }
-
   #endFromCalls(): void {
     const ends = [...this.#ends.values()];
-    const worst = ends.reduce((a, b) => (severity.indexOf(b.kind) > severity.indexOf(a.kind) ? b : a));
-    this.#end(worst.kind, worst.detail);
+    this.#end(ends.reduce((a, b) => (severityOf(b) > severityOf(a) ? b : a)));
   }
 
-  #end(kind: OutcomeKind, detail?: string): void {
+  /** What a change that failed is marked with. */
+  #marks({ kind, foundTrue }: CallEnd): Pick<Outcome, 'inDoubt' | 'refused' | 'foundTrue'> {
+    if (kind !== 'failed') return {};
+    if (foundTrue) return { foundTrue };
+    const ends = [...this.#ends.values()];
+    return {
+      ...(ends.some(({ inDoubt }) => inDoubt) ? { inDoubt: true } : {}),
+      ...(ends.some(({ refused }) => refused) ? { refused: true } : {}),
+    };
+  }
+
+  #end(end: CallEnd): void {
     if (this.#outcome !== undefined) return;
+    const { kind, detail } = end;
     const { address, action, place } = this.change;
     const done = this.#done();
+    const there = [...this.#ends].flatMap(([id, { isThere }]) => (isThere ? [id] : []));
     const isBroken = severity.indexOf(kind) > severity.indexOf('applied');
     const warnings = [...done.answers.values()].flatMap((answer) => answer.warnings ?? []);
     const outcome: Outcome = {
@@ -212,8 +263,8 @@ export class ChangeRun {
       kind,
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
-      ...(isBroken && done.calls.size > 0 ? { done: [...done.calls] } : {}),
-      ...(kind === 'failed' && this.#isInDoubt() ? { inDoubt: true } : {}),
+      ...(isBroken && done.calls.size + there.length > 0 ? { done: [...done.calls, ...there] } : {}),
+      ...this.#marks(end),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#outcome = this.#tools.ended(outcome, done);

@@ -97,7 +97,10 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
 }
 
 /** What calls leave unnamed is written once all of those that name nothing were carried out. */
-function writtenBy({ change: { calls, fields, sharedCall }, calls: done }: CarriedOut): ReadonlySet<string> {
+export function writtenBy({
+  change: { calls, fields, sharedCall },
+  calls: done,
+}: Pick<CarriedOut, 'change' | 'calls'>): ReadonlySet<string> {
   const isDone = ({ id }: Call) => done.has(id);
   const named = calls.flatMap(({ writes = [], takesFrom = [] }) => [...writes, ...takesFrom]);
   const unnamed = calls.filter(({ writes, takesFrom }) => writes === undefined && takesFrom === undefined);

@@ -17,8 +17,11 @@ export function withFoundTrue(
   const open = new Set(again.plan.changes.map(({ address }) => formatAddress(address)));
   return outcomes.map((outcome) => {
     const text = formatAddress(outcome.address);
-    const change = mayHaveHappened(outcome) && !open.has(text) ? applied.get(text) : undefined;
-    return change !== undefined && isTrue(change, again) ? { ...outcome, foundTrue: true } : outcome;
+    const { foundTrue, ...others } = outcome;
+    // What was true a moment ago and is so no more is still to do, and told as that.
+    if (open.has(text)) return others;
+    const change = isInQuestion(outcome) ? applied.get(text) : undefined;
+    return change !== undefined && isTrue(change, outcome, again) ? { ...outcome, foundTrue: true } : outcome;
   });
 }
 
@@ -33,7 +36,13 @@ function mayHaveHappened({ kind, inDoubt }: Pick<Outcome, 'kind' | 'inDoubt'>): 
   return kind === 'unknown' || inDoubt === true;
 }
 
-function isTrue(change: Change, { leftOf }: Planning): boolean {
-  const { action, fields } = leftOf(change);
-  return !action && fields.length === 0;
+function isInQuestion(outcome: Outcome): boolean {
+  return mayHaveHappened(outcome) || outcome.refused === true;
+}
+
+/** What was refused, and is there by now, is our creation only by all witnesses. */
+function isTrue(change: Change, { refused }: Outcome, { leftOf }: Planning): boolean {
+  const { action, fields, isOurs } = leftOf(change);
+  const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
+  return !action && fields.length === 0 && isWitnessed;
 }

@@ -27,7 +27,9 @@ export interface Outcome {
   readonly done?: readonly string[];
   /** failed by an answer that is no refusal: it may have happened all the same */
   readonly inDoubt?: true;
-  /** failed or unknown, and the plan that was made afterwards found all of it true */
+  /** failed by an answer that says no, and nobody could look at once whether that is so; no record keeps it */
+  readonly refused?: true;
+  /** failed or unknown, and all of it was found true when it was looked at afterwards */
   readonly foundTrue?: true;
   /** the service's own, about writes that it carried out */
   readonly warnings?: readonly string[];

@@ -23,7 +23,7 @@ import { type Left, leftOf } from './left-of.ts';
 import { findLosses } from './losses.ts';
 import { withCalls } from './plan-calls.ts';
 import { judgeUndeclared } from './prune.ts';
-import { type Recheck, recheckDraft } from './recheck.ts';
+import { isCarriedOut, type Recheck, recheckDraft } from './recheck.ts';
 import { findDanglingReferences } from './references.ts';
 import { findRefusals, withRefusals } from './refusals.ts';
 import { withRisks } from './risks.ts';
@@ -45,6 +45,8 @@ export interface Planning {
   idOf(address: Address): string | undefined;
   /** judges a live resource that was read again just before its change is sent (RULES 29) */
   recheck(change: Change, live: LiveResource | undefined): Recheck;
+  /** whether live, read again, is as a call of the change was to make it that writes these fields */
+  isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
   /** whether a change has to be rechecked at all: not when the plan itself creates what it writes to */
   needsRecheck(change: Change): boolean;
   /** what the service will refuse to the token that this plan was made with: errors only to whoever wants to apply it */
@@ -181,7 +183,7 @@ function recordedAt(scene: Scene, address: Address): AddressText {
 function rechecks(
   scene: Scene,
   drafts: ReadonlyMap<AddressText, Draft>,
-): Pick<Planning, 'recheck' | 'needsRecheck'> {
+): Pick<Planning, 'recheck' | 'isCarriedOut' | 'needsRecheck'> {
   const draftOf = (change: Change): Draft => {
     const draft = drafts.get(formatAddress(change.address));
     if (draft === undefined) throw new Error(`no draft for ${formatAddress(change.address)}`);
@@ -189,6 +191,7 @@ function rechecks(
   };
   return {
     recheck: (change, live) => recheckDraft(scene, draftOf(change), change, live),
+    isCarriedOut: (change, written, live) => isCarriedOut(scene, draftOf(change), { change, written }, live),
     needsRecheck: (change) => {
       if (change.calls.length === 0) return false;
       const { ownership } = scene.kind(change.address.kind);

@@ -87,6 +87,32 @@ function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveReso
   return isDone ? { is: 'done' } : { is: 'send' };
 }
 
+/**
+ * Whether live is as a call of the change was to make it, whatever the call was answered: what was to go is gone, and the
+ * fields that it writes are as they were planned. Who made them so, nobody can tell.
+ * @param written top-level names of these fields
+ */
+export function isCarriedOut(
+  scene: Scene,
+  draft: Draft,
+  { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
+  now: LiveResource | undefined,
+): boolean {
+  const { ownership, absent } = scene.kind(change.address.kind);
+  const isDelete = change.action === 'delete' && ownership.by !== 'part';
+  if (now === undefined || isDelete) return isDelete && now === undefined;
+  if (written.size === 0 && change.action !== 'create') return false;
+  if (movedOwner(draft, change, now) !== undefined) return false;
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
+  if (problems.some(({ severity }) => severity === 'error')) return false;
+  const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
+  const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
+  return (
+    own.every((field) => standOfOwn(field, now) === 'after') &&
+    !fields.some((field) => absent === 'default' || isWritten(field))
+  );
+}
+
 /** A release that is about nothing but the claim, and the ledger. */
 function releasesOnly({ change, desired }: Draft): boolean {
   return change.action === 'release' && Object.keys(desired).length === 0;

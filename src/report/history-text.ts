@@ -91,8 +91,8 @@ function asChange({
     fields,
     notes: [
       `outcome: ${became}${detail === undefined ? '' : `: ${detail}`}`,
-      ...(outcome === 'applied' ? [] : done.map((call) => `done before it stopped: ${call}`)),
-      ...(foundTrue ? ['planned again, all of it was found true'] : []),
+      ...(outcome === 'applied' || foundTrue ? [] : done.map((call) => `done before it stopped: ${call}`)),
+      ...(foundTrue ? ['looked at afterwards, all of it was found true'] : []),
     ],
     calls: [],
     relies: {},

@@ -97,7 +97,7 @@ function warned(warning: string): string {
 }
 
 /** Of what failed, or was lost on its way. */
-const foundTrueWords = 'it happened all the same: planned again, all of it was found true';
+const foundTrueWords = 'it happened all the same: looked at afterwards, all of it was found true';
 
 /** A service's words are not wrapped: they are copied and searched for. */
 function outcomeLines(outcome: Outcome, paint: Paint): string[] {
@@ -109,7 +109,9 @@ function outcomeLines(outcome: Outcome, paint: Paint): string[] {
       [
         ...(detail === undefined ? [] : [printable(detail)]),
         ...warnings.map((warning) => printable(warned(warning))),
-        ...(isSmooth(outcome) ? [] : done.map((what) => `done before it stopped: ${printable(what)}`)),
+        ...(isSmooth(outcome) || foundTrue
+          ? []
+          : done.map((what) => `done before it stopped: ${printable(what)}`)),
         ...(foundTrue ? [foundTrueWords] : []),
       ],
       4,

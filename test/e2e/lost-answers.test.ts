@@ -48,7 +48,7 @@ describe('a role whose creation was carried out', () => {
     const { out } = await stack.run(['apply', '--yes'], 6);
     bench.wire.guardBy(undefined);
     expect(out).toContain(counted);
-    expect(out).toContain('it happened all the same: planned again, all of it was found true');
+    expect(out).toContain('it happened all the same: looked at afterwards, all of it was found true');
     expect(out).not.toContain('never written by this stack');
     await expectOurs(bench, stack);
   });
@@ -111,7 +111,7 @@ describe('an update that was answered with a 500', () => {
     expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
     const history = JSON.parse((await stack.run(['history', '--format', 'json'], 0)).out);
     const shown = (await stack.run(['history', 'show', history.entries[0].id], 0)).out;
-    expect(words(shown)).toContain('planned again, all of it was found true');
+    expect(words(shown)).toContain('looked at afterwards, all of it was found true');
     await stack.run(['plan', '--exit-code'], 0);
   });
 
