@@ -3,10 +3,10 @@
  * `--ack` beside `--approve` or a plan file, or typed on a terminal below the very plan that it is about.
  */
 import { nearestWord } from '../manifest/nearest-word.ts';
+import { counted } from '../model/counted.ts';
 import { blockingIds, type GuardId, guardIds } from '../model/guard.ts';
 import type { Plan } from '../model/plan.ts';
 import { acknowledgement } from '../report/guard-text.ts';
-import { counted } from '../report/layout.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Refusal } from './plan-file.ts';
 import { printError, type Screen } from './screen.ts';

@@ -3,6 +3,7 @@
  * that each document has an id, and that ids are unique and as many as a total that stayed the same; pages that shifted
  * meanwhile are read once more (RULES 8).
  */
+import { counted } from '../model/counted.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
 import type { Answer, Reader } from '../model/wire.ts';
 
@@ -111,7 +112,7 @@ function inconsistency(first: Page, pages: readonly Page[]): string | undefined 
   if (first.endless) return 'the list has more pages and does not tell how many';
   if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
   const odd = pages.reduce((sum, page) => sum + page.odd, 0);
-  if (odd > 0) return `the list gave ${odd} documents without an id`;
+  if (odd > 0) return `the list gave ${counted(odd, 'document')} without an id`;
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   const repeated = ids.length - new Set(ids).size;
   return repeated > 0 ? `the list gave ${repeated} of its ids more than once` : undefined;

@@ -1,7 +1,8 @@
 /** Problems for a terminal: what, where in the user's own text, what would be right, and how many in all. */
+import { counted } from '../model/counted.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
 import { type Excerpt, excerpt } from './excerpt.ts';
-import { counted, indent, labelled } from './layout.ts';
+import { indent, labelled } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 

@@ -1,8 +1,9 @@
 /** Field views as terminal lines: names in one column, differences beside them, and below where they need more room. */
+import { counted } from '../model/counted.ts';
 import { stripVTControlCharacters } from 'node:util';
 import type { Difference, Element, FieldView, SequencePart } from './format-field.ts';
 import type { ShownValue } from './format-value.ts';
-import { columns, counted, flow, inColumn, indent, nameColumn } from './layout.ts';
+import { columns, flow, inColumn, indent, nameColumn } from './layout.ts';
 import type { Paint } from './paint.ts';
 
 export interface FieldLayout {

@@ -1,6 +1,7 @@
 /** What a plan looked at, as labelled rows of words, before any layout. All text is printable. */
+import { counted } from '../model/counted.ts';
 import type { Coverage, TargetCoverage } from '../model/plan.ts';
-import { counted, fewOf } from './layout.ts';
+import { fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 
 export interface CoverageRow {

@@ -1,9 +1,10 @@
 /** The history of a stack for a terminal: a line for each apply, and one apply whole, change by change. */
 import { parseAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
+import { counted } from '../model/counted.ts';
 import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
 import { alike, changeLines } from './change-text.ts';
-import { columns, counted, pad } from './layout.ts';
+import { columns, pad } from './layout.ts';
 import { outcomeSummary } from './outcomes-text.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';

@@ -71,8 +71,3 @@ export function fewOf(lines: readonly string[], few = 3): string[] {
   const more = lines.length - few;
   return more <= 1 ? [...lines] : [...lines.slice(0, few), `and ${more} more`];
 }
-
-/** `1 file`, `3 files`, `2 directories`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`;
-}

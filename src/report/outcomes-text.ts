@@ -1,8 +1,9 @@
 /** What apply tells for a terminal: a line for each change while it works, and what became of every change at the end. */
 import { formatAddress } from '../model/address.ts';
+import { counted } from '../model/counted.ts';
 import type { ApplyEvent, Outcome, OutcomeKind } from '../model/outcome.ts';
 import { actionSymbols, formatPlace } from './change-text.ts';
-import { counted, indent, pad } from './layout.ts';
+import { indent, pad } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 

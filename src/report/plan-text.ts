@@ -4,6 +4,7 @@
  */
 import { formatAddress } from '../model/address.ts';
 import type { Change, Mention } from '../model/change.ts';
+import { counted } from '../model/counted.ts';
 import { isBlocking } from '../model/guard.ts';
 import type { Plan, PlanTarget } from '../model/plan.ts';
 import { apiRoots } from '../model/target.ts';
@@ -11,7 +12,7 @@ import { alike, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from './format-coverage.ts';
 import { acknowledgement, guardLines, guardSummary } from './guard-text.ts';
-import { columns, counted, flow, indent, labelled, pad, wrap } from './layout.ts';
+import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 import { blockedLine, countActions, formatCounts, incompleteReasons, summaryLine } from './summary.ts';

@@ -4,13 +4,14 @@
  */
 import { formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
+import { counted } from '../model/counted.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Plan } from '../model/plan.ts';
 import { formatPlace } from './change-text.ts';
 import { fieldLines } from './field-text.ts';
 import { fieldViews, formatPath } from './format-field.ts';
 import { formatInline, unknown } from './format-value.ts';
-import { columns, counted, inColumn, indent, labelled, nameColumn } from './layout.ts';
+import { columns, inColumn, indent, labelled, nameColumn } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';
 import { incompleteReasons } from './summary.ts';

@@ -3,9 +3,10 @@
  * was complete and that nothing forbids.
  */
 import type { Action, Change } from '../model/change.ts';
+import { counted } from '../model/counted.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Plan, TargetCoverage } from '../model/plan.ts';
-import { counted, fewOf } from './layout.ts';
+import { fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 
 export type PlannedAction = Exclude<Action, 'none'>;

@@ -98,7 +98,7 @@ function withinTotals(sets: Sets): Sets {
     [...sets].map(([kind, set]) => {
       const { resources, total } = set;
       if (total === undefined || resources.length <= total) return [kind, set];
-      const why = `${resources.length} ${kind} were read, and the service counts ${total}`;
+      const why = `${resources.length} ${kind} ${resources.length === 1 ? 'was' : 'were'} read, and the service counts ${total}`;
       return [kind, { ...set, incomplete: [...set.incomplete, why] }];
     }),
   );

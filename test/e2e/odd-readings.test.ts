@@ -160,8 +160,8 @@ describe('a list with documents that are not understood', () => {
   const without = ({ id: _, ...rest }: Document) => rest;
 
   it.each([
-    ['a name', nameless, '1 of 2 documents in the list of organization "acme" have no name'],
-    ['an id', without, 'the list gave 1 documents without an id'],
+    ['a name', nameless, '1 of 2 documents in the list of organization "acme" has no name'],
+    ['an id', without, 'the list gave 1 document without an id'],
   ])('of workspaces is not all that there is: one without %s', async (_, become, why) => {
     const bench = await openBench();
     const stack = await bench.checkout();
@@ -187,7 +187,7 @@ describe('a list with documents that are not understood', () => {
   };
 
   it.each([
-    ['one without a name', odd('a', nameless), '1 of 2 in the list have no name'],
+    ['one without a name', odd('a', nameless), '1 of 2 in the list has no name'],
     ['more than it counts', counted(() => 1), 'the list tells a total of 1 and gave 2'],
     ['another total with each page', counted((page) => page), 'the list changed its total while it was read'],
   ])('of consumers leaves them unread: %s', async (_, rewrite, why) => {

@@ -1,4 +1,5 @@
 /** `trueup export [path]`: writes manifests for what is live and nobody owns yet, ready to be adopted. Changes no service. */
+import { counted } from '../../model/counted.ts';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/address.ts';
@@ -6,7 +7,6 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Stack, Target } from '../../model/target.ts';
-import { counted } from '../../report/layout.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';

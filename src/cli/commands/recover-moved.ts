@@ -3,6 +3,7 @@
  * proves (RULES 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
  */
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
 import type { DesiredResource } from '../../model/resource.ts';
@@ -18,7 +19,6 @@ import {
   ofUnknownPlace,
   unknownPlace,
 } from '../../plan/moved-targets.ts';
-import { counted } from '../../report/layout.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { tellUnwritten } from '../consent.ts';

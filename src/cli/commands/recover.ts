@@ -4,13 +4,13 @@
  */
 import { completeRecord } from '../../apply/complete-record.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind.ts';
 import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { identitiesAfter } from '../../plan/moved-targets.ts';
 import { type Recovered, recoverRecords } from '../../plan/recover-records.ts';
-import { counted } from '../../report/layout.ts';
 import { renderPlan } from '../../report/plan-text.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';

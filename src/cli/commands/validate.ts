@@ -1,4 +1,5 @@
 /** `trueup validate [path]`: every problem of every file in one run, offline; of a selection, of that alone. */
+import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
@@ -15,13 +16,9 @@ export async function validate(
   if (diagnostics.length > 0 || screen.format === 'json') printDiagnostics(screen, diagnostics);
   if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);
   if (screen.format === 'text') {
-    const counts = `${count(files, 'file')}, ${count(documents, 'document')}, ${count(resources.length, 'resource')}`;
+    const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
     const what = isSelection ? 'a selection of stack' : 'stack';
     world.stdout.write(`${screen.paint.added('valid')}: ${what} ${stack?.name ?? ''}, ${counts}\n`);
   }
   return exitCodeOf(diagnostics);
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }

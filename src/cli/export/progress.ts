@@ -1,4 +1,5 @@
 /** Tells how a long read of several targets goes, on stderr: one live line on a terminal, a line now and then elsewhere. */
+import { counted } from '../../model/counted.ts';
 import type { Reader } from '../../model/wire.ts';
 import { printable } from '../../report/printable.ts';
 import type { Screen } from '../screen.ts';
@@ -27,7 +28,7 @@ export function openReadProgress({ world }: Screen): ReadProgress {
   const parts = new Map<string, Part>();
   const lineOf = (target: string) => {
     const { what, answers } = parts.get(target) ?? { what: '', answers: 0 };
-    return printable(`${target}: ${what}${answers === 0 ? '' : `, ${answers} requests`}`);
+    return printable(`${target}: ${what}${answers === 0 ? '' : `, ${counted(answers, 'request')}`}`);
   };
   const tell = (target: string) => {
     if (!isLive) return stderr.write(`${lineOf(target)}\n`);

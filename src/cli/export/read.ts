@@ -3,9 +3,9 @@
  * were chosen. Only GET and LIST go over the wire.
  */
 import { type AddressText, formatAddress } from '../../model/address.ts';
+import { counted } from '../../model/counted.ts';
 import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind.ts';
 import type { LiveResource } from '../../model/resource.ts';
-import { counted } from '../../report/layout.ts';
 import type { ConnectedTarget } from '../connect.ts';
 import type { ReadProgress } from './progress.ts';
 import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';

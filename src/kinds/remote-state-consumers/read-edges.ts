@@ -1,5 +1,6 @@
 /** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (RULES 10). */
 import { type Pages, readPages } from '../../http/read-pages.ts';
+import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
@@ -30,17 +31,19 @@ export async function readEdges(session: Session, item: WorkspaceItem): Promise<
   if (!pages.complete && missing === 0) return { problem: whyUnread(item, pages) };
   const consumers = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
   const given = pages.items.length;
-  if (consumers.length < given)
-    return {
-      problem: `${notAllRead(item)}: ${given - consumers.length} of ${given} in the list have no name`,
-    };
+  const nameless = given - consumers.length;
+  if (nameless > 0) {
+    const have = nameless === 1 ? 'has' : 'have';
+    return { problem: `${notAllRead(item)}: ${nameless} of ${given} in the list ${have} no name` };
+  }
   const edges = Object.fromEntries(consumers.map(({ name, id }) => [name, id] as const));
   return { edges, ...(missing > 0 ? { note: leftAlone(item, missing) } : {}) };
 }
 
 /** The service counts them and does not show them; an edge that is not seen is never removed. */
 function leftAlone({ name }: WorkspaceItem, count: number): string {
-  return `${count} consumers of workspace "${name}" cannot be read with this token: they are left alone`;
+  const they = count === 1 ? 'it is' : 'they are';
+  return `${counted(count, 'consumer')} of workspace "${name}" cannot be read with this token: ${they} left alone`;
 }
 
 function whyUnread(item: WorkspaceItem, { problem }: Pages): string {

@@ -3,6 +3,7 @@
  * of that a forced deletion overrides: nobody is to approve one without having read the same.
  */
 import type { Action } from '../../model/change.ts';
+import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json.ts';
 import type { Overridden } from '../../model/kind.ts';
 import type { LedgerRecord } from '../../model/ledger.ts';
@@ -18,11 +19,7 @@ export function obstacles(live: LiveResource, action: Action, record?: LedgerRec
 function managedResources({ facts }: LiveResource): string[] {
   const count = facts['resourceCount'];
   if (typeof count !== 'number' || count === 0) return [];
-  return [`it manages ${resources(count)}, and a safe delete refuses that`];
-}
-
-function resources(count: number): string {
-  return `${count} ${count === 1 ? 'resource' : 'resources'}`;
+  return [`it manages ${counted(count, 'resource')}, and a safe delete refuses that`];
 }
 
 function foreignLock(live: LiveResource, record: LedgerRecord | undefined): string[] {
@@ -49,7 +46,10 @@ function overriddenState({ facts }: LiveResource): Overridden[] {
   }
   if (count === 0) return [];
   return [
-    { field: { ...field, before: count }, says: `it manages ${resources(count)}, and loses their state` },
+    {
+      field: { ...field, before: count },
+      says: `it manages ${counted(count, 'resource')}, and loses their state`,
+    },
   ];
 }
 

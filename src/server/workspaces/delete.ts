@@ -20,10 +20,10 @@ export function safeDeleteWorkspace(services: Services, request: ApiRequest): Ap
   if (newestStateVersion(services.database, workspace.id)?.status === 'pending') {
     throw conflict('The newest state version of the workspace is still being processed');
   }
-  if (workspace.resource_count > 0) {
-    throw conflict(
-      `The workspace still manages ${workspace.resource_count} resources and cannot be safely deleted`,
-    );
+  const { resource_count: count } = workspace;
+  if (count > 0) {
+    const resources = `${count} ${count === 1 ? 'resource' : 'resources'}`;
+    throw conflict(`The workspace still manages ${resources} and cannot be safely deleted`);
   }
   removeWorkspace(services, request, workspace);
   return NO_CONTENT;

@@ -5,6 +5,7 @@
  */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { claimKey } from '../../model/claim.ts';
+import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bound-tags.ts';
@@ -106,9 +107,9 @@ function whyIncomplete(session: Session, pages: Pages): string[] {
 function whyFewer({ target }: Session, given: number, understood: number): string[] {
   if (understood === given) return [];
   const where = `the list of organization "${target.organization ?? ''}"`;
-  return [
-    `not all workspaces were understood: ${given - understood} of ${given} documents in ${where} have no name`,
-  ];
+  const nameless = given - understood;
+  const are = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
+  return [`not all workspaces were understood: ${are} no name`];
 }
 
 /** undefined when any workspace lacks its tags: the service ignored the include, as some do silently. */

@@ -85,15 +85,16 @@ describe('Consumers that cannot be read', () => {
   }
   const declared = wants([declare(kind.name, 'app')]);
 
-  it('are left alone and mentioned when the service counts more than it shows', async () => {
+  it.each([
+    [2, '1 consumer of workspace "app" cannot be read with this token: it is left alone'],
+    [3, '2 consumers of workspace "app" cannot be read with this token: they are left alone'],
+  ])('are left alone and mentioned when the service counts more than it shows: %i', async (total, note) => {
     const reader = { id: 'ws-one', type: 'workspaces', attributes: { name: 'one' } };
-    const pagination = { 'total-count': 3, 'total-pages': 1 };
+    const pagination = { 'total-count': total, 'total-pages': 1 };
     const { session } = await canned({ status: 200, body: { data: [reader], meta: { pagination } } });
     const set = await kind.read(session, declared);
     expect(set.incomplete).toEqual([]);
-    expect(set.notes).toEqual([
-      '2 consumers of workspace "app" cannot be read with this token: they are left alone',
-    ]);
+    expect(set.notes).toEqual([note]);
     expect(set.resources[0]?.spec).toEqual({ consumers: ['one'] });
   });
 

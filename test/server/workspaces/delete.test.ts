@@ -26,6 +26,17 @@ it('refuses to safely delete a workspace that manages resources, and leaves it a
   expect((await api.get(BY_NAME)).resource.attributes['resource-count']).toBe(3);
 });
 
+it.each([
+  [1, 'still manages 1 resource and'],
+  [2, 'still manages 2 resources and'],
+])('says how many resources keep a workspace from being deleted safely: %i', async (count, says) => {
+  const api = await serveForTest({
+    seed: seedWith({ workspaces: [{ name: 'a', 'resource-count': count }] }),
+  });
+  const answer = await api.post(`${BY_NAME}/actions/safe-delete`);
+  expect(answer.errors[0]?.detail).toContain(says);
+});
+
 it('refuses to safely delete a locked workspace, and says so', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });

@@ -1,0 +1,21 @@
+/** How many requests an export has made, as a terminal tells it. */
+import { expect, it } from 'vitest';
+import { openReadProgress } from '../../src/cli/export/progress.ts';
+import type { Screen } from '../../src/cli/screen.ts';
+import type { Answer } from '../../src/model/wire.ts';
+
+const answer: Answer = { method: 'GET', url: 'https://toys.test', status: 200, body: null, words: '' };
+
+it('the first request is told as one', async () => {
+  const lines: string[] = [];
+  const stderr = { isTTY: true, columns: 80, write: (text: string) => lines.push(text) };
+  const progress = openReadProgress({ world: { stderr, env: {} } } as unknown as Screen);
+  progress.begin('acme', 'reading Workspace');
+  const reader = progress.counted('acme', { get: async () => answer, list: async () => answer });
+  await reader.get('/one');
+  await reader.get('/two');
+  expect(lines.slice(1).map((line) => line.slice(line.indexOf('acme')))).toEqual([
+    'acme: reading Workspace, 1 request',
+    'acme: reading Workspace, 2 requests',
+  ]);
+});
