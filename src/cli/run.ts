@@ -74,7 +74,7 @@ function tellError(error: unknown, screen: Screen): ExitCode {
 }
 
 /**
- * An error of the operating system, such as a port that is taken or a file that cannot be opened, or what the embedded
+ * An error of the operating system, such as a file that cannot be opened, or what the embedded
  * service says of its files: known by name, for it is loaded only when it is started.
  */
 function isSystemError(error: unknown): error is Error {

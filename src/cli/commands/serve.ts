@@ -38,6 +38,11 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
   }
   try {
     await serveUntilStopped(place, { ...options, seed }, world);
+  } catch (error) {
+    const why = whyNoPort(error, options.port);
+    if (why === undefined) throw error;
+    printError(screen, why);
+    return exitCodes.error;
   } finally {
     hold.release();
   }
@@ -64,6 +69,19 @@ async function take(data: string): Promise<{ release(): void } | { readonly refu
   return {
     refused: `the data file "${data}" is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
   };
+}
+
+const portWords: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use already',
+  EACCES: 'is one that this user may not open',
+};
+
+/** Why the port that was asked for is not to be had, and the way out; undefined for any other error. */
+function whyNoPort(error: unknown, port: number | undefined): string | undefined {
+  const { code = '', syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  const says = syscall === 'listen' ? portWords[code] : undefined;
+  if (says === undefined || port === undefined) return undefined;
+  return `port ${port} ${says}: choose another with --port, or leave --port out to get any free one`;
 }
 
 async function serveUntilStopped(
