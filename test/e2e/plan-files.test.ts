@@ -51,6 +51,38 @@ describe('plan --out', () => {
     expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(2);
   });
 
+  it('of a look that missed a target says so, and promises nothing that apply does not keep', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), role('web'));
+    bench.wire.add({ method: 'LIST', path: /./, times: 100, fault: { answer: 403 } });
+    const { err } = await stack.run(['plan', '--out', 'plan.json'], 1);
+    expect(err).toContain(
+      'the plan was written to "plan.json" and says nothing of target "prod", which was not looked at: "trueup apply plan.json" writes nothing until that can be done, and then only if it leads to no other plan',
+    );
+    expect(err).not.toContain('applies this and nothing else');
+    await stack.run(['apply', 'plan.json'], 1);
+    bench.wire.reset();
+    await stack.run(['apply', 'plan.json'], 4);
+    expect(bench.written()).toEqual([]);
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+  });
+
+  it('with problems says that they come first', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await bench.byHand.created({ name: 'app' });
+    await stack.declare(workspace('app'));
+    const { err } = await stack.run(['plan', '--out', 'plan.json'], 9);
+    expect(err).toContain(
+      'the plan was written to "plan.json", with its problems: "trueup apply plan.json" writes nothing until they are solved, and then only if that leads to no other plan',
+    );
+    await stack.run(['apply', 'plan.json'], 9);
+    expect(bench.written()).toEqual([]);
+  });
+
   it('puts no secret into the file', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

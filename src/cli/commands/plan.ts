@@ -1,7 +1,9 @@
 /** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
+import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/plan-json.ts';
 import { renderPlan } from '../../report/plan-text.ts';
+import { printable } from '../../report/printable.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -44,14 +46,24 @@ export async function plan(
       const command = ['trueup apply', shellWord(options.out), stack]
         .filter((word) => word !== undefined)
         .join(' ');
-      world.stderr.write(
-        `the plan was written to "${options.out}": "${command}" applies this and nothing else\n`,
-      );
+      world.stderr.write(`the plan was written to "${options.out}"${useOf(made, command)}\n`);
     }
     return planExitCode(made, options.exitCode ?? false);
   } finally {
     await prepared.close();
   }
+}
+
+/** What a plan file is good for: apply plans again, and a plan with problems is not applied (RULES 28, 39). */
+function useOf({ coverage, problems }: Plan, command: string): string {
+  const unread = coverage.targets.flatMap(({ target, unread }) => (unread ? [`"${printable(target)}"`] : []));
+  if (unread.length > 0) {
+    const [targets, which] = unread.length === 1 ? ['target', 'which was'] : ['targets', 'which were'];
+    return ` and says nothing of ${targets} ${unread.join(', ')}, ${which} not looked at: "${command}" writes nothing until that can be done, and then only if it leads to no other plan`;
+  }
+  if (hasErrors(problems))
+    return `, with its problems: "${command}" writes nothing until they are solved, and then only if that leads to no other plan`;
+  return `: "${command}" applies this and nothing else`;
 }
 
 /** @param about.stack what names the stack on the command line */
