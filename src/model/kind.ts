@@ -213,6 +213,8 @@ export interface LiveSet {
   readonly resources: readonly LiveResource[];
   /** of declared resources that are not there: sentences about what they will not be, whatever their manifests say */
   readonly foreseen?: ReadonlyMap<AddressText, readonly string[]>;
+  /** of declared resources that are not there: why the service will not create them as they are declared */
+  readonly impossible?: ReadonlyMap<AddressText, readonly Diagnostic[]>;
   /** how many there are by the service's own count; absent where it tells none */
   readonly total?: number;
   /** why this is not all that there is; when not empty, nothing is pruned and "no changes" is not said */

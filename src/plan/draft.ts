@@ -46,9 +46,10 @@ export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted 
   const desired = canonicalSpec(scene.kind(address.kind).fields, resource.spec);
   const compared = compare(scene, { address, resource, desired, live });
   const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(scene, resource, compared.fields);
-  if (hasErrors(compared.problems)) return { problems: compared.problems };
+  const problems = [...compared.problems, ...(settled.action === 'create' ? scene.impossible(address) : [])];
+  if (hasErrors(problems)) return { problems };
   const draft = assemble(scene, { resource, desired, live, verdict: settled, compared });
-  return { draft, problems: compared.problems };
+  return { draft, problems };
 }
 
 interface Parts {

@@ -89,6 +89,8 @@ export interface Scene {
   unseen(address: Address): string | undefined;
   /** what is known of a resource before it is created: sentences about what it will not be */
   foreseen(address: Address): readonly string[];
+  /** why what is declared there cannot be created */
+  impossible(address: Address): readonly Diagnostic[];
   /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
   readonly isComplete: boolean;
   /** whether `desired` is a part of the stack: then nobody knows what else is declared, and nothing is judged for not being so */
@@ -145,6 +147,8 @@ export function setScene(input: SceneInput): Scene {
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
     foreseen: (address) =>
       target(address.target).sets.get(address.kind)?.foreseen?.get(formatAddress(address)) ?? [],
+    impossible: (address) =>
+      target(address.target).sets.get(address.kind)?.impossible?.get(formatAddress(address)) ?? [],
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&

@@ -159,6 +159,27 @@ describe('a duration of the project', () => {
     expect(bench.wire.seen.filter(({ path }) => path.includes('/projects/'))).toHaveLength(askings);
   });
 
+  it('that a new workspace is to have otherwise is an error with its place, before anything is sent', async () => {
+    const { bench, stack, app } = await openWithApp('7d');
+    const made = (duration: string) =>
+      workspace('new', { autoDestroyActivityDuration: duration, projectId: 'prj-sandbox' });
+    await stack.begin(app({}));
+    await stack.declare(app({}), made('14d'));
+    const { out, err } = await stack.run(['apply', '--yes'], 7);
+    const told = (out + err).replace(/\s+/g, ' ');
+    expect(told).toContain(
+      '"Workspace/acme/new" cannot be created with another duration than its project has',
+    );
+    expect(told).toContain('7d, for this dialect has no way to override it');
+    expect(told).toContain('fix: leave autoDestroyActivityDuration out, or choose a project without one');
+    expect(told).toMatch(/manifests\/all\.yaml:\d+:\d+/);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(app({}), made('7d'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(app({}), made('14d'));
+    await stack.run(['plan'], 0);
+  });
+
   it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
     const { stack, live, app } = await openWithApp('7d');
     await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));

@@ -32,7 +32,7 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const looked = await Promise.all(items.map((item) => lookAt(session, list, { item, ours: ours(item) })));
   const looks = await withEnforcement(session, wanted, looked);
   const resources = looks.map(({ live }) => live);
-  const foreseen = await foreseeCreations(session, wanted, resources);
+  const creations = await foreseeCreations(session, wanted, resources);
   const unseen = looks.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
   );
@@ -40,7 +40,7 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
     resources,
     unseen: new Map([...missing.unseen, ...unseen]),
     ...(missing.elsewhere.length === 0 ? {} : { elsewhere: new Map(missing.elsewhere) }),
-    foreseen,
+    ...creations,
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
     invisible: invisibleFields(wanted, resources),
