@@ -30,6 +30,7 @@ const terminal: Terminal = {
   output: process.stdout,
   // not a signal to ourselves, which ends a process at once on some systems
   interrupt: () => process.emit('SIGINT', 'SIGINT'),
+  hangUp: () => process.emit('SIGHUP', 'SIGHUP'),
 };
 
 /** A reader that has seen enough, such as `head`, closes the pipe, and one that is gone closes the terminal: no error of ours. */

@@ -1,6 +1,6 @@
 /**
  * Questions to a person at a terminal. An answer is younger than its question: what was typed before it stood on the
- * screen is thrown away. Whoever walks away has answered nothing.
+ * screen is thrown away. Whoever walks away has answered nothing, and a terminal that is closed stops the run.
  */
 import { createInterface } from 'node:readline';
 
@@ -9,6 +9,8 @@ export interface Terminal {
   readonly output: NodeJS.WriteStream;
   /** Ctrl-C while the question stands: the terminal sends no signal of its own then */
   interrupt(): void;
+  /** The terminal is gone. Its own signal may be on its way, and comes to the same. */
+  hangUp(): void;
 }
 
 /** The line that is typed after the question; undefined after Ctrl-D, Ctrl-C, a hang-up, or when it is to stop. */
@@ -17,10 +19,9 @@ export async function askLine(
   terminal: Terminal,
   stop: AbortSignal,
 ): Promise<string | undefined> {
-  const { input } = terminal;
-  // A terminal that is closed fails whatever is asked of it; that somebody has walked away is all that matters.
-  const ignore = () => {};
-  input.on('error', ignore);
+  const { input, hangUp } = terminal;
+  // A terminal that is closed fails whatever is asked of it, more than once. In raw mode nothing else ends the input.
+  input.on('error', hangUp).on('end', hangUp);
   // As a line at a time, what was typed would wait for its end, and come to the question with it.
   input.setRawMode(true);
   try {
@@ -29,7 +30,7 @@ export async function askLine(
   } finally {
     input.setRawMode(false);
     input.pause();
-    input.off('error', ignore);
+    input.off('error', hangUp).off('end', hangUp);
   }
 }
 

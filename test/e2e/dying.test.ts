@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
@@ -78,19 +80,29 @@ describe('output that cannot be written', () => {
 });
 
 describe('a terminal that is closed', () => {
-  it('while apply asks is a no: nothing is written, and the lock goes back', async () => {
-    const bench = await openBench();
-    const stack = await bench.checkout();
-    await stack.declare(workspace('app'));
-    await onTerminal(['apply'], { cwd: stack.directory, env: secrets }, async ({ sees, hangsUp }) => {
-      await sees(/Apply this change\?/);
-      expect(await lockOf(stack)).toBeDefined();
-      hangsUp();
-    });
-    await expect.poll(() => lockOf(stack), { timeout: 20_000 }).toBeUndefined();
-    expect(bench.wire.writes()).toEqual([]);
-    await stack.run(['apply', '--yes'], 0);
-  });
+  it.each([
+    ['asks', { description: 'new' }, /Apply this change\?/],
+    ['asks for guards', { globalRemoteState: true }, /type the guard that blocks/],
+  ])(
+    'while apply %s ends it as anywhere else: nothing is written, the lock goes back, exit 130',
+    async (_, spec, question) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.declare(workspace('app', spec));
+      const codeInto = join(stack.directory, 'code');
+      const at = { cwd: stack.directory, env: secrets, codeInto };
+      await onTerminal(['apply'], at, async ({ sees, hangsUp }) => {
+        await sees(question);
+        expect(await lockOf(stack)).toBeDefined();
+        hangsUp();
+      });
+      const code = () => readFile(codeInto, 'utf8').catch(() => '');
+      await expect.poll(code, { timeout: 20_000 }).toBe('130\n');
+      expect(await lockOf(stack)).toBeUndefined();
+      expect(bench.wire.writes()).toEqual([]);
+      await stack.insist();
+    },
+  );
 
   it('stops an apply as Ctrl-C does: what is in flight ends, and the lock goes back', async () => {
     const bench = await openBench();

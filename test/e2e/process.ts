@@ -121,6 +121,8 @@ function endWithTest(child: ChildProcess): void {
 
 export interface TerminalOptions extends Pick<ProcessOptions, 'cwd' | 'env'> {
   readonly columns?: number;
+  /** a file that is given the exit code, also when nobody is left to see it on the terminal */
+  readonly codeInto?: string;
 }
 
 export interface TerminalRun {
@@ -141,11 +143,13 @@ export interface Person {
 /** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
 export async function onTerminal(
   args: readonly string[],
-  { cwd, env, columns = 120 }: TerminalOptions,
+  { cwd, env, columns = 120, codeInto }: TerminalOptions,
   act: (person: Person) => Promise<void> = async () => {},
 ): Promise<TerminalRun> {
   const command = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols ${columns} rows 50; ${command}`, '/dev/null'], {
+  // The shell outlives its terminal, and what it runs is hung up on as ever: it has a handler of its own.
+  const line = codeInto === undefined ? command : `trap '' HUP; ${command}; echo $? > '${codeInto}'`;
+  const child = spawn('script', ['-qec', `stty cols ${columns} rows 50; ${line}`, '/dev/null'], {
     cwd,
     env: environment({ TERM: 'xterm-256color', ...env }),
     stdio: 'pipe',
