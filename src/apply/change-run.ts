@@ -99,8 +99,15 @@ export class ChangeRun {
     if (this.#isStopped() && !this.#hasSent && isOpen(verdict)) return this.#endCall(call, this.#notSent());
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
-    if (verdict.is === 'done') return this.#endCall(call, { kind: 'unchanged' });
+    if (verdict.is === 'done') return this.#endCall(call, this.#foundThere());
     return this.#endCall(call, await this.#send(call));
+  }
+
+  /** What is there before anything was sent is nothing that we created, however alike (RULES 24). */
+  #foundThere(): CallEnd {
+    const { address, action } = this.change;
+    if (action === 'create') this.#tools.created(formatAddress(address), 'adopted');
+    return { kind: 'unchanged' };
   }
 
   #isStopped(): boolean {

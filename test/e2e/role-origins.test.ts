@@ -28,6 +28,29 @@ async function adopted(metadata: object = {}, clusterAuth: object = {}) {
   return { bench, stack };
 }
 
+describe('a role that somebody makes just before we do, and just so,', () => {
+  it('is adopted: dropped later, it is released and stays', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('anchor'));
+    await stack.declare(role('anchor'), role('web'));
+    const first = () =>
+      bench.byHandMount('POST', 'role/web', {
+        bound_service_account_names: ['app'],
+        bound_service_account_namespaces: ['payments'],
+        token_ttl: 3600,
+        audience: 'vault',
+      });
+    bench.wire.add({ method: 'GET', path: /role\/web/, fault: { first } });
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(/unchanged +\+ ClusterAuthRole\/prod\/web/);
+    expect((await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin).toBe('adopted');
+    await stack.declare(role('anchor'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual([]);
+    expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ audience: 'vault' });
+  });
+});
+
 describe('a role that was found exactly as declared', () => {
   it('is shown as adopted, without a guard and without a request', async () => {
     const bench = await openBench();
