@@ -2,19 +2,20 @@
  * Files in, documents out: the stack and every manifest it names, each file read and parsed once. Whatever could not be
  * read, and every pattern that stands for nothing, is a diagnostic of class `incomplete`.
  */
-import { dirname, resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, type Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 import type { Dialect } from '../model/target.ts';
-import { findRepository, type Repository } from './find-repository.ts';
-import { displayPath, findStack, standardInput } from './find-stack.ts';
+import { findRepository, liesIn, type Repository } from './find-repository.ts';
+import { displayPath, findStack, stackFileName, standardInput } from './find-stack.ts';
 import { listFiles, onlyLeavesOut, type PatternProblem } from './list-files.ts';
 import { apiVersion } from './manifest-schema.ts';
 import { maskSecrets } from './mask-secrets.ts';
 import { parseDocuments } from './parse-documents.ts';
 import { readStack, type StackReading } from './read-stack.ts';
-import { decodeText, mostBytes, readText } from './read-text.ts';
+import { decodeText, foreignFile, mostBytes, readText } from './read-text.ts';
 import { createSourceText } from './source-text.ts';
 import { placeIn, type YamlDocument } from './yaml-document.ts';
 
@@ -62,7 +63,7 @@ export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const path = await findStack(input.path, input.cwd);
   if (typeof path !== 'string')
     return { documents: [], files: 0, ...piped, diagnostics: [...(piped?.diagnostics ?? []), path] };
-  const file = await readFileText(path, input, await findRepository(dirname(path)));
+  const file = await readStackFile(path, input);
   const taken = takeStack(file.documents, input.kinds);
   const context = { ...input, directory: dirname(path) };
   const stack = taken.stack === undefined ? undefined : readStack(taken.stack, context);
@@ -148,6 +149,22 @@ async function readManifestFile(path: string, input: LoadInput, repository: Repo
   const message = `no document stands in "${displayPath(path, input.cwd)}"`;
   const fix = 'write manifests into it, or delete it';
   return { ...text, diagnostics: [{ ...incomplete('empty-file', message), severity: 'warning', fix }] };
+}
+
+/**
+ * The file in which the Stack should be. Whoever gives the path of some other file has it judged like a manifest of the
+ * folder that they are in: outside of its repository it is refused, for a problem would show a line of it (RULES 42).
+ */
+async function readStackFile(path: string, input: LoadInput): Promise<Text> {
+  const text = await readFileText(path, input, await findRepository(dirname(path)));
+  if (basename(path) === stackFileName || text.documents.some(isStack)) return text;
+  const here = await findRepository(input.cwd);
+  const isHere = await realpath(path).then(
+    (real) => liesIn(here, real),
+    () => true,
+  );
+  if (isHere) return text;
+  return { documents: [], diagnostics: [foreignFile(displayPath(path, input.cwd), here)] };
 }
 
 async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<Text> {

@@ -55,7 +55,10 @@ async function readRegular(path: string, repository: Repository): Promise<Uint8A
     const real = await realpath(path);
     const there = await lstat(real);
     if (!liesIn(repository, real) || there.ino !== opened.ino || there.dev !== opened.dev) return 'outside';
-    return opened.size > mostBytes ? 'too-long' : await readWhole(handle, opened.size);
+    if (opened.size > mostBytes) return 'too-long';
+    const read = await readWhole(handle, opened.size);
+    // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
+    return opened.size === 0 && read.length > 0 ? 'irregular' : read;
   } finally {
     await handle.close();
   }
@@ -86,6 +89,15 @@ const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository)
     }),
   'too-long': (file) => tooLong(file),
 };
+
+/** What was given as a stack, holds none, and lies where no manifest can. @param here what the user is in */
+export function foreignFile(file: string, { isGit }: Repository): Diagnostic {
+  const where = isGit ? 'git repository around the current folder' : 'current folder';
+  return refusal('outside-repository', file, {
+    message: `holds no stack, and lies outside the ${where}`,
+    fix: 'give the path of a stack; its manifests are files of its repository',
+  });
+}
 
 function tooLong(file: string): Diagnostic {
   const message = `has more than ${mostBytes / 1024 / 1024} MB`;

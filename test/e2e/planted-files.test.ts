@@ -149,6 +149,67 @@ test('links within the repository are followed, and so is one to the whole of it
     });
 });
 
+describe('a file that is given in place of a stack, and is none, is shown only where manifests may lie', () => {
+  const commands = ['validate', 'plan', 'apply', 'export', 'recover', 'history', 'unlock --id x'];
+
+  test('a file beside the repository is refused by its name, by every command', async () => {
+    const { pay, secret } = await plant();
+    expect(codesAndFiles(await refusedAt(pay, [secret]))).toEqual([
+      'outside-repository ../../secrets/token.yaml',
+    ]);
+    for (const command of commands) {
+      const { code, out, err } = await trueup([...command.split(' '), secret], { cwd: pay, env: secrets });
+      expect({ command, code }).toEqual({ command, code: 7 });
+      expect(err).toContain('holds no stack, and lies outside the git repository around the current folder');
+      expect(out + err).not.toContain(token);
+    }
+    for (const command of [
+      ['show', secret],
+      ['diff', secret, secret],
+    ]) {
+      const { code, out, err } = await trueup(command, { cwd: pay, env: secrets });
+      expect({ command, code }).toEqual({ command, code: 1 });
+      expect(out + err).not.toContain(token);
+    }
+  });
+
+  test('also by a link that lies in the repository', async () => {
+    const { pay, secret } = await plant();
+    await symlink(secret, join(pay, 'link.yaml'));
+    expect(codesAndFiles(await refusedAt(pay, ['link.yaml']))).toEqual(['outside-repository link.yaml']);
+  });
+
+  test('without a repository, the current folder is what counts', async () => {
+    const { pay, secret } = await plant();
+    await rm(join(pay, '../.git'), { recursive: true });
+    const [told] = await refusedAt(pay, [secret]);
+    expect(told?.message).toContain('holds no stack, and lies outside the current folder');
+  });
+
+  test.skipIf(process.platform !== 'linux')(
+    'a file of /proc is no regular one, in its own folder too',
+    async () => {
+      const { pay } = await plant();
+      const ran = { env: { ...secrets, PLANTED: token } };
+      const outside = await trueupProcess(['validate', '/proc/self/environ'], { ...ran, cwd: pay });
+      expect(outside).toMatchObject({ code: 7, out: '', err: expect.stringContaining('outside-repository') });
+      const inside = await trueupProcess(['validate', 'environ'], { ...ran, cwd: '/proc/self' });
+      expect(inside).toMatchObject({ code: 7, out: '', err: expect.stringContaining('no-regular-file') });
+      expect(outside.err + inside.err).not.toContain(token);
+    },
+  );
+
+  test('a broken stack file elsewhere is shown all the same, and so is any file of the repository', async () => {
+    const { pay } = await plant('kind: Stack\nspec: [\n');
+    const elsewhere = await mkdtemp(join(tmpdir(), 'trueup-elsewhere-'));
+    onTestFinished(() => rm(elsewhere, { recursive: true }));
+    const { err } = await trueup(['validate', pay], { cwd: elsewhere });
+    expect(err).toContain('2 | spec: [');
+    await writeFile(join(pay, 'notes.txt'), 'note: [\n');
+    expect((await trueup(['validate', 'notes.txt'], { cwd: pay })).err).toContain('1 | note: [');
+  });
+});
+
 describe('what has no end, or never begins, is refused at once', () => {
   test.each(['a.yaml', '../trueup.yaml'])('a pipe that nobody writes to, as %s', async (file) => {
     const { pay } = await plant();
