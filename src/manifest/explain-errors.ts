@@ -6,6 +6,7 @@ import type { Path } from '../model/json.ts';
 import type { SchemaError } from './compile-schema.ts';
 import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
 import { explainWrongType } from './explain-type.ts';
+import { isPlainName } from './hidden-parts.ts';
 import { groupErrors } from './group-errors.ts';
 import type { Judgement } from './judgement.ts';
 import { nearestWord } from './nearest-word.ts';
@@ -78,7 +79,7 @@ function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecre
   const known = Object.keys(properties(error));
   const allowed = known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {};
   const suggestion = suggestField(name, at, { known, schema, spellings });
-  if (isSecret(at) && suggestion.fix === undefined && !isPlainName(name, error.data))
+  if (isSecret(at) && suggestion.fix === undefined && !isPlainField(name, error.data))
     return {
       code: 'unknown-field',
       path: at,
@@ -95,10 +96,9 @@ function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecre
   };
 }
 
-/** What has no value, as in `{ s3cr3t }`, or is no word, may be the secret itself. */
-function isPlainName(name: string, map: unknown): boolean {
+function isPlainField(name: string, map: unknown): boolean {
   const value = (map as Readonly<Record<string, unknown>>)[name];
-  return value !== null && /^[a-z][a-z_-]{0,30}$/i.test(name);
+  return value !== null && isPlainName(name);
 }
 
 function missingField(error: SchemaError, at: Path): Problem {

@@ -10,12 +10,13 @@ import type { Registry } from '../model/kind.ts';
 import type { Dialect } from '../model/target.ts';
 import { findRepository, liesIn, type Repository } from './find-repository.ts';
 import { displayPath, findStack, stackFileName, standardInput } from './find-stack.ts';
+import { findHidden } from './hidden-parts.ts';
 import { listFiles, onlyLeavesOut, type PatternProblem } from './list-files.ts';
 import { apiVersion } from './manifest-schema.ts';
-import { maskSecrets } from './mask-secrets.ts';
 import { parseDocuments } from './parse-documents.ts';
 import { readStack, type StackReading } from './read-stack.ts';
 import { decodeText, foreignFile, mostBytes, readText } from './read-text.ts';
+import { secretNames } from './secret-names.ts';
 import { createSourceText } from './source-text.ts';
 import { placeIn, type YamlDocument } from './yaml-document.ts';
 
@@ -184,9 +185,9 @@ async function readInput(input: LoadInput): Promise<Text> {
 }
 
 /** @param text or why there is none */
-function parse(file: string, text: string | Diagnostic, { secrets }: LoadInput): Text {
+function parse(file: string, text: string | Diagnostic, { kinds }: LoadInput): Text {
   if (typeof text !== 'string') return { documents: [], diagnostics: [text] };
-  return parseDocuments(createSourceText(file, text, maskSecrets(secrets)));
+  return parseDocuments(createSourceText(file, text, (whole) => findHidden(whole, secretNames(kinds))));
 }
 
 /** Most likely what should have written the manifests has failed. */

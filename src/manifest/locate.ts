@@ -122,7 +122,8 @@ function isMergeKey(range: EventRange, at: number): boolean {
   );
 }
 
-function itemsOf(range: EventRange, at: number): number[] {
+/** The items of a list, in order. */
+export function itemsOf(range: EventRange, at: number): number[] {
   const items: number[] = [];
   let index = at + 1;
   while (index < range.events.length && range.events[index]?.type !== EVENT_ID.POP) {
@@ -146,7 +147,7 @@ function afterNode(events: readonly Event[], at: number): number {
 }
 
 /** The last node before `at` in the same document that bears the anchor. */
-function anchorOf(range: EventRange, at: number, name: string): number | undefined {
+export function anchorOf(range: EventRange, at: number, name: string): number | undefined {
   for (let index = at - 1; index >= range.first; index--) {
     const event = range.events[index];
     if (event === undefined || !('tagStart' in event) || event.anchorStart === -1) continue;

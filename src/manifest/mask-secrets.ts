@@ -1,8 +1,8 @@
 /**
- * Keeps secrets out of excerpts. A manifest must not hold any, but the one that wrongly does is the one whose line a
- * diagnostic wants to show. Works on the text alone, so that it holds for files that cannot even be parsed.
+ * Keeps secrets out of what diagnostics say. A manifest must not hold any, but the one that wrongly does is the one whose
+ * line they want to show. `hidden-parts.ts` says what of a whole text is hidden.
  */
-import { camelCase, kebabCase, snakeCase } from '../model/field-names.ts';
+import { camelCase } from '../model/field-names.ts';
 import type { Path } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
 
@@ -17,25 +17,21 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
   return new Set([...stackSecrets, ...ofKinds]);
 }
 
-/** Hides what stands behind a secret field's name in a line, but for a map (`token: ***`), and passwords in addresses. */
-export function maskSecrets(fields: ReadonlySet<string>): (line: string) => string {
-  const spellings = [...fields].flatMap((name) => [name, kebabCase(name), snakeCase(name)]);
-  const behind = new RegExp(`(?<![\\w-])((?:${spellings.join('|')})["']?\\s*:\\s*)([^\\s{#].*)$`);
-  return (line) => maskAddresses(line.replace(behind, '$1***'));
-}
-
-/** Hides who an address says one is, and with which password: before its last "@", and in its parameters. */
+/** Hides who an address says one is, and with which password: before its last "@", and all of its parameters. */
 export function maskAddresses(text: string): string {
-  return text.replace(/\S+/g, (word) => {
+  // within quotes an address may have spaces
+  return text.replace(/(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1|\S+/g, (word) => {
     const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')];
-    const shown = start === -1 || end < start ? word : `${word.slice(0, start)}//***${word.slice(end)}`;
-    return start === -1 ? shown : shown.replace(/([?&](?:ssl)?password=)[^&"']+/gi, '$1***');
+    if (start === -1) return word;
+    const shown = end < start ? word : `${word.slice(0, start)}//***${word.slice(end)}`;
+    return shown.replace(/(\/\/[^?#]*[?#])[^"'\s]+/, '$1***');
   });
 }
 
 /** Hides the rest of a line from a column (from 1) on, or all behind the colon of the key that stands there. */
 export function maskFrom(line: string, column: number, side: 'key' | 'value'): string {
   const characters = [...line];
+  if (characters.slice(0, column).join('').includes('***') && line.endsWith('***')) return line;
   const colon = side === 'key' ? characters.indexOf(':', column - 1) : -1;
   return colon === -1
     ? `${characters.slice(0, column - 1).join('')}***`

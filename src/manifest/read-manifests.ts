@@ -73,7 +73,7 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
     files: loaded.files,
     paths: loaded.paths ?? [],
     documents: loaded.documents.length,
-    diagnostics: sortDiagnostics(diagnostics).map(withoutPasswords),
+    diagnostics: withoutHidden(sortDiagnostics(diagnostics), loaded),
     complete: !hasErrors(diagnostics) && diagnostics.every((diagnostic) => diagnostic.class !== 'incomplete'),
   };
 }
@@ -164,15 +164,30 @@ function whereAndWhat({ code, place }: Diagnostic): string {
   return JSON.stringify([code, place?.file, place?.line, place?.column]);
 }
 
-/** An address may stand where none belongs, and be repeated there as a name or a value like any other. */
-function withoutPasswords(diagnostic: Diagnostic): Diagnostic {
-  const { message, found, fix } = diagnostic;
-  return {
-    ...diagnostic,
-    message: maskAddresses(message),
-    ...(found === undefined ? {} : { found: maskAddresses(found) }),
-    ...(fix === undefined ? {} : { fix: maskAddresses(fix) }),
-  };
+/**
+ * An address may stand where none belongs, and be repeated there as a name or a value like any other; so may, by an alias, what
+ * stands in the place of a secret.
+ */
+function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }: Loaded): Diagnostic[] {
+  const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
+  const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
+  const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
+  const values = hidden.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
+  const said = (text: string) =>
+    maskAddresses(values.reduce((shown, value) => shown.replaceAll(value, '***'), text));
+  return diagnostics.map((diagnostic) => {
+    const { message, found, fix } = diagnostic;
+    return {
+      ...diagnostic,
+      message: said(message),
+      ...(found === undefined ? {} : { found: said(found) }),
+      ...(fix === undefined ? {} : { fix: said(fix) }),
+    };
+  });
+}
+
+function sourceOf({ source }: YamlDocument) {
+  return source;
 }
 
 /** What a default causes in a thousand manifests is one problem. */

@@ -1,8 +1,10 @@
 /**
  * A text that a user wrote, and where in it an offset stands. Lines are found once, on the first question, so that a
- * large file without problems costs nothing. Excerpts pass through `mask`: no secret leaves here by way of a place.
+ * large file without problems costs nothing. What is hidden is found then, too: no secret leaves here by way of a place.
  */
 import type { Place } from '../model/diagnostic.ts';
+import type { HiddenParts } from './hidden-parts.ts';
+import { maskAddresses } from './mask-secrets.ts';
 
 export interface SourceText {
   /** as the user would type it, relative to the working directory; `-` for standard input */
@@ -10,10 +12,22 @@ export interface SourceText {
   readonly text: string;
   /** The span from offset `start` to `end`, cut at the end of the line it starts in; at least one character long. */
   place(start: number, end: number): Place;
+  /** what no message may repeat of it */
+  hiddenValues(): readonly string[];
 }
 
-export function createSourceText(file: string, text: string, mask: (line: string) => string): SourceText {
+/** @param find what is hidden of a text; nothing when absent */
+export function createSourceText(
+  file: string,
+  text: string,
+  find: (text: string) => HiddenParts = () => ({ spans: [], values: [] }),
+): SourceText {
   let starts: readonly number[] | undefined;
+  let found: HiddenParts | undefined;
+  const hidden = () => {
+    found ??= find(text);
+    return found;
+  };
   return {
     file,
     text,
@@ -29,10 +43,24 @@ export function createSourceText(file: string, text: string, mask: (line: string
         line: index + 1,
         column: characters(line.slice(0, from - lineStart)) + 1,
         length: Math.max(1, characters(span.trimEnd())),
-        text: mask(line),
+        text: maskAddresses(withoutHidden(line, lineStart, hidden())),
       };
     },
+    hiddenValues: () => hidden().values,
   };
+}
+
+/** From the first hidden part on nothing of a line is shown: what follows it, such as a comment, may belong to it. */
+function withoutHidden(line: string, lineStart: number, { spans }: HiddenParts): string {
+  const lineEnd = lineStart + line.length;
+  let first = line.length;
+  for (const { start, end } of spans) {
+    if (start >= lineEnd) break;
+    if (end > lineStart) first = Math.min(first, Math.max(0, start - lineStart));
+  }
+  if (first === line.length) return line;
+  const shown = first === 0 ? line.slice(0, line.length - line.trimStart().length) : line.slice(0, first);
+  return `${shown}***`;
 }
 
 function characters(text: string): number {

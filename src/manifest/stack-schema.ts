@@ -139,8 +139,8 @@ const Ledger = Type.Unsafe<LedgerDocument>({
     local: Type.Object(
       {
         folder: Type.String({
-          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\]+$`,
-          patternErrorMessage: 'a folder at or below this file, such as ledger',
+          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
+          patternErrorMessage: 'a folder at or below this file, such as ledger, and no address',
           description: 'Below this file; unlike ".trueup" it is not left out of git',
         }),
       },

@@ -66,6 +66,11 @@ describe('an address that stands in the wrong place is refused, and its password
     ['in a field that wants something else', { more: `exclusive: https://u:${password}@host` }],
     ['as a tag in the place of a secret', { more: `auditToken: !${password}` }],
     ['as an alias in the place of a secret', { more: `auditToken: *${password}` }],
+    ['as the folder of the ledger', { ledger: `{ local: { folder: "https://u:${password}@h/r" } }` }],
+    [
+      'as the url of a target, behind its name',
+      { url: `"https://h?token=${password}"`, more: 'colour: red' },
+    ],
     ['as a field that there is not', { more: `"https://u:${password}@host": x` }],
   ])('%s', async (_, stack) => {
     const cwd = await stackWith(stack);
@@ -75,6 +80,48 @@ describe('an address that stands in the wrong place is refused, and its password
     expect(text.err).toMatch(/trueup\.yaml:\d+:\d+/);
     expect(text.err + json.out).not.toContain(password);
     expect(text.err).not.toContain('Pl4');
+  });
+});
+
+describe('a problem elsewhere on the same line shows nothing of an address or a secret', () => {
+  const target = (members: string) => `\n    - { name: two, colour: red, service: workspaces, ${members} }`;
+  test.each([
+    ['in the parameters of a url', `url: "https://h?token=${password}"`],
+    ['in a url that is a list', `url: [${password}]`],
+    ['in a url that is a map', `url: { ${password}: x }`],
+    ['in a url whose name is misspelt', `ulr: "${password}"`],
+    ['as a token', `token: ${password}`],
+    ['as a token whose name is misspelt', `toekn: ${password}`],
+    ['in the file of a token', `token: { file: "${password}" }`],
+    ['over several lines', `token: "a\n        ${password}"`],
+    ['by an alias', `organization: &o ${password}, token: *o`],
+    ['in a bracket that is not closed', `token: [${password}`],
+    ['in a quote that is not closed', `token: "${password}`],
+    ['behind a colon without its space', `token:${password}`],
+  ])('%s', async (_, members) => {
+    const cwd = await stackWith({ more: target(members) });
+    const text = await trueup(['validate'], { cwd });
+    const json = await trueup(['validate', '--format', 'json'], { cwd });
+    expect([text.code, json.code]).toEqual([7, 7]);
+    expect(text.err).toMatch(/trueup\.yaml:\d+:\d+/);
+    expect(text.err + json.out + json.err).not.toContain(password);
+  });
+
+  test('in a manifest, what an alias takes out of the place of a secret', async () => {
+    const cwd = await stackWith({});
+    await writeFile(
+      join(cwd, 'all.yaml'),
+      `apiVersion: trueup.dev/v1
+kind: ClusterAuthConfig
+metadata: { name: config }
+spec: { tokenReviewerJwt: &jwt ${password}, clusterHost: x, disableLocalCaJwt: *jwt }
+`,
+    );
+    const { code, err } = await trueup(['validate'], { cwd });
+    expect(code).toBe(7);
+    expect(err).toContain('"spec.disableLocalCaJwt" has the wrong type');
+    expect(err).toContain('found: the text "***"');
+    expect(err).not.toContain(password);
   });
 });
 

@@ -3,7 +3,7 @@ import { parseDocuments } from '../../src/manifest/parse-documents.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import { told } from './manifest-folder.ts';
 
-const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text, (line) => line));
+const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text));
 
 it('an alias inside its own anchor is refused, and the other documents are read', () => {
   const { documents, diagnostics } = parse('a: &a { b: *a }\n---\nc: 1\n');

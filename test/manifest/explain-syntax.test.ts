@@ -4,7 +4,7 @@ import { createSourceText } from '../../src/manifest/source-text.ts';
 import { told } from './manifest-folder.ts';
 
 function diagnose(text: string): string[] {
-  return told(parseDocuments(createSourceText('a.yaml', text, (line) => line)).diagnostics);
+  return told(parseDocuments(createSourceText('a.yaml', text)).diagnostics);
 }
 
 describe('text that is no YAML is explained where it goes wrong', () => {
@@ -137,7 +137,7 @@ describe('text that is no YAML is explained where it goes wrong', () => {
 
   it('in each document of a file, without losing the good ones', () => {
     const { documents, diagnostics } = parseDocuments(
-      createSourceText('a.yaml', 'a: 1\n---\nb: "\n---\nc: [\n---\nd: 1\n', (line) => line),
+      createSourceText('a.yaml', 'a: 1\n---\nb: "\n---\nc: [\n---\nd: 1\n'),
     );
     expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, { d: 1 }]);
     expect(told(diagnostics)).toEqual([

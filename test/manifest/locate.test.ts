@@ -7,7 +7,7 @@ import { isWritten, placeIn, typedText, type YamlDocument } from '../../src/mani
 import type { Json, Path } from '../../src/model/json.ts';
 
 function parse(text: string, number = 0): YamlDocument {
-  const { documents, diagnostics } = parseDocuments(createSourceText('a.yaml', text, (line) => line));
+  const { documents, diagnostics } = parseDocuments(createSourceText('a.yaml', text));
   expect(diagnostics).toEqual([]);
   const document = documents[number];
   if (document === undefined) throw new Error('no such document');

@@ -7,7 +7,7 @@ import { told } from './manifest-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 
-const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text, (line) => line));
+const parse = (text: string) => parseDocuments(createSourceText('a.yaml', text));
 const values = (text: string) => parse(text).documents.map(({ value }) => value);
 
 describe('a text of YAML documents', () => {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 
-const plain = (text: string) => createSourceText('a.yaml', text, (line) => line);
+const plain = (text: string) => createSourceText('a.yaml', text);
 
 describe('a place in a text', () => {
   it('counts lines and columns from 1 and shows the whole line', () => {

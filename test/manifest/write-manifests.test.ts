@@ -130,7 +130,7 @@ spec:
             specs.map((spec, index) => draft(`n-${index}`, spec, ['a remark'])),
             schema,
           );
-          const { documents, diagnostics } = parseDocuments(createSourceText('x.yaml', text, (line) => line));
+          const { documents, diagnostics } = parseDocuments(createSourceText('x.yaml', text));
           expect(diagnostics).toEqual([]);
           const read = documents.map((document) => (document.value as { spec: Json }).spec);
           expect(read).toEqual(specs);
