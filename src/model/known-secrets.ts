@@ -3,59 +3,99 @@
  * whoever reads or sends a secret, asked by whoever says something.
  */
 import { isJsonObject, type Json } from './json.ts';
+import { type Finder, type Found, finderOf } from './secret-spellings.ts';
 
 /** Shorter ones are words, too: kept out of what others say, not out of everything. */
 const shortestUnmistakable = 8;
 
 export class KnownSecrets {
-  readonly #values = new Set<string>();
+  readonly #finders = new Map<string, Finder>();
 
   /** Remembers it, and gives it back as it is. */
   keep(value: string): string {
-    if (value.trim() !== '') this.#values.add(value.trim());
+    const secret = value.trim();
+    if (secret !== '' && !this.#finders.has(secret)) this.#finders.set(secret, finderOf(secret));
     return value;
   }
 
   /** For what a service or a proxy said. */
   redact(text: string): string {
-    return redact(text, this.#all());
+    return redact(text, [...this.#finders.values()]);
   }
 
   /** The same for every text inside a body. */
   redactBody(body: Json): Json {
-    return redactBody(body, this.#all());
+    return redactBody(body, [...this.#finders.values()]);
   }
 
-  /** For everything that is printed: a secret that may well be a word of its own stays, or plans could not be read. */
+  /**
+   * For everything that is printed: a secret that may well be a word of its own stays, or plans could not be read. What is
+   * JSON stays JSON.
+   */
   redactPrinted(text: string): string {
-    return redact(
-      text,
-      this.#all().filter((secret) => secret.length >= shortestUnmistakable),
+    const finders = [...this.#finders].flatMap(([secret, finder]) =>
+      secret.length >= shortestUnmistakable ? [finder] : [],
     );
-  }
-
-  /** The longest first, as one may be a part of another. */
-  #all(): string[] {
-    return [...this.#values].sort((a, b) => b.length - a.length);
+    const clean = redact(text, finders);
+    return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 }
 
-/** Every occurrence becomes `[secret]`: as it is, as a URL has it, as JSON text does, in JSON text again if need be. */
-function redact(text: string, secrets: readonly string[]): string {
-  return secrets
-    .flatMap((secret) => [secret, escaped(secret), escaped(escaped(secret)), encodeURIComponent(secret)])
-    .reduce((clean, secret) => clean.replaceAll(secret, '[secret]'), text);
+/** Every occurrence in whatever spelling becomes `[secret]`; those that overlap become one. */
+function redact(text: string, finders: readonly Finder[]): string {
+  const found = finders.flatMap((find) => find(text)).sort((a, b) => a.start - b.start);
+  let clean = '';
+  let shown = 0;
+  for (const { start, end } of joined(found)) {
+    clean += `${text.slice(shown, start)}[secret]`;
+    shown = end;
+  }
+  return shown === 0 ? text : clean + text.slice(shown);
 }
 
-function redactBody(body: Json, secrets: readonly string[]): Json {
-  if (typeof body === 'string') return redact(body, secrets);
-  if (Array.isArray(body)) return body.map((item) => redactBody(item, secrets));
+/** @param found sorted */
+function joined(found: readonly Found[]): Found[] {
+  const parts: Found[] = [];
+  for (const part of found) {
+    const last = parts.at(-1);
+    if (last === undefined || part.start >= last.end) parts.push(part);
+    else parts[parts.length - 1] = { start: last.start, end: Math.max(last.end, part.end) };
+  }
+  return parts;
+}
+
+function redactBody(body: Json, finders: readonly Finder[]): Json {
+  if (typeof body === 'string') return redact(body, finders);
+  if (Array.isArray(body)) return body.map((item) => redactBody(item, finders));
   if (!isJsonObject(body)) return body;
   return Object.fromEntries(
-    Object.entries(body).map(([name, member]) => [redact(name, secrets), redactBody(member, secrets)]),
+    Object.entries(body).map(([name, member]) => [redact(name, finders), redactBody(member, finders)]),
   );
 }
 
-function escaped(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Only texts of it change: a secret of digits or of quotes must not take a number or a bracket away. */
+function redactStrings(json: string, finders: readonly Finder[]): string {
+  return json.replace(/"(?:[^"\\]|\\.)*"/g, (token) => {
+    const value: string = JSON.parse(token);
+    const clean = redact(value, finders);
+    return clean === value ? token : asciiJson(clean);
+  });
+}
+
+/** What was escaped, because it can move a cursor or reorder a line, has to be again. */
+function asciiJson(text: string): string {
+  return JSON.stringify(text).replace(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -37,6 +37,26 @@ describe('a secret of one target', () => {
     expect(JSON.parse(json).changes).toHaveLength(1);
   });
 
+  it('is not shown when a service or a person repeats it in base64, in hex or percent-encoded', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const basic = Buffer.from(`ci:${secrets.SERVICE_TOKEN}`).toString('base64');
+    const hex = Buffer.from(secrets.API_TOKEN).toString('hex');
+    const percent = hex.toUpperCase().replace(/../g, '%$&');
+    await stack.begin(workspace('app', { description: 'ours' }));
+    await bench.byHand.update(await bench.idOf('app'), { description: `Basic ${basic} ${hex}` });
+    const body = { errors: [{ status: '422', title: `?token=${percent}&basic=${basic}` }] };
+    bench.wire.add({ method: 'PATCH', path: /workspaces/, fault: { answer: 422, body } });
+    const planned = await stack.run(['plan'], 0);
+    const json = await stack.run(['plan', '--format', 'json'], 0);
+    const applied = await stack.run(['apply', '--yes'], 1);
+    const said = planned.out + json.out + applied.out + applied.err;
+    expect(planned.out).toContain('Basic Y2k[secret] [secret]');
+    expect(applied.out).toContain('?token=[secret]&basic=Y2k[secret]');
+    expect(JSON.parse(json.out).changes).toHaveLength(1);
+    for (const shown of [basic.slice(4), hex, percent]) expect(said).not.toContain(shown);
+  });
+
   it('that is a short word of its own does not blot plans out', async () => {
     const bench = await openBench();
     const stack = await bench.checkout({ clusterAuth: { token: { env: 'SHORT' } } });

@@ -1,0 +1,130 @@
+// A secret is found in every spelling that services, proxies and logs have for it, wherever in a text it stands.
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { KnownSecrets } from '../../src/model/known-secrets.ts';
+
+const escaped = (text: string) => JSON.stringify(text).slice(1, -1);
+const everyByte = (text: string) =>
+  [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`);
+const unicode = (text: string) =>
+  Array.from(
+    { length: text.length },
+    (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+
+/** What surrounds a secret where a longer text is encoded as a whole. */
+type Encoding = (secret: string, before: string, after: string) => string;
+
+const base64: Encoding = (secret, before, after) => Buffer.from(before + secret + after).toString('base64');
+const base64url: Encoding = (...parts) =>
+  base64(...parts)
+    .replaceAll('+', '-')
+    .replaceAll('/', '_');
+
+const encodings: readonly [string, Encoding][] = [
+  ['as it is', (secret) => secret],
+  ['as a part of a URL', (secret) => encodeURIComponent(secret)],
+  ['as a part of a URL, encoded again', (secret) => encodeURIComponent(encodeURIComponent(secret))],
+  ['with every byte as %xx', (secret) => everyByte(secret).join('')],
+  ['with every byte as %XX', (secret) => everyByte(secret).join('').toUpperCase()],
+  ['as a form', (secret) => new URLSearchParams([['a', secret]]).toString().slice(2)],
+  ['in JSON', escaped],
+  ['in JSON, in JSON', (secret) => escaped(escaped(secret))],
+  ['in JSON, in JSON, in JSON', (secret) => escaped(escaped(escaped(secret)))],
+  ['in JSON with escaped slashes', (secret) => escaped(secret).replaceAll('/', '\\/')],
+  ['with every character as \\uXXXX', unicode],
+  ['in base64', base64],
+  ['in base64 without padding', (...parts) => base64(...parts).replaceAll('=', '')],
+  ['in base64 for URLs', base64url],
+  ['in base64 for URLs without padding', (...parts) => base64url(...parts).replaceAll('=', '')],
+  ['in base64 as a part of a URL', (...parts) => encodeURIComponent(base64(...parts))],
+  ['in base64 with escaped slashes', (...parts) => base64(...parts).replaceAll('/', '\\/')],
+  ['in hex', (secret, before, after) => Buffer.from(before + secret + after).toString('hex')],
+  ['in hex, in capitals', (secret) => Buffer.from(secret).toString('hex').toUpperCase()],
+];
+
+/** As what is sent: without white space around it. */
+const anySecret = fc
+  .oneof(fc.string({ minLength: 8, unit: 'grapheme-ascii' }), fc.string({ minLength: 8, unit: 'grapheme' }))
+  .map((text) => text.trim())
+  .filter((text) => text.length >= 8);
+const around = fc.string({ maxLength: 7, unit: fc.constantFrom('a', ':', '~', 'Z') });
+
+describe('a secret is redacted', () => {
+  it.each(encodings)('%s', (_, encode) => {
+    fc.assert(
+      fc.property(anySecret, around, around, (secret, before, after) => {
+        const secrets = new KnownSecrets();
+        secrets.keep(` ${secret}\n`);
+        const shown = encode(secret, before, after);
+        const core = encode(secret, '', '').replaceAll('=', '');
+        const clean = secrets.redactPrinted(`<${shown}>`);
+        expect(clean).toContain('[secret]');
+        expect(clean).not.toContain(secret);
+        expect(clean).not.toContain(core);
+        expect(secrets.redact(`<${shown}>`)).toBe(clean);
+        // What is left of a longer encoding tells nothing but what stood around.
+        expect(clean.replace('[secret]', '').length).toBeLessThanOrEqual(
+          2 + 3 * (before.length + after.length) + 4,
+        );
+      }),
+    );
+  });
+
+  it('in JSON, which stays JSON of the same members', () => {
+    const value = fc.oneof(
+      anySecret,
+      fc.constantFrom('12345678', '"12345678"', '","a":1,', '\\\\\\\\\\\\\\\\'),
+    );
+    fc.assert(
+      fc.property(value, fc.string(), fc.integer(), (secret, text, number) => {
+        const secrets = new KnownSecrets();
+        secrets.keep(secret);
+        const json = JSON.stringify(
+          { a: 1, '12345678': [number, 12345678, `${text}${secret.trim()}`, true] },
+          null,
+          2,
+        );
+        const [first, second, third, last] = Object.values(
+          JSON.parse(secrets.redactPrinted(json)),
+        )[0] as unknown[];
+        expect([first, second, last]).toEqual([number, 12345678, true]);
+        expect(third).toContain('[secret]');
+        expect(String(third).replaceAll('[secret]', '')).not.toContain(secret.trim());
+      }),
+      { examples: [['12345678', '', 12345678]] },
+    );
+  });
+});
+
+describe('what is no secret stays', () => {
+  it('as it was, in text and in JSON', () => {
+    const secrets = new KnownSecrets();
+    secrets.keep('s3cr3t-of-acme');
+    const text = 'plan%20of "acme" \\n c2VjcmV0 +a+ {"a": "\\u202e"}';
+    expect(secrets.redactPrinted(text)).toBe(text);
+    expect(secrets.redactPrinted('{"a": "\\u202e s3cr3t-of-acme", "b": "\\u202e"}')).toBe(
+      '{"a": "\\u202e [secret]", "b": "\\u202e"}',
+    );
+  });
+
+  it('a secret under eight characters in all that is printed, but in what a service said', () => {
+    const secrets = new KnownSecrets();
+    secrets.keep('create');
+    const said = `create ${Buffer.from('ci:create').toString('base64')}`;
+    expect(secrets.redactPrinted(said)).toBe(said);
+    expect(secrets.redact(said)).toMatch(/^\[secret\] \S{0,6}\[secret\]$/);
+  });
+
+  it("a word of two letters in a service's answer, when it is a part of some encoding alone", () => {
+    const secrets = new KnownSecrets();
+    secrets.keep('ab');
+    expect(secrets.redact('WFi, 6162, ab')).toBe('WFi, 6162, [secret]');
+  });
+});
+
+it('two secrets of which one is a part of the other, or that overlap, leave nothing', () => {
+  const secrets = new KnownSecrets();
+  for (const secret of ['hidden-one', 'hidden-one-and-two', 'two-of-them', 'secret']) secrets.keep(secret);
+  expect(secrets.redact('a hidden-one-and-two-of-them b secret')).toBe('a [secret] b [secret]');
+});
