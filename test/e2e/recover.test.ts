@@ -106,8 +106,18 @@ describe('recover', () => {
   it('stops at a look that missed something, for what it does not see would be forgotten', async () => {
     const { bench, stack } = await withLostLedger(app, reader, web);
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
-    expect((await stack.run(['recover', '--yes'], 1)).err).toContain('not everything could be read');
+    expect((await stack.run(['recover', '--yes'], 1)).err).toMatch(
+      /not everything could be read, .*: target "prod": role "web" was not read: .*answered 403: no$/m,
+    );
     expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
+  });
+
+  it('names a target that cannot be read at all, and why', async () => {
+    const { bench, stack } = await withLostLedger(app, reader, web);
+    bench.wire.add({ path: /organizations/, times: 99, fault: { answer: 403, body: { errors: [] } } });
+    const { err } = await stack.run(['recover', '--yes'], 1);
+    expect(err).toMatch(/would be forgotten: target "acme" could not be read: .*answered 403/);
+    expect(err.match(/could not be read/g)).toHaveLength(1);
   });
 });
 

@@ -74,7 +74,7 @@ export async function recover(
     if (rebuilt === undefined) {
       printError(
         screen,
-        'nothing was written: not everything could be read, and what was not seen would be forgotten',
+        `nothing was written: not everything could be read, and what was not seen would be forgotten: ${printable(gapsIn(input).join('; '))}`,
       );
       return exitCodes.error;
     }
@@ -135,6 +135,19 @@ async function readInput(
   } finally {
     await connected.close();
   }
+}
+
+/** What an incomplete look missed: of which target, and why. */
+function gapsIn({ targets, manifestsComplete }: PlanInput): readonly string[] {
+  const ofTargets = targets.flatMap(({ target, unread, sets }) => {
+    const whys =
+      unread === undefined ? [...sets.values()].flatMap(({ incomplete }) => incomplete) : [unread.message];
+    return whys.map((why) =>
+      why.startsWith(`target "${target.name}"`) ? why : `target "${target.name}": ${why}`,
+    );
+  });
+  const ofManifests = manifestsComplete ? [] : ['the manifests are not complete, as was said above'];
+  return [...new Set([...ofTargets, ...ofManifests])];
 }
 
 interface Rebuilt {
