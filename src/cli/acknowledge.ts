@@ -9,7 +9,7 @@ import type { Plan } from '../model/plan.ts';
 import { acknowledgement } from '../report/guard-text.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Refusal } from './plan-file.ts';
-import { printError, type Screen } from './screen.ts';
+import { printError, printNote, type Screen } from './screen.ts';
 
 /** Ids from the command line: parted by commas or spaces, empty when there are none. */
 export function readIds(text: string | undefined): readonly string[] {
@@ -37,7 +37,7 @@ export function unacknowledged(plan: Plan, ids: readonly string[], screen: Scree
   const fired = new Set<string>(plan.guards.map(({ id }) => id));
   const idle = ids.filter((id) => !fired.has(id));
   if (idle.length > 0)
-    screen.world.stderr.write(`note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge\n`);
+    printNote(screen, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
   return blockingIds(plan.guards).filter((id) => !ids.includes(id));
 }
 

@@ -5,6 +5,7 @@
  */
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { DeadlineError } from './deadline.ts';
+import { printError, type Screen } from './screen.ts';
 import type { World } from './world.ts';
 
 export interface Stops {
@@ -24,6 +25,21 @@ const grace = 60_000;
 /** The exit code of an apply that was stopped. @param code what it is when its time was over */
 export function codeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
   return reason instanceof DeadlineError ? code : exitCodes.interrupted;
+}
+
+/**
+ * What ended a run before its end, for its answer in JSON: as text it was said on stderr when it came.
+ * @param about.done what became of the run by then
+ * @param about.code the exit code when its time was over
+ */
+export function tellStop(
+  stop: AbortSignal,
+  screen: Screen,
+  { done, code }: { readonly done: string; readonly code: ExitCode },
+): ExitCode {
+  const why = stop.reason instanceof DeadlineError ? stop.reason.message : 'interrupted';
+  if (screen.format === 'json') printError(screen, `${done}: ${why}`);
+  return codeOfStop(stop, code);
 }
 
 /** Each of them says on stderr what it leads to. */

@@ -9,7 +9,7 @@ import { renderHeldLock } from '../report/lock-text.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { LockFence } from './lock-fence.ts';
 import { raiseSerial } from './raise-serial.ts';
-import { printError, type Screen } from './screen.ts';
+import { printError, printNote, type Screen } from './screen.ts';
 
 export interface LockRequest {
   readonly store: StackStore;
@@ -90,15 +90,15 @@ async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen
 async function tryLock(
   wanted: LedgerLock,
   { store, run, stack }: LockRequest,
-  { world }: Screen,
+  screen: Screen,
 ): Promise<LedgerLock> {
   const held = await store.lock(wanted);
   if (held.id === wanted.id || !isOver(held, run)) return held;
   const unraised = await raiseSerial(store);
-  if (unraised !== undefined) world.stderr.write(`${unraised}\n`);
+  if (unraised !== undefined) printNote(screen, unraised);
   const standing = await store.lock(wanted, held.id);
   if (standing.id === wanted.id)
-    world.stderr.write(
+    screen.world.stderr.write(
       `took over the lock of stack "${stack}" from an earlier try of this run, which is over\n`,
     );
   return standing;
@@ -150,5 +150,5 @@ async function release(
   });
   // Who was stopped by the fence has been told.
   if (removed === undefined && !fence.lost.aborted)
-    screen.world.stderr.write('somebody took the lock of this run away while it was working\n');
+    printNote(screen, 'somebody took the lock of this run away while it was working');
 }

@@ -19,7 +19,7 @@ import { shellWord } from '../report/shell-word.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { PlanRequest } from './make-plan.ts';
 import type { Approval } from './read-approval.ts';
-import { printError, type Screen } from './screen.ts';
+import { printError, printJson, type Screen } from './screen.ts';
 
 /** Before anything is read: a plan of another stack, target or selection can never fit. */
 export function refuseElsewhere(
@@ -63,7 +63,7 @@ export function holdToApproval(
   const { plan } = planning;
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
-    if (screen.format === 'json') screen.world.stdout.write(`${renderPlanJson(plan)}\n`);
+    printJson(screen, (told) => renderPlanJson(plan, told));
     printError(screen, `nothing was written: ${unlike(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
@@ -142,7 +142,7 @@ interface Names {
 function showDifference(screen: Screen, difference: PlanDifference, { one, other }: Names): void {
   const { world, paint, width } = screen;
   if (screen.format === 'json') {
-    world.stdout.write(`${renderPlanDifferenceJson(difference, { one, other })}\n`);
+    printJson(screen, (told) => renderPlanDifferenceJson(difference, { one, other }, told));
     return;
   }
   const names = { one: one.name, other: other.name };

@@ -20,7 +20,7 @@ import type { PlanOptions } from './commands/plan.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addHistory, addUnlock } from './ledger-commands.ts';
-import { answerInJson, openScreen, printError, type Screen } from './screen.ts';
+import { answerInJson, type Format, openScreen, printError, type Screen } from './screen.ts';
 import { SecretError } from './secrets.ts';
 import { SeedFileError } from './seed-file.ts';
 import { type Outside, type World, worldOf } from './world.ts';
@@ -30,7 +30,7 @@ export async function run(args: readonly string[], outside: Outside): Promise<Ex
   const world = worldOf(outside);
   let screen = openScreen(world, wishesIn(args));
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(world, {
+  const program = buildProgram(world, wishesIn(args).format, {
     end: (ended) => {
       code = ended;
     },
@@ -42,9 +42,11 @@ export async function run(args: readonly string[], outside: Outside): Promise<Ex
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
+    code = exitCodes.error;
     code = tellError(error, screen);
+  } finally {
+    answerInJson(screen, code);
   }
-  answerInJson(screen, code);
   return code;
 }
 
@@ -58,7 +60,8 @@ function wishesIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
 function tellError(error: unknown, screen: Screen): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
-    screen.errors.push(error.message.replace(/^error: /, ''));
+    // As text, the words are out already.
+    if (screen.format === 'json') printError(screen, error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
   const told =
@@ -82,7 +85,8 @@ function isSystemError(error: unknown): error is Error {
   return error instanceof Error && ('syscall' in error || ofService.includes(error.name));
 }
 
-function buildProgram(world: World, ends: Ends): Command {
+/** @param format what the flags seem to ask for: in JSON, a mistake in them is said there alone */
+function buildProgram(world: World, format: Format | undefined, ends: Ends): Command {
   const program = new Command('trueup')
     .description(
       'Makes live workspaces and cluster authentication roles true to the YAML in a git repository.',
@@ -91,7 +95,9 @@ function buildProgram(world: World, ends: Ends): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => world.stdout.write(text),
-      writeErr: (text) => world.stderr.write(text),
+      writeErr: (text) => {
+        if (format !== 'json') world.stderr.write(text);
+      },
     })
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
@@ -271,7 +277,7 @@ function addSchema(program: Command, world: World, { end, screenOf }: Ends): voi
   command(
     program,
     'schema',
-    'Prints the JSON Schema of a kind, of the Stack, the Plan, or of any Manifest; without a name lists them',
+    'Prints the JSON Schema of a kind, of the Stack, the Plan, the History, or of any Manifest; without a name lists them',
   )
     .argument('[kind]', 'for example Workspace')
     .action(async (kind: string | undefined, options: CommonOptions) => {

@@ -1,4 +1,7 @@
-/** How one command writes: format, colours and width decided once. Results go to stdout, everything else to stderr. */
+/**
+ * How one command writes: format, colours and width decided once. As text, results go to stdout, everything else to stderr.
+ * Whoever asks for JSON gets one value on stdout at the end, with every problem in it, and on stderr only how it goes.
+ */
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { renderDiagnosticsJson } from '../report/diagnostics-json.ts';
 import { renderDiagnostics } from '../report/diagnostics-text.ts';
@@ -16,9 +19,14 @@ export interface Screen {
   /** for what goes to stderr */
   readonly errorPaint: Paint;
   readonly width: number | undefined;
-  /** what has been told as an error, in order: for whoever asked for JSON it is the answer when there is no other */
-  readonly errors: string[];
+  /** every problem that was told, in order: for whoever asked for JSON it is a part of the answer */
+  readonly told: Diagnostic[];
+  /** what the answer in JSON is, as far as it is known */
+  readonly pending: { answer?: JsonAnswer };
 }
+
+/** The result of a command as JSON. @param told the problems that it is to name besides */
+export type JsonAnswer = (told: readonly Diagnostic[]) => string;
 
 export function openScreen(world: World, options: { format?: Format; color?: ColorChoice }): Screen {
   const paintFor = (output: Output) =>
@@ -29,7 +37,8 @@ export function openScreen(world: World, options: { format?: Format; color?: Col
     paint: paintFor(world.stdout),
     errorPaint: paintFor(world.stderr),
     width: world.stdout.columns,
-    errors: [],
+    told: [],
+    pending: {},
   };
 }
 
@@ -41,33 +50,48 @@ function isColoured(output: Output, { env }: World, choice: ColorChoice): boolea
   return output.isTTY;
 }
 
-/** In JSON the diagnostics are the result of a command that got no further; as text they are for stderr. */
+/** The diagnostics of a command that got no further: in JSON they are its result. */
 export function printDiagnostics(screen: Screen, diagnostics: readonly Diagnostic[]): void {
-  const { world } = screen;
-  if (screen.format === 'json') world.stdout.write(`${renderDiagnosticsJson(diagnostics)}\n`);
-  else printWarnings(screen, diagnostics);
+  printJson(screen, renderDiagnosticsJson);
+  printWarnings(screen, diagnostics);
 }
 
-/** Diagnostics of a command that goes on: its result is still to come, so they are text on stderr in every format. */
-export function printWarnings({ world, errorPaint }: Screen, diagnostics: readonly Diagnostic[]): void {
-  if (diagnostics.length > 0)
+/** Diagnostics of a command that goes on: its result is still to come. */
+export function printWarnings(screen: Screen, diagnostics: readonly Diagnostic[]): void {
+  const { format, world, errorPaint, told } = screen;
+  told.push(...diagnostics);
+  if (diagnostics.length > 0 && format === 'text')
     world.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
-/**
- * The end of a command that was asked for JSON and has printed none: whoever reads it gets an answer all the same. Errors
- * stand there as diagnostics.
- */
-export function answerInJson({ format, world, errors }: Screen, code: ExitCode): void {
-  if (format !== 'json' || world.stdout.hasWritten() || code === exitCodes.done) return;
-  const told = errors.length > 0 ? errors : [code === exitCodes.interrupted ? 'interrupted' : 'stopped'];
-  const diagnostics = told.map(
-    (message) => ({ code: 'error', severity: 'error', class: 'failure', message }) as const,
-  );
-  world.stdout.write(`${renderDiagnosticsJson(diagnostics)}\n`);
+/** A line about something that is amiss and stops nothing. */
+export function printNote(screen: Screen, message: string): void {
+  screen.told.push({ code: 'note', severity: 'warning', class: 'failure', message });
+  if (screen.format === 'text') screen.world.stderr.write(`${message}\n`);
 }
 
+/** Makes this the answer, where JSON was asked for; it is written when the command has ended, with all that it told. */
+export function printJson({ format, pending }: Screen, answer: JsonAnswer): void {
+  if (format === 'json') pending.answer = answer;
+}
+
+/** The end of a command that was asked for JSON: whoever reads it gets an answer, also when there is nothing but errors. */
+export function answerInJson({ format, world, told, pending }: Screen, code: ExitCode): void {
+  if (format !== 'json') return;
+  if (pending.answer === undefined && told.length === 0) {
+    if (code === exitCodes.done) return;
+    told.push(failure(code === exitCodes.interrupted ? 'interrupted' : 'stopped'));
+  }
+  world.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(told)}\n`);
+}
+
+/** What ended the command, or a part of it. In JSON it stands in the answer and nowhere else. */
 export function printError(screen: Screen, message: string): void {
-  screen.errors.push(message);
-  screen.world.stderr.write(`${screen.errorPaint.error('error')}: ${message}\n`);
+  screen.told.push(failure(message));
+  if (screen.format === 'text')
+    screen.world.stderr.write(`${screen.errorPaint.error('error')}: ${message}\n`);
+}
+
+function failure(message: string): Diagnostic {
+  return { code: 'error', severity: 'error', class: 'failure', message };
 }

@@ -34,24 +34,13 @@ export interface Outside {
 /** The outside as commands see it: whatever they write, no secret that the run knows gets out (RULES 42). */
 export interface World extends Outside {
   readonly secrets: KnownSecrets;
-  readonly stdout: Output & {
-    /** whether anything has been written so far */
-    hasWritten(): boolean;
-  };
 }
 
 export function worldOf(outside: Outside): World {
   const secrets = new KnownSecrets();
-  const guarded = (output: Output) => {
-    let written = false;
-    return {
-      ...output,
-      hasWritten: () => written,
-      write: (text: string) => {
-        written = true;
-        output.write(secrets.redactPrinted(text));
-      },
-    };
-  };
+  const guarded = (output: Output): Output => ({
+    ...output,
+    write: (text) => output.write(secrets.redactPrinted(text)),
+  });
   return { ...outside, stdout: guarded(outside.stdout), stderr: guarded(outside.stderr), secrets };
 }

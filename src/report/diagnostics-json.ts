@@ -13,6 +13,11 @@ export function renderDiagnosticsJson(diagnostics: readonly Diagnostic[]): strin
   });
 }
 
+/** `{ diagnostics }` of what a command told besides its result, or nothing. */
+export function toldMember(told: readonly Diagnostic[]): { diagnostics?: DiagnosticJson[] } {
+  return told.length === 0 ? {} : { diagnostics: told.map(diagnosticJson) };
+}
+
 export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
   const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
   return {

@@ -1,13 +1,19 @@
 /** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Outcome } from '../model/outcome.ts';
 import { addressMembers } from './address-members.ts';
 import { renderJson } from './canonical-json.ts';
-import { placeMember } from './diagnostics-json.ts';
+import { placeMember, toldMember } from './diagnostics-json.ts';
 import { countOutcomes } from './outcomes-text.ts';
 
-/** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes }` */
-export function renderOutcomesJson(outcomes: readonly Outcome[]): string {
-  return renderJson({ version: 1, summary: countOutcomes(outcomes), outcomes: outcomes.map(outcomeJson) });
+/** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes, diagnostics? }` */
+export function renderOutcomesJson(outcomes: readonly Outcome[], told: readonly Diagnostic[] = []): string {
+  return renderJson({
+    version: 1,
+    summary: countOutcomes(outcomes),
+    outcomes: outcomes.map(outcomeJson),
+    ...toldMember(told),
+  });
 }
 
 function outcomeJson({ address, action, kind, detail, place, done, foundTrue, warnings }: Outcome): object {

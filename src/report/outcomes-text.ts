@@ -54,6 +54,14 @@ export function renderOutcomes(
     .join('\n\n');
 }
 
+/** What was and was not done, where an apply was stopped: in one line, above or below the outcomes one by one. */
+export function whatWasDone(outcomes: readonly Outcome[]): string {
+  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged').length;
+  return open === 0
+    ? 'all changes were carried out, and the plan that proves it was not made'
+    : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out`;
+}
+
 export function countOutcomes(outcomes: readonly Pick<Outcome, 'kind'>[]): Record<OutcomeKind, number> {
   const counts = { applied: 0, unchanged: 0, stale: 0, skipped: 0, unknown: 0, failed: 0 };
   for (const { kind } of outcomes) counts[kind] += 1;

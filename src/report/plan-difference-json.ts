@@ -1,9 +1,11 @@
 /** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
 import { formatAddress } from '../model/address.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/field.ts';
 import { jsonPointer } from '../model/json-patch.ts';
 import type { ChangeDifference, PlanDifference } from '../model/plan-difference.ts';
 import { renderJson } from './canonical-json.ts';
+import { toldMember } from './diagnostics-json.ts';
 import { fieldJson, safeField } from './plan-json.ts';
 
 /** One of the two plans: what it is called here, and its digest. */
@@ -12,10 +14,11 @@ export interface ComparedPlan {
   readonly digest: string;
 }
 
-/** `{ version: 1, same, one, other, stack?, targets, selection?, changes }` */
+/** `{ version: 1, same, one, other, stack?, targets, selection?, changes, diagnostics? }` */
 export function renderPlanDifferenceJson(
   difference: PlanDifference,
   { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
+  told: readonly Diagnostic[] = [],
 ): string {
   const { stack, targets, selection, changes } = difference;
   return renderJson({
@@ -27,6 +30,7 @@ export function renderPlanDifferenceJson(
     targets,
     ...(selection === undefined ? {} : { selection }),
     changes: changes.map(changeJson),
+    ...toldMember(told),
   });
 }
 

@@ -4,6 +4,7 @@
  */
 import type { Call } from '../model/call.ts';
 import type { Change, Mention } from '../model/change.ts';
+import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/field.ts';
 import { blockingIds, isBlocking } from '../model/guard.ts';
 import type { Json } from '../model/json.ts';
@@ -13,7 +14,7 @@ import { summarizeSecret } from '../model/secret-summary.ts';
 import { addressMembers } from './address-members.ts';
 import { bodyJson } from './call-body-json.ts';
 import { renderJson, sortedKeys } from './canonical-json.ts';
-import { diagnosticJson, placeMember } from './diagnostics-json.ts';
+import { diagnosticJson, placeMember, toldMember } from './diagnostics-json.ts';
 import { pathTemplate } from './format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
@@ -22,13 +23,13 @@ import { countActions } from './summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
 
-/** No line end behind the text. */
-export function renderPlanJson(plan: Plan): string {
-  return renderJson(planJson(plan));
+/** No line end behind the text. @param told what was said besides, and is no part of the plan */
+export function renderPlanJson(plan: Plan, told: readonly Diagnostic[] = []): string {
+  return renderJson(planJson(plan, told));
 }
 
-export function planJson(plan: Plan): PlanJson {
-  const { version, stack, digest, ...rest } = membersOf(plan);
+export function planJson(plan: Plan, told: readonly Diagnostic[] = []): PlanJson {
+  const { version, stack, digest, ...rest } = { ...membersOf(plan), ...toldMember(told) };
   return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
 }
 

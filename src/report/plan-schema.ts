@@ -211,6 +211,11 @@ export const planSchema = Type.Object(
       },
       closed,
     ),
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, {
+        description: 'what the command said besides, such as warnings about manifests; no part of the plan',
+      }),
+    ),
   },
   { ...closed, $id: 'https://trueup.dev/schemas/plan.schema.json', title: 'trueup plan' },
 );

@@ -71,6 +71,7 @@ function planOf({
   summary,
   guards,
   acknowledge: __,
+  diagnostics: ___,
   changes,
   mentions,
   problems,

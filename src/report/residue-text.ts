@@ -6,6 +6,7 @@ import { formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';
 import { counted } from '../model/counted.ts';
 import type { FieldChange } from '../model/field.ts';
+import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { formatPlace } from './change-text.ts';
 import { fieldLines } from './field-text.ts';
@@ -67,4 +68,11 @@ function residueLines(field: FieldChange, layout: FieldResidueLayout): string[] 
   if (columns(line) <= width) return [line];
   const views = fieldViews(field);
   return [...fieldLines(views, { paint, width, whole: false }), paint.dim('  (- returned, + sent)')];
+}
+
+/** What did not happen is still to do, as its outcome has said: only what was done and is not true did not converge. */
+export function withoutTold(proof: Plan, outcomes: readonly Outcome[]): Plan {
+  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
+  const told = new Set(open.map(({ address }) => formatAddress(address)));
+  return { ...proof, changes: proof.changes.filter(({ address }) => !told.has(formatAddress(address))) };
 }

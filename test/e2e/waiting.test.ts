@@ -50,6 +50,41 @@ describe('a service that does not answer', () => {
     await stack.run(['apply', '--yes'], 0);
   });
 
+  it('is told in JSON, too, with what was done by then and what was not', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
+    bench.wire.add({ ...listing, times: 9, fault: never });
+    const before = await stack.run(['apply', '--yes', '--timeout', '1s', '--format', 'json'], 1);
+    expect(JSON.parse(before.out).diagnostics).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^nothing was written: this run has had its 1s; --timeout gives it more/,
+        ),
+      },
+    ]);
+    bench.wire.reset();
+    const told = Promise.withResolvers<void>();
+    bench.wire.add({ method: 'POST', path: /workspaces$/, times: 2, fault: { first: () => told.promise } });
+    const running = startTrueup(['apply', '--yes', '--timeout', '2s', '--format', 'json'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    await running.says(/nothing new is started/);
+    told.resolve();
+    const { code, out } = await running.ended;
+    expect(code, out).toBe(6);
+    const { summary, outcomes, diagnostics } = JSON.parse(out);
+    expect(outcomes.map(({ outcome }: { outcome: string }) => outcome)).toContain('skipped');
+    expect(diagnostics).toMatchObject([
+      {
+        message: expect.stringContaining(
+          `${summary.applied} of ${outcomes.length} changes were carried out: this run has had its 2s`,
+        ),
+      },
+    ]);
+  });
+
   it('is named on stderr after a few seconds, also without a terminal', async () => {
     const bench = await openBench();
     const stack = await bench.checkout();

@@ -8,21 +8,20 @@ import { creationsInDoubt, withFoundTrue } from '../../apply/found-afterwards.ts
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
-import { formatAddress } from '../../model/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/ledger.ts';
 import type { Outcome } from '../../model/outcome.ts';
 import type { Plan } from '../../model/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/outcomes-json.ts';
-import { renderOutcomes } from '../../report/outcomes-text.ts';
-import { renderResidue } from '../../report/residue-text.ts';
+import { renderOutcomes, whatWasDone } from '../../report/outcomes-text.ts';
+import { renderResidue, withoutTold } from '../../report/residue-text.ts';
 import { readIds, refuseIds } from '../acknowledge.ts';
 import { connectToWrite } from '../connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { bringAlong, isPending, type Locking } from '../former-ledger.ts';
-import { codeOfStop, hearStops, type Stops } from '../hear-stops.ts';
+import { hearStops, type Stops, tellStop } from '../hear-stops.ts';
 import { freeLeftLock, holdLock } from '../hold-lock.ts';
 import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
@@ -35,7 +34,7 @@ import { isRefusal } from '../plan-file.ts';
 import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
 import { type Asked, readApproval } from '../read-approval.ts';
-import { printError, printWarnings, type Screen } from '../screen.ts';
+import { printError, printJson, printWarnings, type Screen } from '../screen.ts';
 import { readSecret, type SecretPlace, secretPlace } from '../secrets.ts';
 import { pathOfStack, stackWords } from '../stack-words.ts';
 import { unlessStopped } from '../unless-stopped.ts';
@@ -117,7 +116,8 @@ async function applyUnderLock(
     const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
     if (elsewhere !== undefined) return elsewhere;
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
-    if (planning === 'stopped') return codeOfStop(stop, exitCodes.error);
+    if (planning === 'stopped')
+      return tellStop(stop, screen, { done: 'nothing was written', code: exitCodes.error });
     if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
     const secrets = secretPlace(prepared.request.stack, place.world);
     const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
@@ -209,7 +209,8 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
-      const code = codeOfStop(stop, codeOf(applied.outcomes, undefined) || exitCodes.partial);
+      const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
+      const code = tellStop(stop, screen, { done: whatWasDone(applied.outcomes), code: ended });
       return finish({ outcomes: applied.outcomes, place, code });
     }
     cameToItsEnd = true;
@@ -319,9 +320,9 @@ interface Ending {
 }
 
 function finish({ outcomes, place, code, proof }: Ending): ExitCode {
-  const { world, screen } = place;
-  if (screen.format === 'json') world.stdout.write(`${renderOutcomesJson(outcomes)}\n`);
-  else for (const block of endingBlocks(outcomes, screen, proof)) world.stdout.write(`\n${block}\n`);
+  const { screen } = place;
+  if (screen.format === 'json') printJson(screen, (told) => renderOutcomesJson(outcomes, told));
+  else for (const block of endingBlocks(outcomes, screen, proof)) screen.world.stdout.write(`\n${block}\n`);
   printWarnings(screen, proof?.problems ?? []);
   return code;
 }
@@ -339,11 +340,4 @@ function endingBlocks(outcomes: readonly Outcome[], screen: Screen, proof: Plan 
   if (residue !== '') return [...blocks, residue];
   const nothingLeft = proof.changes.length === 0 && !hasErrors(proof.problems);
   return nothingLeft ? [...blocks, 'Planned again: nothing is left to do'] : blocks;
-}
-
-/** What did not happen is still to do, as its outcome has said: only what was done and is not true did not converge. */
-function withoutTold(proof: Plan, outcomes: readonly Outcome[]): Plan {
-  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
-  const told = new Set(open.map(({ address }) => formatAddress(address)));
-  return { ...proof, changes: proof.changes.filter(({ address }) => !told.has(formatAddress(address))) };
 }

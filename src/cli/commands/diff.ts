@@ -4,7 +4,7 @@ import { renderPlanDifferenceJson } from '../../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../plan-file.ts';
-import { printError, type Screen } from '../screen.ts';
+import { printError, printJson, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 
 export async function diff(
@@ -20,7 +20,8 @@ export async function diff(
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
   const { paint, width } = screen;
   if (screen.format === 'json') {
-    world.stdout.write(`${renderPlanDifferenceJson(difference, { one: named(one), other: named(other) })}\n`);
+    const names = { one: named(one), other: named(other) };
+    printJson(screen, (told) => renderPlanDifferenceJson(difference, names, told));
   } else if (isSamePlan(difference)) {
     world.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
   } else {

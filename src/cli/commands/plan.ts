@@ -11,7 +11,7 @@ import { makePlan } from '../make-plan.ts';
 import { noteMissingSecrets } from '../missing-secrets.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { prepareRun } from '../prepare-run.ts';
-import type { Screen } from '../screen.ts';
+import { printJson, type Screen } from '../screen.ts';
 import { secretPlace } from '../secrets.ts';
 import { stackWords } from '../stack-words.ts';
 import type { World } from '../world.ts';
@@ -68,13 +68,15 @@ function useOf({ coverage, problems }: Plan, command: string): string {
 
 /** @param about.stack what names the stack on the command line */
 export function printPlan(
-  { world, paint, width, format }: Screen,
+  screen: Screen,
   made: Plan,
   about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
 ): void {
+  const { world, paint, width } = screen;
   const { calls = false, stack } = about;
   const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
-  world.stdout.write(`${format === 'json' ? renderPlanJson(made) : renderPlan(made, options)}\n`);
+  if (screen.format === 'text') world.stdout.write(`${renderPlan(made, options)}\n`);
+  else printJson(screen, (told) => renderPlanJson(made, told));
 }
 
 /** Problems first, then a look that missed something, then whether changes were asked to count. */
