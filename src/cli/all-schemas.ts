@@ -1,8 +1,9 @@
-/** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, and the plan. */
+/** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, the plan and the history. */
 import { anyManifestSchema, manifestSchema } from '../manifest/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/stack-document-schema.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
+import { historySchema } from '../report/history-schema.ts';
 import { planSchema } from '../report/plan-schema.ts';
 
 export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
@@ -12,6 +13,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Stack', stackDocumentSchema(kinds)],
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
+    ['History', asJson(historySchema)],
   ]);
 }
 

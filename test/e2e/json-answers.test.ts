@@ -116,6 +116,16 @@ describe('in JSON, stderr repeats nothing of', () => {
   });
 });
 
+it('in JSON, a history fits its schema, also one with a part that cannot be read', async () => {
+  const stack = await (await openBench()).checkout();
+  await stack.begin(workspace('app'));
+  await fits(await answer(stack, ['history'], 0), 'history');
+  await stack.write('.trueup/payments.history/20200101T000000000Z-aaaa.json', '{');
+  const history = await answer(stack, ['history'], 1);
+  expect(history).toMatchObject({ damaged: [expect.stringContaining('20200101T000000000Z-aaaa')] });
+  await fits(history, 'history');
+});
+
 it('as text, a problem is still on stderr, and nothing of it on stdout', async () => {
   const stack = await (await openBench()).checkout();
   await stack.write('manifests/all.yaml', 'kind: [\n');

@@ -111,8 +111,10 @@ describe('a damaged entry of the history', () => {
       expect(err).toContain(second);
       expect(err.trim().split('\n')).toHaveLength(1);
       const json = await stack.run(['history', '--format', 'json'], 1);
-      expect(JSON.parse(json.out)).toBeDefined();
-      expect(json.out).toContain(third.replace('.json', ''));
+      const { entries, damaged } = JSON.parse(json.out);
+      expect(entries.map(({ id }: { id: string }) => `${id}.json`)).toEqual([third, first]);
+      expect(damaged).toEqual([err.trim().replace('error: ', '')]);
+      expect(json.err).toBe('');
     },
   );
 });

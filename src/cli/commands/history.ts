@@ -5,7 +5,7 @@ import { renderEntry, renderHistory } from '../../report/history-text.ts';
 import { renderRevert } from '../../report/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { openStackLedger } from '../open-stack-ledger.ts';
-import { printError, type Screen } from '../screen.ts';
+import { printError, printJson, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 
 interface Place {
@@ -26,12 +26,13 @@ export async function history(
     const found = await store.readEntries(limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
-    const text =
-      screen.format === 'json'
-        ? renderHistoryJson(stack.name, entries)
-        : renderHistory(entries, { paint: screen.paint });
-    world.stdout.write(`${text}\n`);
-    for (const { message } of damaged) printError(screen, message);
+    if (screen.format === 'json') {
+      const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
+      printJson(screen, (told) => renderHistoryJson(about, told));
+    } else {
+      world.stdout.write(`${renderHistory(entries, { paint: screen.paint })}\n`);
+      for (const { message } of damaged) printError(screen, message);
+    }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
   } finally {
     await store.close();
@@ -62,14 +63,14 @@ export async function showHistory(
       printError(screen, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
       return exitCodes.error;
     }
-    world.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, screen)}\n`);
+    if (screen.format === 'json' && !revert) printJson(screen, (told) => renderEntryJson(entry, told));
+    else world.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, screen)}\n`);
     return exitCodes.done;
   } finally {
     await store.close();
   }
 }
 
-function show(entry: HistoryEntry, { format, paint, width }: Screen): string {
-  if (format === 'json') return renderEntryJson(entry);
+function show(entry: HistoryEntry, { paint, width }: Screen): string {
   return renderEntry(entry, { paint, ...(width === undefined ? {} : { width }) });
 }

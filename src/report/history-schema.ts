@@ -1,0 +1,63 @@
+/** The shape of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added to it. */
+import { Type } from 'typebox';
+import { diagnosticSchema } from './plan-schema.ts';
+
+const closed = { additionalProperties: false };
+const count = Type.Integer({ minimum: 0 });
+const moment = (description: string) => Type.String({ format: 'date-time', description });
+
+const run = Type.Object(
+  {
+    id: Type.String({ description: 'the same for every try of one CI job' }),
+    attempt: Type.Optional(Type.Integer({ description: 'counts the tries of a CI job' })),
+    sole: Type.Optional(Type.Boolean()),
+    who: Type.String({ description: 'a person, or the actor that a CI names' }),
+    where: Type.String({ description: 'the host' }),
+    pid: Type.Optional(Type.Integer()),
+    pidNamespace: Type.Optional(Type.String()),
+    url: Type.Optional(Type.String({ description: 'page of the run in its CI' })),
+  },
+  { description: 'who applied, and where' },
+);
+
+const summary = Type.Object(
+  {
+    changes: count,
+    applied: count,
+    unchanged: count,
+    stale: count,
+    skipped: count,
+    unknown: count,
+    failed: count,
+  },
+  closed,
+);
+
+const entry = Type.Object({
+  id: Type.String({ description: 'what "trueup history show" is told' }),
+  stack: Type.String(),
+  run,
+  began: moment('when its first request was about to be sent'),
+  ended: Type.Optional(moment('missing when it was killed, or still runs')),
+  commit: Type.Optional(Type.String({ description: 'of the manifests' })),
+  dirty: Type.Optional(Type.Boolean({ description: 'whether there were changes that were not committed' })),
+  digest: Type.String(),
+  targets: Type.Optional(Type.Record(Type.String(), Type.String())),
+  settled: Type.Optional(moment('when a later apply settled what this one left open')),
+  summary,
+});
+
+export const historySchema = Type.Object(
+  {
+    version: Type.Literal(1),
+    stack: Type.String(),
+    entries: Type.Array(entry, { description: 'newest first' }),
+    damaged: Type.Array(Type.String(), {
+      description: 'a sentence for each entry that cannot be read; when there is one, the exit code is 1',
+    }),
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, { description: 'what the command said besides' }),
+    ),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/history.schema.json', title: 'trueup history' },
+);
