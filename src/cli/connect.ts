@@ -2,8 +2,8 @@
  * Opens the targets of a stack: URL, dialect, token and certificate put together into connections. A plan's connections
  * are of a type that cannot write; only apply asks for the other one.
  */
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { megabyte, readRegularText } from '../files/read-regular.ts';
 import { findDialect } from '../http/dialects.ts';
 import {
   openReader,
@@ -143,7 +143,7 @@ async function tokenOf(
 }
 
 function readCertificate(stack: Stack, file: string): Promise<string> {
-  return readFile(resolve(stack.directory, file), 'utf8').catch((error: Error) => {
+  return readRegularText(resolve(stack.directory, file), 4 * megabyte).catch((error: Error) => {
     throw new SecretError(`the certificate "${file}" cannot be read: ${error.message}`, { cause: error });
   });
 }

@@ -2,8 +2,9 @@
  * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
  * or else serves that file itself for as long as the command runs (RULES 35).
  */
-import { readFile, realpath, rm } from 'node:fs/promises';
+import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { megabyte, readRegularText } from '../files/read-regular.ts';
 import { replaceFile } from '../ledger/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
 import type { Stack } from '../model/target.ts';
@@ -93,7 +94,7 @@ async function ensureSeeded(stack: Stack, data: string): Promise<void> {
 /** Undefined also for a file that is damaged: tokens are registered anew then, as for a new data file. */
 async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
-    const { ownerToken, serviceToken } = JSON.parse(await readFile(beside.tokens(data), 'utf8'));
+    const { ownerToken, serviceToken } = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
     const whole = typeof ownerToken === 'string' && typeof serviceToken === 'string';
     return whole ? { ownerToken, serviceToken } : undefined;
   } catch {
@@ -111,7 +112,7 @@ async function findRunning(data: string): Promise<string | undefined> {
 
 /** Where a `serve` said last that it serves the file. It may be gone. */
 export async function readAnnounced(data: string): Promise<string | undefined> {
-  const url = (await readFile(beside.url(data), 'utf8').catch(() => '')).trim();
+  const url = (await readRegularText(beside.url(data), megabyte).catch(() => '')).trim();
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? url : undefined;
 }
 

@@ -2,8 +2,9 @@
  * Plan files: written whole or not at all, and read back only as what a trueup wrote. What was changed by hand since, or
  * is of a shape that this trueup does not know, is refused before anything is compared with it.
  */
-import { readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { realpath, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
 import { replaceFile } from '../ledger/replace-file.ts';
 import { compileSchema, type SchemaError } from '../manifest/compile-schema.ts';
 import type { Json } from '../model/json.ts';
@@ -43,14 +44,21 @@ export async function writePlanFile(file: string, cwd: string, plan: Plan): Prom
 
 const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
-  EISDIR: 'it is a directory, and no file that "trueup plan --out" wrote',
 };
+
+/** Bytes of a plan file: some ten thousand times those of a usual one. */
+const mostOfPlan = 256 * megabyte;
+
+const folderWords = 'it is a directory, and no file that "trueup plan --out" wrote';
 
 /** The plan in a file, or why there is none. @param file as the user typed it */
 export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | Refusal> {
-  const text = await readFile(resolve(cwd, file), 'utf8').catch((error: NodeJS.ErrnoException) => error);
+  const text = await readRegularText(resolve(cwd, file), mostOfPlan).catch(
+    (error: NodeJS.ErrnoException) => error,
+  );
   if (typeof text !== 'string') {
-    const why = unreadable[text.code ?? ''] ?? text.message;
+    const isFolder = text instanceof UnfitFile && text.obstacle === 'folder';
+    const why = isFolder ? folderWords : (unreadable[text.code ?? ''] ?? text.message);
     return { code: exitCodes.error, message: `the plan "${file}" cannot be read: ${why}` };
   }
   const read = readPlan(text, { check });
@@ -77,11 +85,10 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
 /** Whether a path of a command line means a plan: by what is in the file, or by its name if it ends in `.json`. */
 export async function meansPlanFile(file: string, cwd: string): Promise<boolean> {
   const path = resolve(cwd, file);
-  const found = await stat(path).catch(() => undefined);
-  // A pipe gives what it holds once, and a device may have no end.
-  if (found?.isFile() !== true) return false;
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  if (text === undefined) return false;
+  const text = await readRegularText(path, mostOfPlan).catch((error: unknown) => error);
+  // Of one that is too long the name alone tells; whoever takes it for a plan is told that it is.
+  if (text instanceof UnfitFile && text.obstacle === 'too-long') return file.endsWith('.json');
+  if (typeof text !== 'string') return false;
   const value = text.trimStart().startsWith('{') ? parsed(text) : undefined;
   if (value !== undefined && looksLikePlan(value)) return true;
   const isStack = typeof value === 'object' && value !== null && 'kind' in value;

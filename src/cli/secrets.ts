@@ -1,11 +1,15 @@
 /** Reads secrets from where manifests say they are. Values go to the wire and nowhere else. */
 import { constants } from 'node:fs';
-import { access, readFile, stat } from 'node:fs/promises';
+import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
 import { withoutCredentials } from '../ledger/git-command.ts';
 import { leadsOut } from '../manifest/admitted-files.ts';
 import type { SecretSource, Stack } from '../model/target.ts';
 import type { World } from './world.ts';
+
+/** Bytes of a token or a JWT, and far more than any has. */
+const mostOfSecret = megabyte;
 
 /** The source holds no secret; the message names the source and never a value. */
 export class SecretError extends Error {
@@ -49,12 +53,11 @@ export async function readSecret(
   const strays = whyStrays(source.file, { directory, files });
   if (strays !== undefined) throw new SecretError(`the secret file "${source.file}" ${strays}${hint}`);
   const file = resolve(directory, source.file);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const text = await readRegularText(file, mostOfSecret).catch((error: NodeJS.ErrnoException) => {
     // Somebody may have written the secret itself, or an address with one: the system's own words would repeat it.
     const name = withoutCredentials(source.file);
-    throw new SecretError(`the secret file "${name}" cannot be read: ${error.code ?? error.name}${hint}`, {
-      cause: error,
-    });
+    const why = error instanceof UnfitFile ? error.message : (error.code ?? error.name);
+    throw new SecretError(`the secret file "${name}" cannot be read: ${why}${hint}`, { cause: error });
   });
   const value = text.trim();
   if (value === '') throw new SecretError(`the secret file "${source.file}" is empty${hint}`);
@@ -62,8 +65,7 @@ export async function readSecret(
 }
 
 /**
- * Why a source holds nothing that could be read; undefined when it seems to. Whoever reads a pipe empties it, and may wait
- * for ever: only regular files are looked into.
+ * Why a source holds nothing that could be read; undefined when it seems to. Only regular files are read.
  * @param look.reads whether a file may be read for this: by an apply, and never by a plan
  */
 export async function whyAbsent(
@@ -100,9 +102,11 @@ async function whyUnreadable(
     if (found.isDirectory()) return 'is a directory';
     if (found.isFile() && found.size === 0) return 'is empty';
     await access(file, constants.R_OK);
-    if (reads && found.isFile() && (await readFile(file, 'utf8')).trim() === '') return 'is empty';
+    if (!found.isFile()) return 'is no regular file';
+    if (reads && (await readRegularText(file, mostOfSecret)).trim() === '') return 'is empty';
     return undefined;
   } catch (error) {
+    if (error instanceof UnfitFile) return `cannot be read: ${error.message}`;
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     return code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`;
   }

@@ -3,8 +3,9 @@
  * whoever changes ledger or lock does so alone, so that a look and the write that relies on it are one. Where the ledger is
  * a link, all of it is kept where that leads, so that those who share a ledger share its lock.
  */
-import { readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { megabyte, readRegularText } from '../files/read-regular.ts';
 import {
   type HistoryEntry,
   type Ledger,
@@ -172,8 +173,11 @@ function isEntryId(text: string): boolean {
   return /^[A-Za-z0-9-]+$/.test(text);
 }
 
+/** Of a ledger, a lock or an entry; a text of many more could not be held in one piece. */
+const mostBytes = 500 * megabyte;
+
 async function readIfThere(file: string, place: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  return readRegularText(file, mostBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new LedgerError(`${place} cannot be read: ${error.message}`, { cause: error });
   });

@@ -2,8 +2,8 @@
  * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
  * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (RULES 42).
  */
-import { constants } from 'node:fs';
-import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
+import { readRegular, type Obstacle as Unfit } from '../files/read-regular.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import { liesIn, outsideWords, type Repository } from './find-repository.ts';
 
@@ -16,7 +16,7 @@ export async function readText(
   { file, repository }: { readonly file: string; readonly repository: Repository },
 ): Promise<string | Diagnostic> {
   try {
-    const bytes = await readRegular(path, repository);
+    const bytes = await readOwn(path, repository);
     return bytes instanceof Uint8Array ? decodeText(file, bytes) : refusals[bytes](file, repository);
   } catch (error) {
     const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
@@ -40,41 +40,20 @@ export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic
   }
 }
 
-type Obstacle = 'outside' | 'irregular' | 'too-long';
+type Obstacle = Unfit | 'outside';
 
-/**
- * Looks before it opens, for to open a device can do something, and never waits, as for a pipe that nobody writes to. What
- * was looked at may be another file by then, so what was opened is judged again, by what it is and by where it is found.
- */
-async function readRegular(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
-  if (!(await stat(path)).isFile()) return 'irregular';
-  const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  try {
-    const opened = await handle.stat();
-    if (!opened.isFile()) return 'irregular';
+/** What was opened is judged by where it is found, too. */
+async function readOwn(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
+  let saysEmpty = false;
+  const read = await readRegular(path, mostBytes, async (opened) => {
     const real = await realpath(path);
     const there = await lstat(real);
-    if (!liesIn(repository, real) || there.ino !== opened.ino || there.dev !== opened.dev) return 'outside';
-    if (opened.size > mostBytes) return 'too-long';
-    const read = await readWhole(handle, opened.size);
-    // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
-    return opened.size === 0 && read.length > 0 ? 'irregular' : read;
-  } finally {
-    await handle.close();
-  }
-}
-
-/** Also of a file that grows meanwhile no more than the bound, and one byte by which that is known. */
-async function readWhole(handle: FileHandle, size: number): Promise<Uint8Array | Obstacle> {
-  let bytes = Buffer.alloc(size + 1);
-  let length = 0;
-  for (;;) {
-    const { bytesRead } = await handle.read(bytes, length, bytes.length - length);
-    if (bytesRead === 0) return bytes.subarray(0, length);
-    length += bytesRead;
-    if (length > mostBytes) return 'too-long';
-    if (length === bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(bytes.length)]);
-  }
+    const isThere = there.ino === opened.ino && there.dev === opened.dev;
+    saysEmpty = opened.size === 0;
+    return isThere && liesIn(repository, real) ? undefined : 'outside';
+  });
+  // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
+  return typeof read !== 'string' && saysEmpty && read.length > 0 ? 'irregular' : read;
 }
 
 const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository) => Diagnostic>> = {
@@ -82,11 +61,8 @@ const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository)
     const { message, fix } = outsideWords(repository);
     return refusal('outside-repository', file, { message, fix });
   },
-  irregular: (file) =>
-    refusal('no-regular-file', file, {
-      message: 'is no regular file',
-      fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
-    }),
+  folder: (file) => irregular(file),
+  irregular: (file) => irregular(file),
   'too-long': (file) => tooLong(file),
 };
 
@@ -96,6 +72,13 @@ export function foreignFile(file: string, { isGit }: Repository): Diagnostic {
   return refusal('outside-repository', file, {
     message: `holds no stack, and lies outside the ${where}`,
     fix: 'give the path of a stack; its manifests are files of its repository',
+  });
+}
+
+function irregular(file: string): Diagnostic {
+  return refusal('no-regular-file', file, {
+    message: 'is no regular file',
+    fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
   });
 }
 

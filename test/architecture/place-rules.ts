@@ -19,7 +19,7 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:fs',
-    homes: ['src/manifest', 'src/ledger', 'src/cli', 'src/server'],
+    homes: ['src/files', 'src/manifest', 'src/ledger', 'src/cli', 'src/server'],
     because: 'files are read where manifests, ledgers and secrets come in; everything else works on values',
   },
   {
