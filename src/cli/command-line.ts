@@ -42,11 +42,11 @@ export function command(program: Command, name: string, description: string): Co
     .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
 }
 
-/** For every command that asks a service. */
+/** For every command that asks a service or a ledger. */
 export function timeoutOption(): Option {
   return new Option(
     '--timeout <duration>',
-    'how long the run may take from its first request on (default: what the stack says, or 1h)',
+    'how long the run may take, its ledger included (default: what the stack says, or 1h)',
   ).argParser((text) => {
     const seconds = parseTimeout(text);
     if (seconds === 0) throw new InvalidArgumentError('a run needs some time, such as 30m');

@@ -15,14 +15,12 @@ import {
 import type { Session } from '../model/kind.ts';
 import type { Dialect, Stack, Target } from '../model/target.ts';
 import { openSession } from '../targets/open-session.ts';
-import { type Deadline, openDeadline } from './deadline.ts';
+import type { Deadline } from './deadline.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { readSecret, SecretError } from './secrets.ts';
 import type { World } from './world.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
-  /** counts from when the targets were opened */
-  readonly deadline: Deadline;
   readonly targets: readonly ConnectedTarget<C>[];
   close(): Promise<void>;
 }
@@ -35,51 +33,45 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
   openSession(): Session;
 }
 
-/**
- * For plans: when the time is over, all that is still asked for is given up.
- * @param signal once aborted, the same
- * @throws SecretError when a token cannot be read
- */
-export function connectToRead(stack: Stack, world: World, signal?: AbortSignal): Promise<Connected> {
-  return connect(stack, world, (options, { over }) =>
-    openReader({ ...options, signal: signal === undefined ? over : AbortSignal.any([over, signal]) }),
-  );
+/** What ends the connections of a run. */
+export interface ConnectionEnds {
+  /** nothing is waited for beyond it */
+  readonly deadline: Pick<Deadline, 'until'>;
+  /** once aborted, what waits is given up and what is in flight is broken off */
+  readonly signal: AbortSignal;
 }
 
-/**
- * For apply.
- * @param signal once aborted, what waits is given up and what is in flight is broken off
- * @throws SecretError when a token cannot be read
- */
+/** For plans. @throws SecretError when a token cannot be read */
+export function connectToRead(stack: Stack, world: World, ends: ConnectionEnds): Promise<Connected> {
+  return connect(stack, world, { ...ends, open: openReader });
+}
+
+/** For apply. @throws SecretError when a token cannot be read */
 export function connectToWrite(
   stack: Stack,
   world: World,
-  signal?: AbortSignal,
+  ends: ConnectionEnds,
 ): Promise<Connected<TargetConnection>> {
-  return connect(stack, world, (options) =>
-    openTarget({ ...options, ...(signal === undefined ? {} : { signal }) }),
-  );
+  return connect(stack, world, { ...ends, open: openTarget });
 }
 
 async function connect<C extends ReaderConnection>(
   stack: Stack,
   world: World,
-  open: (options: TargetOptions, deadline: Deadline) => C,
+  { deadline, signal, open }: ConnectionEnds & { readonly open: (options: TargetOptions) => C },
 ): Promise<Connected<C>> {
-  const deadline = openDeadline(stack.timeout);
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, world)
     : undefined;
   const targets: ConnectedTarget<C>[] = [];
   const close = async () => {
-    deadline.clear();
     await Promise.all(targets.map(({ connection }) => connection.close()));
     await embedded?.close();
   };
   try {
     for (const target of stack.targets) {
       const { dialect, options } = await optionsOf(target, { stack, world, embedded });
-      const connection = open({ ...options, until: deadline.until }, deadline);
+      const connection = open({ ...options, until: deadline.until, signal });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
@@ -87,7 +79,7 @@ async function connect<C extends ReaderConnection>(
     await close();
     throw error;
   }
-  return { deadline, targets, close };
+  return { targets, close };
 }
 
 interface Surroundings {

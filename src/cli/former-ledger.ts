@@ -7,6 +7,7 @@ import type { Stack } from '../model/target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { openLedger } from './open-ledger.ts';
+import type { RunTime } from './run-time.ts';
 import { printError, type Screen } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -23,13 +24,14 @@ export interface FormerLedger {
 export interface FormerPlace {
   readonly world: World;
   readonly screen: Screen;
+  readonly time: RunTime;
   /** for who is going to write */
   readonly lock?: Locking | undefined;
 }
 
 export interface Locking {
   /** an exit code when the lock is not to be had, which has been told then */
-  take(stack: Stack, store: StackStore): Promise<HeldLock | ExitCode>;
+  take(stack: Stack, store: StackStore, time: RunTime): Promise<HeldLock | ExitCode>;
   /** Of what nobody writes any more: takes away what an earlier try of this run left behind. */
   free(stack: Stack, store: StackStore): Promise<void>;
 }
@@ -41,11 +43,11 @@ export interface Locking {
  */
 export async function openFormerLedger(
   stack: Stack,
-  { world, screen, lock }: FormerPlace,
+  { world, screen, time, lock }: FormerPlace,
 ): Promise<FormerLedger | ExitCode | undefined> {
   const { renamedFrom: name } = stack;
   if (name === undefined) return undefined;
-  const store = await openLedger({ ...stack, name }, world);
+  const store = await openLedger({ ...stack, name }, world, time);
   let held: HeldLock | undefined;
   const close = async () => {
     try {
@@ -60,7 +62,7 @@ export async function openFormerLedger(
     // What came along before needs no lock: there is nothing left of it that anybody could write.
     const isSettled = found.closedFor === stack.name && found.records.size === 0;
     if (refused === undefined && isSettled) await lock?.free({ ...stack, name }, store);
-    const taken = refused ?? (isSettled ? undefined : await lock?.take({ ...stack, name }, store));
+    const taken = refused ?? (isSettled ? undefined : await lock?.take({ ...stack, name }, store, time));
     if (typeof taken === 'number') {
       await close();
       return taken;

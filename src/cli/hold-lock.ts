@@ -5,8 +5,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerLock, RunIdentity, StackStore } from '../model/ledger.ts';
-import { renderHeldLock } from '../report/lock-text.ts';
+import { renderHeldLock, renderLeftLock } from '../report/lock-text.ts';
+import type { Deadline } from './deadline.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { codeOfStop } from './hear-stops.ts';
+import { GivenUp } from './ledger-patience.ts';
 import { LockFence } from './lock-fence.ts';
 import { raiseSerial } from './raise-serial.ts';
 import { printError, printNote, type Screen } from './screen.ts';
@@ -20,6 +23,8 @@ export interface LockRequest {
   /** what the user typed as the path of the stack, for the command that unlocks it */
   readonly path: string | undefined;
   readonly stop: AbortSignal;
+  /** does not count the wait for another run */
+  readonly deadline: Pick<Deadline, 'leaveOut'>;
 }
 
 export interface HeldLock {
@@ -34,12 +39,16 @@ export interface HeldLock {
 export async function holdLock(request: LockRequest, screen: Screen): Promise<HeldLock | ExitCode> {
   const { store, run } = request;
   const wanted: LedgerLock = { id: randomUUID(), run, since: new Date().toISOString() };
-  const held = await takeLock(wanted, request, screen);
+  const held = await takeLock(wanted, request, screen).catch((error: unknown) => {
+    if (error instanceof GivenUp && error.unsure)
+      screen.world.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
+    throw error;
+  });
   if (held.id === wanted.id) {
     const fence = fenceOf(store, wanted, screen);
-    return { lock: wanted, fence, release: () => release(store, wanted, { fence, screen }) };
+    return { lock: wanted, fence, release: () => release(wanted, request, { fence, screen }) };
   }
-  if (request.stop.aborted) return exitCodes.interrupted;
+  if (request.stop.aborted) return codeOfStop(request.stop, exitCodes.error);
   tellHeld(held, request, screen);
   return exitCodes.locked;
 }
@@ -74,7 +83,7 @@ const longestPause = 5000;
 
 /** The lock that is held in the end: the wanted one, or the one in the way when time was up. */
 async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen): Promise<LedgerLock> {
-  const { timeout, stop } = request;
+  const { timeout, stop, deadline } = request;
   const until = Date.now() + timeout * 1000;
   let told: string | undefined;
   for (let wait = 250; ; wait = Math.min(wait * 2, longestPause)) {
@@ -83,7 +92,7 @@ async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen
     if (held.id === wanted.id || left <= 0 || stop.aborted) return held;
     if (told !== held.id) tellWaiting(held, request, screen);
     told = held.id;
-    await pause(Math.min(wait, left), undefined, { signal: stop }).catch(() => {});
+    await deadline.leaveOut(pause(Math.min(wait, left), undefined, { signal: stop })).catch(() => {});
   }
 }
 
@@ -140,12 +149,12 @@ function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { world
 }
 
 async function release(
-  store: StackStore,
   lock: LedgerLock,
+  { store, path }: LockRequest,
   { fence, screen }: { readonly fence: LockFence; readonly screen: Screen },
 ): Promise<void> {
   const removed = await store.unlock(lock.id).catch((error: Error) => {
-    printError(screen, `the lock could not be given back: ${error.message}`);
+    printError(screen, `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`);
     return lock;
   });
   // Who was stopped by the fence has been told.

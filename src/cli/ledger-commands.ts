@@ -1,14 +1,23 @@
 /** The commands about ledger, lock and history on the command line: `unlock` and `history`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type CommonOptions, command, type Ends, formatOption, stackHelp } from './command-line.ts';
+import {
+  type CommonOptions,
+  command,
+  type Ends,
+  formatOption,
+  stackHelp,
+  timeoutOption,
+} from './command-line.ts';
 import type { ShowOptions } from './commands/history.ts';
+import type { UnlockOptions } from './commands/unlock.ts';
 import type { World } from './world.ts';
 
 export function addUnlock(program: Command, world: World, { end, screenOf }: Ends): void {
   command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')
     .argument('[path]', stackHelp)
     .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
-    .action(async (path: string | undefined, options: CommonOptions & { id: string }) => {
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & UnlockOptions) => {
       const { unlock } = await import('./commands/unlock.ts');
       end(await unlock(path, options, { world, screen: screenOf(options) }));
     });
@@ -23,21 +32,29 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
-    .action(async (path: string | undefined, options: CommonOptions & { limit: number }) => {
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & Timed & { limit: number }) => {
       const { history: list } = await import('./commands/history.ts');
-      end(await list(path, options, { world, screen: screenOf(options) }));
+      end(await list(path, options, { world, screen: screenOf(options), timeout: options.timeout }));
     });
   command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
     .argument('<id>', 'as "trueup history" lists it')
     .argument('[path]', stackHelp)
     .addOption(formatOption())
     .option('--revert', 'print what to write into the manifests to take it back')
+    .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
       // What "history" takes as well is found there, wherever it stands on the line.
-      const options: CommonOptions & ShowOptions = show.optsWithGlobals();
+      const options: CommonOptions & Timed & ShowOptions = show.optsWithGlobals();
       const { showHistory } = await import('./commands/history.ts');
-      end(await showHistory(id, path, { ...options, place: { world, screen: screenOf(options) } }));
+      const place = { world, screen: screenOf(options), timeout: options.timeout };
+      end(await showHistory(id, path, { ...options, place }));
     });
+}
+
+/** Seconds. */
+interface Timed {
+  readonly timeout?: number;
 }
 
 function parseCount(text: string): number {

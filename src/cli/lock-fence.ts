@@ -4,7 +4,7 @@
  * answered just now.
  */
 import type { Fence } from '../apply/fence.ts';
-import { type LedgerLock, LockLost, type LockStore } from '../model/ledger.ts';
+import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/ledger.ts';
 
 /** How long a sight is good for. A store that takes longer to answer is asked anew for each write. Milliseconds. */
 const fresh = 5000;
@@ -53,9 +53,14 @@ export class LockFence implements Fence {
 
   async #ask(): Promise<void> {
     const { store, id, now } = this.#options;
+    // A look that ended with the run was no answer: what is in flight may have to be sent once more.
+    const onceMore = (error: unknown) => {
+      if (error instanceof WaitEnded) return store.readLock();
+      throw error;
+    };
     const asked = now();
     try {
-      const held = await store.readLock();
+      const held = await store.readLock().catch(onceMore);
       if (held?.id !== id) this.#lost.abort(takenAway(held));
       this.#seen = now();
       this.#noteSpeed(this.#seen - asked);

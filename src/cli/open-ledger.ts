@@ -1,49 +1,58 @@
 /** Opens what a stack keeps its ledger in. Nothing is read or written yet; addresses come from where the stack points. */
 import { join } from 'node:path';
+import { systemClock } from '../http/clock.ts';
+import { Waits } from '../http/waits.ts';
+import type { EndableStore, Ends, Question } from '../ledger/endable-store.ts';
 import { gitLedger } from '../ledger/git-ref.ts';
 import { localLedger } from '../ledger/local-file.ts';
 import { postgresLedger } from '../ledger/postgres.ts';
 import { whyNoAddress } from '../ledger/postgres-address.ts';
-import { systemClock } from '../http/clock.ts';
-import { Waits } from '../http/waits.ts';
 import { stateFolderName } from '../ledger/state-folder.ts';
 import { LedgerAddressError, type StackStore } from '../model/ledger.ts';
 import type { SecretSource, Stack } from '../model/target.ts';
+import { LedgerPatience, phraseOf, type RunOver } from './ledger-patience.ts';
 import { readSecret } from './secrets.ts';
 import type { World } from './world.ts';
 
 /**
- * To be closed; says what it waits for.
+ * To be closed; says what it waits for, and waits no longer than the run.
  * @throws SecretError when the address of the database cannot be read, LedgerAddressError when it is none
  */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
   world: Pick<World, 'env' | 'secrets' | 'stderr'>,
+  run: RunOver,
 ): Promise<StackStore> {
   const store = await storeOf(stack, world);
-  return toldWhenSlow(store, (says) => world.stderr.write(`${says}\n`));
+  return watched(store, run, (says) => world.stderr.write(`${says}\n`));
 }
 
-/** Every question to the store, watched. */
-function toldWhenSlow(store: StackStore, tell: (says: string) => void): StackStore {
+/** Every question to the store, with an end, and told when it takes long. */
+function watched(store: EndableStore, run: RunOver, tell: (says: string) => void): StackStore {
   const waits = new Waits(store.place, { tell, clock: systemClock });
-  return new Proxy(store, {
-    get: (whole, name) => {
-      const member: unknown = Reflect.get(whole, name);
-      if (typeof member !== 'function') return member;
-      return (...given: unknown[]) => {
-        const result: unknown = member.apply(whole, given);
-        if (!(result instanceof Promise)) return result;
-        return result.finally(waits.begin(`its answer to "${String(name)}"`));
-      };
-    },
-  });
+  const patience = new LedgerPatience(store.place, run);
+  const ask = <T>(question: Question, work: (ends: Ends) => Promise<T>): Promise<T> =>
+    patience.ask(question, work).finally(waits.begin(phraseOf(question)));
+  return {
+    place: store.place,
+    read: () => ask('read', (ends) => store.read(ends)),
+    write: (ledger) => ask('write', (ends) => store.write(ledger, ends)),
+    setAside: () => ask('setAside', (ends) => store.setAside(ends)),
+    readLock: () => ask('readLock', (ends) => store.readLock(ends)),
+    lock: (wanted, instead) => ask('lock', (ends) => store.lock(wanted, instead, ends)),
+    unlock: (id) => ask('unlock', (ends) => store.unlock(id, ends)),
+    keepEntries: (entries) => ask('keepEntries', (ends) => store.keepEntries(entries, ends)),
+    listEntries: (limit) => ask('listEntries', (ends) => store.listEntries(limit, ends)),
+    readEntries: (limit) => ask('readEntries', (ends) => store.readEntries(limit, ends)),
+    showEntry: (id) => ask('showEntry', (ends) => store.showEntry(id, ends)),
+    close: () => store.close(),
+  };
 }
 
 async function storeOf(
   { ledger = { in: 'local' }, name, directory }: Pick<Stack, 'ledger' | 'name' | 'directory'>,
   world: Pick<World, 'env' | 'secrets'>,
-): Promise<StackStore> {
+): Promise<EndableStore> {
   switch (ledger.in) {
     case 'local':
       return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);

@@ -5,21 +5,44 @@ import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { loadManifests } from './load-manifests.ts';
 import { openLedger } from './open-ledger.ts';
 import { printDiagnostics, type Screen } from './screen.ts';
+import type { Stops } from './hear-stops.ts';
+import { beginRun, type RunTime } from './run-time.ts';
 import type { World } from './world.ts';
 
 export interface StackLedger {
   readonly stack: Stack;
-  /** to be closed */
   readonly store: StackStore;
+  readonly time: RunTime;
 }
 
-/** An exit code when there is no valid stack; everything has been told then. */
-export async function openStackLedger(
+export interface StackLedgerOptions {
+  readonly world: World;
+  readonly screen: Screen;
+  /** seconds that the run may take, in place of what the stack says */
+  readonly timeout?: number | undefined;
+  readonly stops: Omit<Stops, 'cut'>;
+}
+
+/** The exit code of what is done with the ledger; without a valid stack another one, and everything has been told then. */
+export async function withStackLedger(
   path: string | undefined,
-  { world, screen }: { readonly world: World; readonly screen: Screen },
-): Promise<StackLedger | ExitCode> {
-  const { stack, diagnostics } = await loadManifests(path, world);
-  if (stack !== undefined) return { stack, store: await openLedger(stack, world) };
-  printDiagnostics(screen, diagnostics);
-  return exitCodeOf(diagnostics) || exitCodes.error;
+  { world, screen, timeout, stops }: StackLedgerOptions,
+  work: (opened: StackLedger) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { stack, diagnostics } = await loadManifests(path, world, { timeout });
+  if (stack === undefined) {
+    stops.forget();
+    printDiagnostics(screen, diagnostics);
+    return exitCodeOf(diagnostics) || exitCodes.error;
+  }
+  const time = beginRun(stack.timeout, stops);
+  let store: StackStore | undefined;
+  try {
+    store = await openLedger(stack, world, time);
+    return await work({ stack, store, time });
+  } finally {
+    await store?.close();
+    time.deadline.clear();
+    stops.forget();
+  }
 }

@@ -6,6 +6,7 @@
 import { relative } from 'node:path';
 import type { ReaderConnection } from '../http/open-target.ts';
 import { orderCommits } from '../ledger/commit-order.ts';
+import type { GitPlace } from '../ledger/git-command.ts';
 import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
 import { untrackedFiles } from '../ledger/untracked-files.ts';
 import { findRepository } from '../manifest/find-repository.ts';
@@ -29,10 +30,13 @@ import {
   openFormerLedger,
   refuseClosed,
 } from './former-ledger.ts';
+import type { Stops } from './hear-stops.ts';
 import type { HeldLock } from './hold-lock.ts';
+import type { RunOver } from './ledger-patience.ts';
 import { type LoadOptions, loadManifests } from './load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from './open-ledger.ts';
+import { beginRun, type RunTime } from './run-time.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from './screen.ts';
 import type { World } from './world.ts';
 
@@ -52,7 +56,9 @@ export interface Prepared<C extends ReaderConnection> {
 }
 
 export interface Preparation<C extends ReaderConnection> extends LoadOptions {
-  connect(stack: Stack, world: World): Promise<Connected<C>>;
+  connect(stack: Stack, world: World, time: RunTime): Promise<Connected<C>>;
+  /** what ends the run before its end */
+  readonly stops: RunOver & Pick<Stops, 'endWith'>;
   /** for who is going to write */
   readonly lock?: Locking | undefined;
 }
@@ -61,7 +67,7 @@ export interface Preparation<C extends ReaderConnection> extends LoadOptions {
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { world, screen }: { world: World; screen: Screen },
-  { connect, lock, ...options }: Preparation<C>,
+  { connect, stops, lock, ...options }: Preparation<C>,
 ): Promise<Prepared<C> | ExitCode> {
   const manifests = await loadManifests(path, world, options);
   const { stack, diagnostics } = manifests;
@@ -70,17 +76,19 @@ export async function prepareRun<C extends ReaderConnection>(
     return exitCodeOf(diagnostics);
   }
   printWarnings(screen, diagnostics);
-  const opened: Opened<C> = { store: await openLedger(stack, world), closing: new AbortController() };
+  const time = beginRun(stack.timeout, stops);
+  const store = await openLedger(stack, world, time);
+  const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const [from, untracked] = await askGit(manifests, stack, world);
-    const held = await lockUnlessClosed(opened.store, { stack, screen, lock });
+    const [from, untracked] = await askGit(manifests, stack, { env: world.env, signal: time.over });
+    const held = await lockUnlessClosed(store, { stack, screen, time, lock });
     if (typeof held === 'number') {
       await close();
       return held;
     }
     opened.held = held;
-    const evidence = await readEvidence(opened, manifests, { stack, world, screen, lock });
+    const evidence = await readEvidence(opened, manifests, { stack, world, screen, time, lock });
     if (typeof evidence === 'number') {
       await close();
       return evidence;
@@ -91,9 +99,9 @@ export async function prepareRun<C extends ReaderConnection>(
       piped: path === standardInput,
       untracked,
       env: world.env,
-      signal: opened.closing.signal,
+      signal: AbortSignal.any([opened.closing.signal, time.over]),
     });
-    const connected = await connect(stack, world);
+    const connected = await connect(stack, world, time);
     opened.connected = connected;
     const request = {
       stack,
@@ -107,7 +115,7 @@ export async function prepareRun<C extends ReaderConnection>(
       connected,
       commitOrder: opened.commitOrder,
     };
-    return { request, connected, ledger, from, store: opened.store, held, former: opened.former, close };
+    return { request, connected, ledger, from, store, held, former: opened.former, close };
   } catch (error) {
     await close();
     throw error;
@@ -117,10 +125,10 @@ export async function prepareRun<C extends ReaderConnection>(
 /** A closed ledger answers before its lock is asked for: nobody has to wait for what nobody may write. @throws LedgerError */
 async function lockUnlessClosed(
   store: StackStore,
-  { stack, screen, lock }: Omit<FormerPlace, 'world'> & { readonly stack: Stack },
+  { stack, screen, time, lock }: Omit<FormerPlace, 'world'> & { readonly stack: Stack },
 ): Promise<HeldLock | ExitCode | undefined> {
   if (lock === undefined) return undefined;
-  return refuseClosed(await store.read(), stack, screen) ?? lock.take(stack, store);
+  return refuseClosed(await store.read(), stack, screen) ?? lock.take(stack, store, time);
 }
 
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
@@ -152,11 +160,11 @@ async function readEvidence<C extends ReaderConnection>(
 async function askGit(
   { paths }: Manifests,
   { directory }: Stack,
-  { env }: World,
+  about: Pick<GitPlace, 'env' | 'signal'>,
 ): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
   // Two processes less where there is nothing to ask.
   if (!(await findRepository(directory)).isGit) return [noRepository, []];
-  const at = { directory, env };
+  const at = { directory, ...about };
   const files = paths.map((path) => slashes(relative(directory, path)));
   return Promise.all([repositoryCommit(at), untrackedFiles(at, files)]);
 }
@@ -186,6 +194,7 @@ async function orderOf(
 
 interface Opened<C extends ReaderConnection> {
   readonly store: StackStore;
+  readonly time: RunTime;
   readonly closing: AbortController;
   commitOrder?: Promise<CommitOrder | undefined>;
   held?: HeldLock | undefined;
@@ -194,7 +203,7 @@ interface Opened<C extends ReaderConnection> {
 }
 
 async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<void> {
-  const { store, closing, commitOrder, held, former, connected } = opened;
+  const { store, time, closing, commitOrder, held, former, connected } = opened;
   try {
     closing.abort();
     await commitOrder;
@@ -202,6 +211,7 @@ async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<
     await former?.close();
     await held?.release();
   } finally {
+    time.deadline.clear();
     await store.close();
   }
 }

@@ -19,6 +19,7 @@ import type { ExportOptions } from './commands/export.ts';
 import type { PlanOptions } from './commands/plan.ts';
 import type { ServeOptions } from './commands/serve.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { GivenUp } from './ledger-patience.ts';
 import { addHistory, addUnlock } from './ledger-commands.ts';
 import { answerInJson, type Format, openScreen, printError, type Screen } from './screen.ts';
 import { SecretError } from './secrets.ts';
@@ -73,6 +74,7 @@ function tellError(error: unknown, screen: Screen): ExitCode {
     isSystemError(error);
   if (!told) throw error;
   printError(screen, error.message);
+  if (error instanceof GivenUp && error.interrupted) return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
 }
 

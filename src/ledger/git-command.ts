@@ -3,7 +3,8 @@
  * what it says is repeated without the user names and passwords of addresses.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { LedgerError } from '../model/ledger.ts';
+import process from 'node:process';
+import { LedgerError, WaitEnded } from '../model/ledger.ts';
 
 export interface GitPlace {
   /** absolute, anywhere inside the repository */
@@ -43,7 +44,13 @@ const longest = 300_000;
 
 const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
 
-/** @throws LedgerError when there is no git on this machine, when it was told to end, or does not end by itself */
+/** What git leaves behind when it is told to end, such as a lock of the user's repository, it takes away itself: it gets this long. */
+const farewell = 1_000;
+
+/**
+ * Git and all that it starts, such as a connection, are a group of processes of their own, so that they end together.
+ * @throws LedgerError when there is no git on this machine, or when it does not end by itself; WaitEnded when it was told to
+ */
 export async function runGit(args: readonly string[], place: GitPlace, input = ''): Promise<GitAnswer> {
   const late = AbortSignal.timeout(place.longest ?? longest);
   const signal = place.signal === undefined ? late : AbortSignal.any([place.signal, late]);
@@ -51,7 +58,7 @@ export async function runGit(args: readonly string[], place: GitPlace, input = '
     cwd: place.directory,
     env: environment(place),
     stdio: 'pipe',
-    signal,
+    detached: true,
   });
   const out: Buffer[] = [];
   const err: Buffer[] = [];
@@ -62,7 +69,7 @@ export async function runGit(args: readonly string[], place: GitPlace, input = '
   child.stdin.end(input);
   const code = await exitCode(child, signal);
   if (late.aborted && signal.reason === late.reason) throw new LedgerError(lateWords(args, place));
-  if (signal.aborted) throw new LedgerError('git was told to end before it was done');
+  if (signal.aborted) throw new WaitEnded(signal.reason instanceof Error ? signal.reason.message : undefined);
   return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
 }
 
@@ -73,18 +80,35 @@ function lateWords(args: readonly string[], place: GitPlace): string {
 
 /** @throws LedgerError when it could not begin */
 async function exitCode(child: ChildProcessWithoutNullStreams, signal: AbortSignal): Promise<number> {
-  // What git has started itself, such as a connection, may outlive it, and would hold these open.
-  const letGo = () => [child.stdout, child.stderr].forEach((stream) => void stream.destroy());
-  signal.addEventListener('abort', letGo);
-  const code = await new Promise<number>((resolve, reject) => {
-    child.on('error', (error) => {
-      // Whoever is told to end still has to do it.
-      if (error.name !== 'AbortError') reject(notRun(error));
+  let timer: NodeJS.Timeout | undefined;
+  const end = () => {
+    endGroup(child, 'SIGTERM');
+    timer = setTimeout(() => endGroup(child, 'SIGKILL'), farewell);
+    // Nothing more is heard, and what holds these open holds nobody up.
+    for (const stream of [child.stdout, child.stderr]) stream.destroy();
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.on('error', (error) => reject(notRun(error)));
+      child.on('close', (ended) => resolve(ended ?? 1));
     });
-    child.on('close', (ended) => resolve(ended ?? 1));
-  });
-  signal.removeEventListener('abort', letGo);
-  return code;
+  } finally {
+    signal.removeEventListener('abort', end);
+    clearTimeout(timer);
+    // Of those that it started one may not have heard it.
+    if (signal.aborted) endGroup(child, 'SIGKILL');
+  }
+}
+
+function endGroup({ pid }: { readonly pid?: number | undefined }, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch {
+    // All of them have ended.
+  }
 }
 
 function environment({ env, settings }: GitPlace): Record<string, string> {

@@ -8,16 +8,16 @@ import {
   LedgerConflict,
   LedgerError,
   type LedgerLock,
-  type StackStore,
 } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
+import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import type { GitPlace } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
 /** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
-export function gitLedger(at: GitPlace, { remote, stack }: { remote: string; stack: string }): StackStore {
+export function gitLedger(at: GitPlace, { remote, stack }: { remote: string; stack: string }): EndableStore {
   return new GitRef(at, remote, stack);
 }
 
@@ -28,7 +28,7 @@ const historyFolder = 'history/';
 /** A lost race is no failure: this many in a row are. */
 const attempts = 20;
 
-class GitRef implements StackStore {
+class GitRef implements EndableStore {
   readonly place: string;
   readonly #stack: string;
   readonly #repository: GitRepository;
@@ -42,73 +42,74 @@ class GitRef implements StackStore {
     this.place = `the ledger "${ref}" of the remote "${remote}"`;
   }
 
-  async read(): Promise<Ledger> {
-    return this.#ledgerIn(await this.#look());
+  async read(ends = noEnds): Promise<Ledger> {
+    return this.#ledgerIn(await this.#look(ends), ends);
   }
 
-  async write(ledger: Ledger): Promise<Ledger> {
+  async write(ledger: Ledger, ends = noEnds): Promise<Ledger> {
     const written = { ...ledger, known: true, serial: ledger.serial + 1 };
-    await this.#replace('write the ledger', async (state) => {
-      const found = (await this.#ledgerIn(state)).serial;
+    await this.#replace('write the ledger', ends, async (state) => {
+      const found = (await this.#ledgerIn(state, ends)).serial;
       if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
       return { [ledgerPath]: formatLedger(this.#stack, written) };
     });
     return written;
   }
 
-  async setAside(): Promise<string> {
+  async setAside(ends = noEnds): Promise<string> {
     const path = `${asideName()}.json`;
-    await this.#replace('set the ledger aside', async (state) => {
-      const text = await this.#textIn(state, ledgerPath);
+    await this.#replace('set the ledger aside', ends, async (state) => {
+      const text = await this.#textIn(state, ledgerPath, ends);
       return text === undefined ? undefined : { [ledgerPath]: undefined, [path]: text };
     });
     return this.#fileName(path);
   }
 
-  async readLock(): Promise<LedgerLock | undefined> {
-    return this.#lockIn(await this.#look());
+  async readLock(ends = noEnds): Promise<LedgerLock | undefined> {
+    return this.#lockIn(await this.#look(ends), ends);
   }
 
-  async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
+  async lock(wanted: LedgerLock, instead?: string, ends = noEnds): Promise<LedgerLock> {
     let standing = wanted;
-    await this.#replace(`lock for ${wanted.run.who}`, async (state) => {
-      const held = await this.#lockIn(state);
+    await this.#replace(`lock for ${wanted.run.who}`, ends, async (state) => {
+      const held = await this.#lockIn(state, ends);
       standing = held === undefined || held.id === instead ? wanted : held;
       return standing === wanted ? { [lockPath]: formatStored(wanted) } : undefined;
     });
     return standing;
   }
 
-  async unlock(id: string): Promise<LedgerLock | undefined> {
+  async unlock(id: string, ends = noEnds): Promise<LedgerLock | undefined> {
     let removed: LedgerLock | undefined;
-    await this.#replace('unlock', async (state) => {
-      const held = await this.#lockIn(state);
+    await this.#replace('unlock', ends, async (state) => {
+      const held = await this.#lockIn(state, ends);
       removed = held?.id === id ? held : undefined;
       return removed === undefined ? undefined : { [lockPath]: undefined };
     });
     return removed;
   }
 
-  async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+  async keepEntries(entries: readonly HistoryEntry[], ends = noEnds): Promise<void> {
     if (entries.length === 0) return;
     const edits = Object.fromEntries(entries.map((entry) => [pathOf(entry.id), formatStored(entry)]));
-    await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, async () => edits);
+    await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, ends, async () => edits);
   }
 
-  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit));
+  async listEntries(limit: number, ends?: Ends): Promise<readonly HistoryEntry[]> {
+    return wholeEntries(await this.readEntries(limit, ends));
   }
 
-  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
-    const { blobs } = await this.#look();
+  async readEntries(limit: number, ends = noEnds): Promise<readonly (HistoryEntry | LedgerError)[]> {
+    const { blobs } = await this.#look(ends);
     const paths = [...blobs.keys()].filter((path) => path.startsWith(historyFolder));
     const newest = paths.sort().reverse().slice(0, limit);
-    const texts = await this.#repository.readBlobs(newest.map((path) => blobs.get(path) ?? ''));
+    const ids = newest.map((path) => blobs.get(path) ?? '');
+    const texts = await this.#repository.readBlobs(ids, ends.look);
     return texts.map((text, index) => tryEntry(text, this.#fileName(newest[index] ?? '')));
   }
 
-  async showEntry(id: string): Promise<HistoryEntry | undefined> {
-    const text = await this.#textIn(await this.#look(), pathOf(id));
+  async showEntry(id: string, ends = noEnds): Promise<HistoryEntry | undefined> {
+    const text = await this.#textIn(await this.#look(ends), pathOf(id), ends);
     return text === undefined ? undefined : parseEntry(text, this.#fileName(pathOf(id)));
   }
 
@@ -116,8 +117,8 @@ class GitRef implements StackStore {
     return this.#repository.close();
   }
 
-  async #look(): Promise<Snapshot> {
-    this.#last = await this.#repository.look();
+  async #look({ look }: Ends): Promise<Snapshot> {
+    this.#last = await this.#repository.look(look);
     return this.#last;
   }
 
@@ -125,10 +126,14 @@ class GitRef implements StackStore {
    * @param edit judges a state; undefined when nothing is to be written. Asked again for each state that is met, and what
    * it says or throws of a state that is only remembered counts for nothing.
    */
-  async #replace(what: string, edit: (state: Snapshot) => Promise<Edits | undefined>): Promise<void> {
+  async #replace(
+    what: string,
+    ends: Ends,
+    edit: (state: Snapshot) => Promise<Edits | undefined>,
+  ): Promise<void> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       const remembered = attempt === 1 ? this.#last : undefined;
-      const state = remembered ?? (await this.#look());
+      const state = remembered ?? (await this.#look(ends));
       const edits = await edit(state).catch((error: unknown) => {
         if (remembered === undefined) throw error;
         return undefined;
@@ -137,8 +142,9 @@ class GitRef implements StackStore {
         if (remembered === undefined) return;
         continue;
       }
-      const next = await this.#repository.prepare(state, edits, `${this.#stack}: ${what}`);
-      if (await this.#repository.replace(state, next)) {
+      const about = { message: `${this.#stack}: ${what}`, signal: ends.look };
+      const next = await this.#repository.prepare(state, edits, about);
+      if (await this.#repository.replace(state, next, ends.word)) {
         this.#last = next;
         return;
       }
@@ -146,19 +152,19 @@ class GitRef implements StackStore {
     throw new LedgerError(`${this.place} is written by too many runs at once: try again`);
   }
 
-  async #ledgerIn(state: Snapshot): Promise<Ledger> {
-    const text = await this.#textIn(state, ledgerPath);
+  async #ledgerIn(state: Snapshot, ends: Ends): Promise<Ledger> {
+    const text = await this.#textIn(state, ledgerPath, ends);
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async #lockIn(state: Snapshot): Promise<LedgerLock | undefined> {
-    const text = await this.#textIn(state, lockPath);
+  async #lockIn(state: Snapshot, ends: Ends): Promise<LedgerLock | undefined> {
+    const text = await this.#textIn(state, lockPath, ends);
     return text === undefined ? undefined : parseLock(text, this.#fileName(lockPath));
   }
 
-  async #textIn({ blobs }: Snapshot, path: string): Promise<string | undefined> {
+  async #textIn({ blobs }: Snapshot, path: string, { look }: Ends): Promise<string | undefined> {
     const id = blobs.get(path);
-    return id === undefined ? undefined : (await this.#repository.readBlobs([id]))[0];
+    return id === undefined ? undefined : (await this.#repository.readBlobs([id], look))[0];
   }
 
   #fileName(path: string): string {

@@ -7,6 +7,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { LedgerError } from '../model/ledger.ts';
+import { unlessEnded } from './endable-store.ts';
 import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
 
 /** One state of the ref. */
@@ -40,21 +41,21 @@ export class GitRepository {
     this.#where = where;
   }
 
-  /** What the remote holds now. @throws LedgerError when it cannot be asked */
-  async look(): Promise<Snapshot> {
+  /** What the remote holds now. @throws LedgerError when it cannot be asked, WaitEnded */
+  async look(signal: AbortSignal): Promise<Snapshot> {
     for (let attempt = 1; attempt <= looks; attempt += 1) {
-      const commit = await this.#tip();
+      const commit = await this.#tip(signal);
       if (commit === undefined) return nothing;
-      if (await this.#has(commit)) return { commit, blobs: await this.#list(commit) };
-      await this.#fetch();
-      if (await this.#has(commit)) return { commit, blobs: await this.#list(commit) };
+      if (!(await this.#has(commit, signal))) await this.#fetch(signal);
+      if (await this.#has(commit, signal)) return { commit, blobs: await this.#list(commit, signal) };
     }
     throw new LedgerError(`${this.#name} moves faster than it can be read: try again`);
   }
 
   /** The texts of blobs, in the order of their ids. */
-  async readBlobs(ids: readonly string[]): Promise<string[]> {
-    const { out } = await this.#git(['cat-file', '--batch'], ids.map((id) => `${id}\n`).join(''));
+  async readBlobs(ids: readonly string[], signal: AbortSignal): Promise<string[]> {
+    const input = ids.map((id) => `${id}\n`).join('');
+    const { out } = await this.#git(['cat-file', '--batch'], signal, input);
     const texts: string[] = [];
     for (let at = 0; at < out.length; ) {
       const end = out.indexOf('\n', at);
@@ -67,32 +68,39 @@ export class GitRepository {
   }
 
   /** A state that nobody knows of yet. */
-  async prepare(from: Snapshot, edits: Edits, message: string): Promise<Snapshot> {
+  async prepare(
+    from: Snapshot,
+    edits: Edits,
+    { message, signal }: { readonly message: string; readonly signal: AbortSignal },
+  ): Promise<Snapshot> {
     const blobs = new Map(from.blobs);
     for (const [path, text] of Object.entries(edits)) {
       if (text === undefined) blobs.delete(path);
-      else blobs.set(path, await this.#text(['hash-object', '-w', '--stdin'], text));
+      else blobs.set(path, await this.#text(['hash-object', '-w', '--stdin'], signal, text));
     }
-    const commit = await this.#text(['commit-tree', await this.#makeTree(blobs), '-m', message]);
+    const tree = await this.#makeTree(blobs, signal);
+    const commit = await this.#text(['commit-tree', tree, '-m', message], signal);
     return { commit, blobs };
   }
 
   /**
    * Puts one state in the place of another, if that is still what stands there.
    * @returns false when somebody else was faster
+   * @param signal once aborted, nobody knows which of the two stands there
    * @throws LedgerError when the remote refuses for another reason
    */
-  async replace(from: Snapshot, by: Snapshot): Promise<boolean> {
+  async replace(from: Snapshot, by: Snapshot, signal: AbortSignal): Promise<boolean> {
     const { remote, ref } = this.#where;
-    const pushed = await this.#git([
+    const pushing = [
       ...['push', '--quiet', '--no-verify', '--no-follow-tags', '--no-signed', '--recurse-submodules=no'],
       `--force-with-lease=${ref}:${from.commit ?? ''}`,
       remote,
       `${by.commit}:${ref}`,
-    ]);
+    ];
+    const pushed = await this.#git(pushing, signal);
     if (pushed.code === 0) return true;
     // What stands there tells more than words: an answer may be lost, and servers word a lost race in many ways.
-    const now = await this.#tip();
+    const now = await this.#tip(signal);
     if (now === by.commit) return true;
     if (now !== from.commit) return false;
     throw new LedgerError(
@@ -109,9 +117,9 @@ export class GitRepository {
     return `the ledger "${this.#where.ref}" of the remote "${this.#where.remote}"`;
   }
 
-  async #tip(): Promise<string | undefined> {
+  async #tip(signal: AbortSignal): Promise<string | undefined> {
     const { remote, ref } = this.#where;
-    const asked = await this.#git(['ls-remote', '--quiet', remote, ref]);
+    const asked = await this.#git(['ls-remote', '--quiet', remote, ref], signal);
     if (asked.code !== 0) throw this.#unreachable(asked);
     const line = asked.out
       .toString()
@@ -124,24 +132,25 @@ export class GitRepository {
     return new LedgerError(`${this.#name} cannot be read: ${words}`);
   }
 
-  async #fetch(): Promise<void> {
+  async #fetch(signal: AbortSignal): Promise<void> {
     const { remote, ref } = this.#where;
-    const fetched = await this.#git([
+    const fetching = [
       ...['-c', 'fetch.negotiationAlgorithm=noop', '-c', 'fetch.writeCommitGraph=false'],
       ...['fetch', '--quiet', '--no-write-fetch-head', '--no-tags', '--no-prune', '--refmap='],
       ...['--no-auto-maintenance', '--no-recurse-submodules', '--no-filter', remote, ref],
-    ]);
+    ];
+    const fetched = await this.#git(fetching, signal);
     // Gone meanwhile: the next look sees it.
     if (fetched.code !== 0 && !/couldn't find remote ref/.test(fetched.words))
       throw this.#unreachable(fetched);
   }
 
-  async #has(commit: string): Promise<boolean> {
-    return (await this.#git(['cat-file', '-e', `${commit}^{tree}`])).code === 0;
+  async #has(commit: string, signal: AbortSignal): Promise<boolean> {
+    return (await this.#git(['cat-file', '-e', `${commit}^{tree}`], signal)).code === 0;
   }
 
-  async #list(commit: string): Promise<ReadonlyMap<string, string>> {
-    const { out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit]);
+  async #list(commit: string, signal: AbortSignal): Promise<ReadonlyMap<string, string>> {
+    const { out } = await this.#git(['ls-tree', '-r', '-z', '--full-tree', commit], signal);
     const lines = out.toString().split('\0').filter(Boolean);
     return new Map(
       lines.map((line) => {
@@ -152,7 +161,7 @@ export class GitRepository {
   }
 
   /** Folders are one level deep at most. */
-  async #makeTree(blobs: ReadonlyMap<string, string>): Promise<string> {
+  async #makeTree(blobs: ReadonlyMap<string, string>, signal: AbortSignal): Promise<string> {
     const folders = Map.groupBy([...blobs], ([path]) =>
       path.includes('/') ? path.split('/')[0] : undefined,
     );
@@ -160,21 +169,23 @@ export class GitRepository {
     for (const [folder, files] of folders) {
       if (folder === undefined) continue;
       const below = files.map(([path, id]) => `100644 blob ${id}\t${path.slice(folder.length + 1)}\n`);
-      lines.push(`040000 tree ${await this.#text(['mktree'], below.join(''))}\t${folder}\n`);
+      const tree = await this.#text(['mktree'], signal, below.join(''));
+      lines.push(`040000 tree ${tree}\t${folder}\n`);
     }
-    return this.#text(['mktree'], lines.join(''));
+    return this.#text(['mktree'], signal, lines.join(''));
   }
 
   /** @throws LedgerError when a command that works on objects alone fails: the disk is full, say */
-  async #text(args: readonly string[], input?: string): Promise<string> {
-    const { code, out, words } = await this.#git(args, input);
+  async #text(args: readonly string[], signal: AbortSignal, input?: string): Promise<string> {
+    const { code, out, words } = await this.#git(args, signal, input);
     if (code !== 0) throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} says: ${words}`);
     return out.toString().trim();
   }
 
-  async #git(args: readonly string[], input?: string): Promise<GitAnswer> {
+  async #git(args: readonly string[], signal: AbortSignal, input?: string): Promise<GitAnswer> {
     this.#opened ??= this.#open();
-    return runGit(args, (await this.#opened).at, input);
+    const { at } = await unlessEnded(this.#opened, signal);
+    return runGit(args, { ...at, signal }, input);
   }
 
   async #open() {

@@ -12,9 +12,9 @@ import {
   LedgerConflict,
   LedgerError,
   type LedgerLock,
-  type StackStore,
 } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
+import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import { followLinks } from './follow-links.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -23,11 +23,11 @@ import { stateFolderName } from './state-folder.ts';
 import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from './stored-json.ts';
 
 /** @param file absolute path of the ledger; its directory is made when the first write needs it */
-export function localLedger(file: string, stack: string): StackStore {
+export function localLedger(file: string, stack: string): EndableStore {
   return new LocalFile(file, stack);
 }
 
-class LocalFile implements StackStore {
+class LocalFile implements EndableStore {
   readonly place: string;
   readonly #file: string;
   readonly #stack: string;
@@ -43,8 +43,8 @@ class LocalFile implements StackStore {
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async write(ledger: Ledger): Promise<Ledger> {
-    return this.#alone(this.place, async (file) => {
+  async write(ledger: Ledger, ends?: Ends): Promise<Ledger> {
+    return this.#alone(this.place, ends, async (file) => {
       const found = (await this.read()).serial;
       if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
       const written = { ...ledger, known: true, serial: ledger.serial + 1 };
@@ -53,8 +53,8 @@ class LocalFile implements StackStore {
     });
   }
 
-  async setAside(): Promise<string> {
-    return this.#alone(this.place, async (file) => {
+  async setAside(ends?: Ends): Promise<string> {
+    return this.#alone(this.place, ends, async (file) => {
       const aside = `${file}.${asideName()}`;
       await rename(file, aside);
       return `"${aside}"`;
@@ -65,8 +65,8 @@ class LocalFile implements StackStore {
     return readLockIn(await this.#realFile());
   }
 
-  async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
-    return this.#alone(this.#lockPlace, async (file) => {
+  async lock(wanted: LedgerLock, instead?: string, ends?: Ends): Promise<LedgerLock> {
+    return this.#alone(this.#lockPlace, ends, async (file) => {
       const held = await readLockIn(file);
       if (held !== undefined && held.id !== instead) return held;
       await replaceFile(lockOf(file), formatStored(wanted));
@@ -74,8 +74,8 @@ class LocalFile implements StackStore {
     });
   }
 
-  async unlock(id: string): Promise<LedgerLock | undefined> {
-    return this.#alone(this.#lockPlace, async (file) => {
+  async unlock(id: string, ends?: Ends): Promise<LedgerLock | undefined> {
+    return this.#alone(this.#lockPlace, ends, async (file) => {
       const held = await readLockIn(file);
       if (held?.id !== id) return undefined;
       await rm(lockOf(file), { force: true });
@@ -119,11 +119,11 @@ class LocalFile implements StackStore {
 
   async close(): Promise<void> {}
 
-  /** @param work is given the ledger's file, where it really lies */
-  async #alone<T>(what: string, work: (file: string) => Promise<T>): Promise<T> {
+  /** Who is inside is waited for, and nothing else can take long. @param work is given the ledger's file, where it really lies */
+  async #alone<T>(what: string, { look }: Ends = noEnds, work: (file: string) => Promise<T>): Promise<T> {
     try {
       const file = await followLinks(this.#file);
-      return await oneAtATime(guardOf(file), () => work(file));
+      return await oneAtATime(guardOf(file), () => work(file), undefined, look);
     } catch (error) {
       return unwritable(what)(error);
     }

@@ -6,21 +6,24 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { WaitEnded } from '../model/ledger.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { makeFolder } from './state-folder.ts';
 
 /**
  * @param guard absolute path of a file that nobody else uses
  * @param pauses milliseconds between tries; when they end, so does the waiting
+ * @param signal ends the waiting, too; whoever is inside goes on
  * @throws when the guard cannot be had
  */
 export async function oneAtATime<T>(
   guard: string,
   work: () => Promise<T>,
   pauses: Iterable<number> = aMinute(),
+  signal?: AbortSignal,
 ): Promise<T> {
   await makeFolder(dirname(guard));
-  const leave = await enter(guard, pauses);
+  const leave = await enter(guard, pauses, signal);
   try {
     return await work();
   } finally {
@@ -28,11 +31,17 @@ export async function oneAtATime<T>(
   }
 }
 
-async function enter(guard: string, pauses: Iterable<number>): Promise<() => void> {
+async function enter(
+  guard: string,
+  pauses: Iterable<number>,
+  signal: AbortSignal | undefined,
+): Promise<() => void> {
   const first = tryToEnter(guard);
   if (first !== undefined) return first;
   for (const milliseconds of pauses) {
-    await pause(milliseconds);
+    await pause(milliseconds, undefined, { signal }).catch(() => {
+      throw new WaitEnded();
+    });
     const leave = tryToEnter(guard);
     if (leave !== undefined) return leave;
   }

@@ -2,6 +2,7 @@
  * Ledger, lock and history in PostgreSQL. Each change is one statement that names the state it relies on, so the server
  * decides a race. Reading creates nothing: the tables are made by the first run that has something to write.
  */
+import { Socket } from 'node:net';
 import type { Pool, PoolClient } from 'pg';
 import {
   type HistoryEntry,
@@ -9,26 +10,29 @@ import {
   LedgerConflict,
   LedgerError,
   type LedgerLock,
-  type StackStore,
+  WaitEnded,
 } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
+import { type EndableStore, type Ends, noEnds, unlessEnded } from './endable-store.ts';
 import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
 import { migrate, versionOf } from './postgres-schema.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
 /** @param url `postgres://…`, with its credentials; it is repeated in no message */
-export function postgresLedger(url: string, stack: string): StackStore {
+export function postgresLedger(url: string, stack: string): EndableStore {
   return new Postgres(url, stack);
 }
 
 /** Milliseconds until a server that does not answer is given up. */
 const patience = 15_000;
 
-class Postgres implements StackStore {
+class Postgres implements EndableStore {
   readonly place: string;
   readonly #url: string;
   readonly #stack: string;
   #pool: Promise<Pool> | undefined;
+  /** of all connections that were begun */
+  readonly #sockets = new Set<Socket>();
   /** the tables exist, as far as this store knows */
   #ready = false;
   /** what a write held whose answer was lost: the server may have it */
@@ -40,97 +44,103 @@ class Postgres implements StackStore {
     this.place = `the ledger of stack "${stack}" in PostgreSQL`;
   }
 
-  async read(): Promise<Ledger> {
-    return this.#parse(await this.#readStored());
+  async read(ends = noEnds): Promise<Ledger> {
+    return this.#parse(await this.#readStored(ends));
   }
 
-  #readStored(): Promise<string | undefined> {
-    return this.#readText('select content::text from trueup.ledgers where stack = $1');
+  #readStored(ends: Ends): Promise<string | undefined> {
+    return this.#readText('select content::text from trueup.ledgers where stack = $1', [], ends);
   }
 
   #parse(text: string | undefined): Ledger {
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async write(ledger: Ledger): Promise<Ledger> {
+  async write(ledger: Ledger, ends = noEnds): Promise<Ledger> {
     const written = { ...ledger, known: true, serial: ledger.serial + 1 };
     const text = formatLedger(this.#stack, written);
     const unsure = this.#unsure;
     this.#unsure = text;
-    const changed = await this.#writeText(text, ledger.serial);
+    const changed = await this.#writeText(text, ledger.serial, ends);
     this.#unsure = undefined;
     if (changed) return written;
-    const stored = await this.#readStored();
+    const stored = await this.#readStored(ends);
     // Our own write, whose answer was lost, is no other run's.
     if (stored === text) return written;
-    if (stored !== undefined && stored === unsure) return this.write(written);
+    if (stored !== undefined && stored === unsure) return this.write(written, ends);
     throw new LedgerConflict(this.place, { found: this.#parse(stored).serial, expected: ledger.serial });
   }
 
   /** @returns whether the serial was still the one that was expected */
-  async #writeText(text: string, serial: number): Promise<boolean> {
+  async #writeText(text: string, serial: number, ends: Ends): Promise<boolean> {
     const statement =
       serial === 0
         ? `insert into trueup.ledgers (stack, serial, content) values ($1, $2 + 1, $3)
            on conflict (stack) do nothing returning stack`
         : `update trueup.ledgers set serial = serial + 1, content = $3, written = now()
            where stack = $1 and serial = $2 returning stack`;
-    return (await this.#change(statement, [serial, text])).length > 0;
+    return (await this.#change(statement, [serial, text], ends)).length > 0;
   }
 
-  async setAside(): Promise<string> {
+  async setAside(ends = noEnds): Promise<string> {
     // No stack has a name with a slash in it.
     const name = `${this.#stack}/${asideName()}`;
-    await this.#change('update trueup.ledgers set stack = $2 where stack = $1 returning stack', [name]);
+    const statement = 'update trueup.ledgers set stack = $2 where stack = $1 returning stack';
+    await this.#change(statement, [name], ends);
     return `the row "${name}" of trueup.ledgers`;
   }
 
-  async readLock(): Promise<LedgerLock | undefined> {
-    const text = await this.#readText('select content::text from trueup.locks where stack = $1');
+  async readLock(ends = noEnds): Promise<LedgerLock | undefined> {
+    const statement = 'select content::text from trueup.locks where stack = $1';
+    const text = await this.#readText(statement, [], ends);
     return text === undefined ? undefined : parseLock(text, this.#lockName);
   }
 
-  async lock(wanted: LedgerLock, instead?: string): Promise<LedgerLock> {
+  async lock(wanted: LedgerLock, instead?: string, ends = noEnds): Promise<LedgerLock> {
     for (;;) {
       const taken = await this.#change(
         `insert into trueup.locks as held (stack, id, content) values ($1, $2, $3)
          on conflict (stack) do update set id = excluded.id, content = excluded.content where held.id = $4
          returning stack`,
         [wanted.id, formatStored(wanted), instead ?? null],
+        ends,
       );
       if (taken.length > 0) return wanted;
-      const held = await this.readLock();
+      const held = await this.readLock(ends);
       // Given back between the two statements: it is free for the taking.
       if (held !== undefined) return held;
     }
   }
 
-  async unlock(id: string): Promise<LedgerLock | undefined> {
+  async unlock(id: string, ends = noEnds): Promise<LedgerLock | undefined> {
     const [removed] = await this.#change(
       'delete from trueup.locks where stack = $1 and id = $2 returning content::text',
       [id],
+      ends,
     );
     return removed === undefined ? undefined : parseLock(removed, this.#lockName);
   }
 
-  async keepEntries(entries: readonly HistoryEntry[]): Promise<void> {
+  async keepEntries(entries: readonly HistoryEntry[], ends = noEnds): Promise<void> {
     if (entries.length === 0) return;
     await this.#change(
       `insert into trueup.history (stack, id, content)
        select $1, kept.id, kept.content::json from unnest($2::text[], $3::text[]) as kept (id, content)
        on conflict (stack, id) do update set content = excluded.content`,
       [entries.map(({ id }) => id), entries.map(formatStored)],
+      ends,
     );
   }
 
-  async listEntries(limit: number): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit));
+  async listEntries(limit: number, ends?: Ends): Promise<readonly HistoryEntry[]> {
+    return wholeEntries(await this.readEntries(limit, ends));
   }
 
-  async readEntries(limit: number): Promise<readonly (HistoryEntry | LedgerError)[]> {
+  async readEntries(limit: number, ends = noEnds): Promise<readonly (HistoryEntry | LedgerError)[]> {
     const rows = await this.#readTexts(
       `select concat(id, ' ', content::text) from trueup.history where stack = $1 order by id desc limit $2`,
       [limit],
+      ends,
     );
     return rows.map((row) => {
       const end = row.indexOf(' ');
@@ -138,16 +148,20 @@ class Postgres implements StackStore {
     });
   }
 
-  async showEntry(id: string): Promise<HistoryEntry | undefined> {
+  async showEntry(id: string, ends = noEnds): Promise<HistoryEntry | undefined> {
     const text = await this.#readText(
       'select content::text from trueup.history where stack = $1 and id = $2',
       [id],
+      ends,
     );
     return text === undefined ? undefined : parseEntry(text, this.#entryName(id));
   }
 
   async close(): Promise<void> {
     const pool = await this.#pool?.catch(() => undefined);
+    // What is still under way was given up, and a server that does not answer takes no leave either.
+    const isIdle = pool === undefined || (pool.idleCount === pool.totalCount && pool.waitingCount === 0);
+    if (!isIdle) for (const socket of this.#sockets) socket.destroy();
     await pool?.end();
   }
 
@@ -159,20 +173,20 @@ class Postgres implements StackStore {
     return `the history entry "${id}" of stack "${this.#stack}" in PostgreSQL`;
   }
 
-  async #readText(statement: string, values: readonly unknown[] = []): Promise<string | undefined> {
-    return (await this.#readTexts(statement, values))[0];
+  async #readText(statement: string, values: readonly unknown[], ends: Ends): Promise<string | undefined> {
+    return (await this.#readTexts(statement, values, ends))[0];
   }
 
   /** Nothing where trueup never wrote. */
-  #readTexts(statement: string, values: readonly unknown[] = []): Promise<string[]> {
-    return this.#with('read', async (client) => {
+  #readTexts(statement: string, values: readonly unknown[], ends: Ends): Promise<string[]> {
+    return this.#with('read', ends, async (client) => {
       if (!this.#ready) this.#ready = (await versionOf(client)) > 0;
       return this.#ready ? this.#query(client, statement, values) : [];
     });
   }
 
-  #change(statement: string, values: readonly unknown[]): Promise<string[]> {
-    return this.#with('written', async (client) => {
+  #change(statement: string, values: readonly unknown[], ends: Ends): Promise<string[]> {
+    return this.#with('written', ends, async (client) => {
       if (!this.#ready) await migrate(client);
       this.#ready = true;
       return this.#query(client, statement, values);
@@ -185,14 +199,14 @@ class Postgres implements StackStore {
     return rows.map((row) => Object.values(row)[0] ?? '');
   }
 
-  async #with<T>(what: 'read' | 'written', work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #with<T>(what: 'read' | 'written', ends: Ends, work: (client: PoolClient) => Promise<T>): Promise<T> {
     try {
-      this.#pool ??= openPool(this.#url);
+      this.#pool ??= openPool(this.#url, this.#sockets);
       const pool = await this.#pool;
-      return await once(pool, work).catch((error: unknown) => {
+      return await once(pool, ends, work).catch((error: unknown) => {
         // A connection that broke while nobody used it says so only now; every statement may be said twice.
         if (!(error instanceof BrokenConnection)) throw error;
-        return once(pool, work);
+        return once(pool, ends, work);
       });
     } catch (error) {
       if (error instanceof LedgerError) throw error;
@@ -205,14 +219,28 @@ class Postgres implements StackStore {
 /** The server was there and is gone: what was said last may or may not have been heard. */
 class BrokenConnection extends Error {}
 
-async function once<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
+async function once<T>(
+  pool: Pool,
+  { look, word }: Ends,
+  work: (client: PoolClient) => Promise<T>,
+): Promise<T> {
+  const connecting = pool.connect();
+  const client = await unlessEnded(connecting, look).catch((error: unknown) => {
+    connecting.then(
+      (late) => late.release(true),
+      () => {},
+    );
+    throw error;
+  });
   let broken = false;
   try {
-    return await work(client);
+    return await unlessEnded(work(client), word);
   } catch (error) {
+    // A connection on which something is still under way is of no use to anybody.
+    if (error instanceof WaitEnded) broken = true;
+    if (error instanceof LedgerError) throw error;
     // What the server itself says has a severity.
-    broken = !(error instanceof LedgerError) && !(error instanceof Error && 'severity' in error);
+    broken = !(error instanceof Error && 'severity' in error);
     throw broken ? new BrokenConnection('broken', { cause: error }) : error;
   } finally {
     client.release(broken);
@@ -220,7 +248,7 @@ async function once<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Pr
 }
 
 /** Loaded here, because only stacks that keep their ledger in PostgreSQL need it. */
-async function openPool(url: string): Promise<Pool> {
+async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
     connectionString: url,
@@ -229,6 +257,12 @@ async function openPool(url: string): Promise<Pool> {
     query_timeout: patience * 4,
     application_name: 'trueup',
     allowExitOnIdle: true,
+    stream: () => {
+      const socket = new Socket();
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+      return socket;
+    },
   });
   // A connection that breaks is replaced at the next use; who uses it just then is told by his statement.
   pool.on('error', () => {});

@@ -178,6 +178,14 @@ export class LedgerError extends Error {
   override readonly name: string = 'LedgerError';
 }
 
+/** What it is kept in had not answered yet when whoever asked was told to end. */
+export class WaitEnded extends LedgerError {
+  override readonly name: string = 'WaitEnded';
+  constructor(message = 'the wait for the ledger was ended') {
+    super(message);
+  }
+}
+
 /** Where the ledger is kept was told in a way that cannot be meant: nothing was asked for it. */
 export class LedgerAddressError extends LedgerError {
   override readonly name = 'LedgerAddressError';

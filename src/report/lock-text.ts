@@ -16,15 +16,23 @@ export interface HeldLockOptions {
 /** Several lines; the first one is a sentence behind `error: `. */
 export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
   const { run } = lock;
-  const again = path === undefined ? '' : ` ${shellWord(path)}`;
   return [
     `stack "${stack}" is locked: another apply holds it${waited > 0 ? ', also after the wait' : ''}`,
     ...lockLines(lock),
     ...(crashed
       ? [`  its process ${run.pid} on this host is gone: that run seems to have crashed`]
       : ['  wait for it with "--lock-timeout 5m"']),
-    `  when you know that it is over: trueup unlock --id ${shellWord(lock.id)}${again}`,
+    `  when you know that it is over: ${unlocking(lock, path)}`,
   ].join('\n');
+}
+
+/** For a run that is over and may have left its lock behind; indented by two. @param path of the stack as the user typed it */
+export function renderLeftLock(lock: LedgerLock, path: string | undefined): string {
+  return `  its id is ${printable(lock.id)}; where it still stands, take it away: ${unlocking(lock, path)}`;
+}
+
+function unlocking({ id }: LedgerLock, path: string | undefined): string {
+  return ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(' ');
 }
 
 /** Who, where, since when and which run, a line each, indented by two. */

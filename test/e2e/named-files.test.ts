@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Checkout, openBench, secrets } from './bench.ts';
+import { type Checkout, openBench, secrets, type StackOptions } from './bench.ts';
 import { role, workspace } from './documents.ts';
 import { startTrueup } from './running.ts';
 
@@ -34,65 +34,51 @@ const ledger = '.trueup/payments.ledger.json';
 const entry = '.trueup/payments.history/20261120T114200123Z-7f3a.json';
 const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'named' } } };
 
-/** By what the file is: what names it in the stack, the command that reads it, and how the message begins. */
-const cases = [
-  [
-    'the ledger',
-    {},
-    ['plan'],
-    ledger,
-    `error: the ledger "./${ledger}" cannot be read: it is no regular file`,
-  ],
-  [
-    'a history entry',
-    {},
-    ['history'],
-    entry,
-    `error: the history entry "./${entry}" cannot be read: it is no`,
-  ],
-  [
-    'a token',
-    { workspaces: { token: { file: 'named' } } },
-    ['plan'],
-    'named',
-    'error: the secret file "named" cannot be read: it is no regular file',
-  ],
-  [
-    'a CA',
-    { workspaces: { caCert: { file: 'named' } } },
-    ['plan'],
-    'named',
-    'error: the certificate "named" cannot',
-  ],
-  ['a plan', {}, ['show', 'named'], 'named', 'error: the plan "named" cannot be read: it is no regular file'],
-  [
-    'a seed',
-    {},
-    ['serve', '--data', ':memory:', '--seed', 'named'],
-    'named',
-    'error: the seed "named" cannot be',
-  ],
-] as const;
+/** By what the file is: what names it in the stack, the command that reads it, how it is told, and the most MB it may have. */
+const cases = {
+  'the ledger': { args: ['plan'], file: ledger, says: `the ledger "./${ledger}"`, most: 500 },
+  'a history entry': { args: ['history'], file: entry, says: `the history entry "./${entry}"`, most: 500 },
+  'a token': {
+    stack: { workspaces: { token: { file: 'named' } } },
+    args: ['plan'],
+    says: 'the secret file "named"',
+    most: 1,
+  },
+  'a CA': {
+    stack: { workspaces: { caCert: { file: 'named' } } },
+    args: ['plan'],
+    says: 'the certificate "named"',
+    most: 4,
+  },
+  'the JWT of a login': {
+    stack: { clusterAuth: { token: login } },
+    args: ['plan'],
+    says: 'the secret file "named"',
+    most: 1,
+  },
+  'a plan': { args: ['show', 'named'], says: 'the plan "named"', most: 256 },
+  'a seed': { args: ['serve', '--data', ':memory:', '--seed', 'named'], says: 'the seed "named"', most: 32 },
+};
+
+type Case = (typeof cases)['a plan'] & { readonly stack?: StackOptions; readonly file?: string };
+
+/** What a command says that meets what is planted in the place of the file. */
+async function meet({ stack: options = {}, args, file = 'named' }: Case, planted: Planted): Promise<string> {
+  const stack = await (await openBench()).checkout(options);
+  await stack.declare(workspace('app'), role('web'));
+  await plant(stack, file, planted);
+  return told(stack, args, 1);
+}
+
+const each = Object.entries<Case>(cases);
 
 describe.each([
   ['a pipe that nobody writes to', pipe],
   ['a link to /dev/zero', device],
 ] as const)('%s', (_, planted) => {
-  test.each(cases)('as %s', async (_what, options, args, file, message) => {
-    const stack = await (await openBench()).checkout(options);
-    await stack.declare(workspace('app'));
-    await plant(stack, file, planted);
-    const err = await told(stack, args, 1);
-    expect(err).toContain(message);
-    expect(err).toContain('write what it holds into one');
-  });
-
-  test('as the JWT of a login', async () => {
-    const stack = await (await openBench()).checkout({ clusterAuth: { token: login } });
-    await stack.declare(role('web'));
-    await plant(stack, 'named', planted);
-    expect(await told(stack, ['plan'], 1)).toContain(
-      'the secret file "named" cannot be read: it is no regular file',
+  test.each(each)('as %s', async (_name, one) => {
+    expect(await meet(one, planted)).toContain(
+      `error: ${one.says} cannot be read: it is no regular file; write what it holds into one`,
     );
   });
 
@@ -114,27 +100,14 @@ describe.each([
   });
 });
 
-describe('a file that is far too long', () => {
-  const megabyte = 1024 * 1024;
-  test.each([
-    [...cases[0], 500],
-    [...cases[1], 500],
-    [...cases[2], 1],
-    [...cases[3], 4],
-    [...cases[4], 256],
-    [...cases[5], 32],
-  ] as const)('as %s', async (_what, options, args, file, _message, most) => {
-    const stack = await (await openBench()).checkout(options);
-    await stack.declare(workspace('app'));
-    await plant(stack, file, async (path) => {
-      await writeFile(path, '');
-      await truncate(path, most * megabyte + 1);
-    });
-    const err = await told(stack, args, 1);
-    expect(err).toContain(
-      `cannot be read: it has more than ${most} MB; check that it is the file that is meant`,
-    );
-  });
+test.each(each)('a file that is far too long, as %s', async (_name, one) => {
+  const long: Planted = async (file) => {
+    await writeFile(file, '');
+    await truncate(file, one.most * 1024 * 1024 + 1);
+  };
+  expect(await meet(one, long)).toContain(
+    `${one.says} cannot be read: it has more than ${one.most} MB; check that it is the file that is meant`,
+  );
 });
 
 test('a token behind two links, as pods have it, is read', async () => {

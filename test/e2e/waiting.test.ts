@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from './bench.ts';
 import { role, workspace } from './documents.ts';
+import { storeOf } from './locked-stack.ts';
 import { startTrueup } from './running.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
@@ -47,6 +48,7 @@ describe('a service that does not answer', () => {
     expect(code, out).toBe(6);
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
     expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
+    expect(await storeOf(stack).readLock()).toBeUndefined();
     await stack.run(['apply', '--yes'], 0);
   });
 

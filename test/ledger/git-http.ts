@@ -9,16 +9,23 @@ export interface GitHost {
   readonly url: string;
   /** what each request had in its header `authorization`, as it came over the wire: two of them are two */
   readonly credentials: readonly (readonly string[])[];
+  /** From now on it takes requests and answers none. */
+  silence(): void;
+  /** resolves with the first request that is not answered */
+  readonly leftWaiting: Promise<void>;
 }
 
 /** @param wanted the one value of `authorization` that is let in. Runs until the test has ended. */
 export async function serveGit(repository: string, wanted: string): Promise<GitHost> {
   const credentials: string[][] = [];
+  const leftWaiting = Promise.withResolvers<void>();
+  let isSilent = false;
   const server = createServer((request, response) => {
     const given = request.headersDistinct['authorization'] ?? [];
     credentials.push(given);
-    if (given.length === 1 && given[0] === wanted) runBackend(repository, request, response);
-    else response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
+    if (isSilent) return leftWaiting.resolve();
+    if (given.length === 1 && given[0] === wanted) return runBackend(repository, request, response);
+    response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
   });
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   onTestFinished(() => {
@@ -27,7 +34,14 @@ export async function serveGit(repository: string, wanted: string): Promise<GitH
   });
   const address = server.address();
   const port = typeof address === 'object' ? address?.port : 0;
-  return { url: `http://127.0.0.1:${port}/${repository.split('/').at(-1)}`, credentials };
+  return {
+    url: `http://127.0.0.1:${port}/${repository.split('/').at(-1)}`,
+    credentials,
+    silence: () => {
+      isSilent = true;
+    },
+    leftWaiting: leftWaiting.promise,
+  };
 }
 
 /** The program writes its headers as lines, a blank one, and its answer. */

@@ -1,5 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -13,37 +11,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { holderOf } from './other-holder.ts';
 import { oneAtATime } from '../../src/ledger/one-at-a-time.ts';
 
 function guardFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-guard-'));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   return join(directory, 'deep', 'guard');
-}
-
-/** Another process that is inside, once it has said so. */
-async function holderOf(guard: string) {
-  const script = fileURLToPath(new URL('guard-holder.ts', import.meta.url));
-  const child = spawn(process.execPath, [script, guard], { stdio: ['pipe', 'pipe', 'inherit'] });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const end = once(child, 'exit');
-  await once(child.stdout, 'data');
-  return {
-    pause: () => child.kill('SIGSTOP'),
-    /** goes on, and out */
-    leave: () => {
-      child.kill('SIGCONT');
-      if (!child.stdin.writableEnded) child.stdin.end('go on');
-    },
-    kill: () => {
-      child.kill('SIGKILL');
-      return end;
-    },
-  };
 }
 
 /** As long as somebody waits, and what comes to pass when that one has tried so often. */

@@ -69,11 +69,8 @@ interface Place {
 }
 
 /** One run of apply: who it is, and what tells it to stop. */
-interface RunPlace extends Place {
+interface RunPlace extends Place, Stops {
   readonly run: RunIdentity;
-  readonly stop: AbortSignal;
-  readonly cut: AbortSignal;
-  readonly endWith: Stops['endWith'];
 }
 
 /** @param paths at most a stack and a plan file, in any order */
@@ -88,12 +85,12 @@ export async function apply(
     printError(place.screen, `nothing was written: ${mistake?.message}`);
     return mistake?.code ?? exitCodes.error;
   }
-  const { stop, cut, endWith, forget } = hearStops(place.world);
+  const stops = hearStops(place.world);
   const run = identifyRun(place.world);
   try {
-    return await applyUnderLock(asked, options, { ...place, run, stop, cut, endWith });
+    return await applyUnderLock(asked, options, { ...place, ...stops, run });
   } finally {
-    forget();
+    stops.forget();
   }
 }
 
@@ -107,11 +104,11 @@ async function applyUnderLock(
   const prepared = await prepareRun(path, place, {
     complete: options.complete,
     timeout: options.timeout,
-    connect: (stack, world) => connectToWrite(stack, world, place.cut),
+    stops: place,
+    connect: (stack, world, { deadline }) => connectToWrite(stack, world, { deadline, signal: place.cut }),
     lock: lockingOf(path, options, place),
   });
   if (typeof prepared === 'number') return prepared;
-  place.endWith(prepared.connected.deadline.over);
   try {
     const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
     if (elsewhere !== undefined) return elsewhere;
@@ -142,8 +139,11 @@ function lockingOf(
   { run, stop, screen }: RunPlace,
 ): Locking {
   return {
-    take: (stack, store) =>
-      holdLock({ store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop }, screen),
+    take: (stack, store, { deadline }) =>
+      holdLock(
+        { store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop, deadline },
+        screen,
+      ),
     free: (stack, store) => freeLeftLock({ store, stack: stack.name, run }, screen),
   };
 }

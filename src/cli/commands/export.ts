@@ -8,7 +8,7 @@ import type { Registry } from '../../model/kind.ts';
 import type { Ledger } from '../../model/ledger.ts';
 import type { Stack, Target } from '../../model/target.ts';
 import { printable } from '../../report/printable.ts';
-import { connectToRead } from '../connect.ts';
+import { type Connected, connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type Checked, checkManifests } from '../export/check.ts';
 import { type DraftedManifest, draftManifests } from '../export/draft.ts';
@@ -20,11 +20,14 @@ import {
   textOf,
   writeFiles,
 } from '../export/files.ts';
-import { openReadProgress } from '../export/progress.ts';
+import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
+import { hearEnd, type Stops } from '../hear-stops.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../open-ledger.ts';
+import { beginRun, type RunTime } from '../run-time.ts';
 import { printDiagnostics, printError, type Screen } from '../screen.ts';
+import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 
 export interface ExportOptions {
@@ -75,7 +78,22 @@ export async function exportLive(
     printError(screen, job);
     return exitCodes.error;
   }
-  const targets = await readTargets(job, options, place);
+  const stops = hearEnd(world);
+  try {
+    const targets = await unlessStopped(readTargets(job, options, { ...place, stops }), stops.stop);
+    return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, place });
+  } finally {
+    stops.forget();
+  }
+}
+
+async function draft(
+  targets: readonly ExportedTarget[],
+  job: Job,
+  { options, place }: Writing,
+): Promise<ExitCode> {
+  const { stack } = job;
+  const { world } = place;
   const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds: world.kinds }));
   const checked = await checkManifests(drafted, { ...job, kinds: world.kinds, targets });
   const wrote = await write(checked.manifests, job, { options, place });
@@ -120,13 +138,17 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
 async function readTargets(
   { stack, targets, wanted, declared }: Job,
   options: ExportOptions,
-  { world, screen }: Place,
+  { world, screen, stops }: Place & { readonly stops: Omit<Stops, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
-  const ledger = await readLedger(stack, world);
-  const connected = await connectToRead({ ...stack, targets }, world);
-  const progress = openReadProgress(screen);
+  const time = beginRun(stack.timeout, stops);
+  const { deadline } = time;
+  let connected: Connected | undefined;
+  let progress: ReadProgress | undefined;
   try {
+    const ledger = await readLedger(stack, world, time);
+    connected = await connectToRead({ ...stack, targets }, world, { deadline, signal: stops.over });
+    progress = openReadProgress(screen);
     const request = {
       kinds: world.kinds,
       wanted,
@@ -136,13 +158,14 @@ async function readTargets(
     };
     return await Promise.all(connected.targets.map((target) => readExport(target, request)));
   } finally {
-    progress.end();
-    await connected.close();
+    progress?.end();
+    await connected?.close();
+    deadline.clear();
   }
 }
 
-async function readLedger(stack: Stack, world: World): Promise<Ledger> {
-  const store = await openLedger(stack, world);
+async function readLedger(stack: Stack, world: World, time: RunTime): Promise<Ledger> {
+  const store = await openLedger(stack, world, time);
   try {
     return await store.read();
   } finally {

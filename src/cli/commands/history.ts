@@ -4,13 +4,16 @@ import { renderEntryJson, renderHistoryJson } from '../../report/history-json.ts
 import { renderEntry, renderHistory } from '../../report/history-text.ts';
 import { renderRevert } from '../../report/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { openStackLedger } from '../open-stack-ledger.ts';
+import { hearEnd } from '../hear-stops.ts';
+import { withStackLedger } from '../open-stack-ledger.ts';
 import { printError, printJson, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 
 interface Place {
   readonly world: World;
   readonly screen: Screen;
+  /** seconds that the run may take */
+  readonly timeout?: number | undefined;
 }
 
 export async function history(
@@ -19,10 +22,7 @@ export async function history(
   place: Place,
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const opened = await openStackLedger(path, place);
-  if (typeof opened === 'number') return opened;
-  const { stack, store } = opened;
-  try {
+  return withStackLedger(path, { ...place, stops: hearEnd(world) }, async ({ stack, store }) => {
     const found = await store.readEntries(limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
@@ -34,9 +34,7 @@ export async function history(
       for (const { message } of damaged) printError(screen, message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 export interface ShowOptions {
@@ -50,10 +48,7 @@ export async function showHistory(
   { revert, place }: ShowOptions & { readonly place: Place },
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const opened = await openStackLedger(path, place);
-  if (typeof opened === 'number') return opened;
-  const { stack, store } = opened;
-  try {
+  return withStackLedger(path, { ...place, stops: hearEnd(world) }, async ({ stack, store }) => {
     const outlives = (name: string) => {
       const ownership = world.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
@@ -66,9 +61,7 @@ export async function showHistory(
     if (screen.format === 'json' && !revert) printJson(screen, (told) => renderEntryJson(entry, told));
     else world.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, screen)}\n`);
     return exitCodes.done;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 function show(entry: HistoryEntry, { paint, width }: Screen): string {

@@ -1,5 +1,6 @@
 /** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan.ts';
 import { renderPlanJson } from '../../report/plan-json.ts';
 import { renderPlan } from '../../report/plan-text.ts';
@@ -7,13 +8,15 @@ import { printable } from '../../report/printable.ts';
 import { shellWord } from '../../report/shell-word.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { hearEnd } from '../hear-stops.ts';
 import { makePlan } from '../make-plan.ts';
 import { noteMissingSecrets } from '../missing-secrets.ts';
 import { writePlanFile } from '../plan-file.ts';
-import { prepareRun } from '../prepare-run.ts';
+import { type Prepared, prepareRun } from '../prepare-run.ts';
 import { printJson, type Screen } from '../screen.ts';
 import { secretPlace } from '../secrets.ts';
 import { stackWords } from '../stack-words.ts';
+import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
 
 export interface PlanOptions {
@@ -32,15 +35,48 @@ export async function plan(
   options: PlanOptions,
   { world, screen }: { world: World; screen: Screen },
 ): Promise<ExitCode> {
-  const { calls = false, complete, timeout } = options;
+  const { complete, timeout } = options;
   const stack = stackWords(path, complete);
-  const prepared = await prepareRun(path, { world, screen }, { connect: connectToRead, complete, timeout });
-  if (typeof prepared === 'number') return prepared;
+  const stops = hearEnd(world);
+  try {
+    const prepared = await prepareRun(
+      path,
+      { world, screen },
+      {
+        stops,
+        connect: (stack, world, { deadline }) =>
+          connectToRead(stack, world, { deadline, signal: stops.over }),
+        complete,
+        timeout,
+      },
+    );
+    return typeof prepared === 'number'
+      ? prepared
+      : await tell(prepared, options, { stack, screen, stop: stops.stop });
+  } finally {
+    stops.forget();
+  }
+}
+
+interface Telling {
+  /** what names the stack on the command line */
+  readonly stack: string | undefined;
+  readonly screen: Screen;
+  readonly stop: AbortSignal;
+}
+
+async function tell(
+  prepared: Prepared<ReaderConnection>,
+  options: PlanOptions,
+  { stack, screen, stop }: Telling,
+): Promise<ExitCode> {
+  const { world } = screen;
   try {
     const { request } = prepared;
-    const place = secretPlace(request.stack, world);
-    const made = await noteMissingSecrets((await makePlan(request)).plan, place);
-    printPlan(screen, made, { calls, stack });
+    const planning = await unlessStopped(makePlan(request), stop);
+    if (planning === 'stopped') return exitCodes.interrupted;
+    const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, world));
+    printPlan(screen, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       await writePlanFile(options.out, world.cwd, made);
       const command = ['trueup apply', shellWord(options.out), stack]

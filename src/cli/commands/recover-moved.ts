@@ -29,6 +29,7 @@ import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../make-plan.ts';
 import { openLedger } from '../open-ledger.ts';
+import { beginRun, type RunTime } from '../run-time.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
 import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
@@ -42,6 +43,7 @@ interface Place {
 /** What holds the lock gives it back whatever stops it. */
 interface RunPlace extends Place {
   readonly stop: AbortSignal;
+  readonly time: RunTime;
 }
 
 export interface MovedOptions {
@@ -63,8 +65,10 @@ export async function recoverMoved(
     return exitCodeOf(diagnostics);
   }
   printWarnings(screen, diagnostics);
-  const store = await openLedger(stack, world);
-  const { stop, forget } = hearStops(world);
+  const stops = hearStops(world);
+  const { stop } = stops;
+  const time = beginRun(stack.timeout, stops);
+  const store = await openLedger(stack, world, time);
   try {
     const held = await holdLock(
       {
@@ -74,18 +78,20 @@ export async function recoverMoved(
         timeout: 0,
         path,
         stop,
+        deadline: time.deadline,
       },
       screen,
     );
     if (typeof held === 'number') return held;
     try {
-      return await carry({ stack, resources, store }, options, { ...place, stop });
+      return await carry({ stack, resources, store }, options, { ...place, stop, time });
     } finally {
       await held.release();
     }
   } finally {
-    forget();
     await store.close();
+    time.deadline.clear();
+    stops.forget();
   }
 }
 
@@ -203,10 +209,10 @@ async function look(looking: Looking, place: RunPlace): Promise<CarriedOver> {
 async function readAlone(
   { stack, resources, target }: Looking,
   ledger: Ledger,
-  { world, stop }: RunPlace,
+  { world, time: { deadline, over } }: RunPlace,
 ): Promise<PlanInput> {
   const alone = { ...stack, targets: [target] };
-  const connected = await connectToRead(alone, world, stop);
+  const connected = await connectToRead(alone, world, { deadline, signal: over });
   try {
     return await readPlanInput({
       stack: alone,

@@ -23,6 +23,7 @@ import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../make-plan.ts';
 import { openLedger } from '../open-ledger.ts';
+import { beginRun, type RunTime } from '../run-time.ts';
 import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
 import { unlessStopped } from '../unless-stopped.ts';
 import type { World } from '../world.ts';
@@ -57,18 +58,20 @@ export async function recover(
     return exitCodes.error;
   }
   printWarnings(screen, diagnostics);
-  const store = await openLedger(stack, world);
-  const { stop, forget } = hearStops(world);
+  const stops = hearStops(world);
+  const { stop } = stops;
+  const time = beginRun(stack.timeout, stops);
+  const store = await openLedger(stack, world, time);
   try {
     const state = await lookAt(store);
     if (state.is === 'whole') return tellWhole(state.ledger, store, place);
-    const former = await openFormerLedger(stack, place);
+    const former = await openFormerLedger(stack, { ...place, time });
     if (typeof former === 'number') return former;
     await former?.close();
     if (former !== undefined && isPending(former)) return tellFormer(former, place);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
-    const input = await unlessStopped(readInput(about, place, stop), stop);
+    const input = await unlessStopped(readInput(about, place, time), stop);
     if (input === 'stopped') return tellUnwritten(screen, stop);
     const rebuilt = rebuild(input, world.kinds);
     if (rebuilt === undefined) {
@@ -83,10 +86,11 @@ export async function recover(
     tell({ ...rebuilt, ledger }, { state, store, input, place });
     const refusal = await askToWrite(options, place, stop);
     if (refusal !== undefined) return refusal;
-    return await write(ledger, { store, stack: stack.name, path }, place);
+    return await write(ledger, { store, stack: stack.name, path, stop, time }, place);
   } finally {
-    forget();
     await store.close();
+    time.deadline.clear();
+    stops.forget();
   }
 }
 
@@ -127,9 +131,9 @@ const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 async function readInput(
   about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
   { world }: Place,
-  stop: AbortSignal,
+  { deadline, over }: RunTime,
 ): Promise<PlanInput> {
-  const connected = await connectToRead(about.stack, world, stop);
+  const connected = await connectToRead(about.stack, world, { deadline, signal: over });
   try {
     return await readPlanInput({ ...about, kinds: world.kinds, ledger: noLedger, connected });
   } finally {
@@ -237,15 +241,17 @@ interface Writing {
   readonly store: StackStore;
   readonly stack: string;
   readonly path: string | undefined;
+  readonly stop: AbortSignal;
+  readonly time: RunTime;
 }
 
 async function write(
   ledger: Ledger,
-  { store, stack, path }: Writing,
+  { store, stack, path, stop, time: { deadline } }: Writing,
   { world, screen }: Place,
 ): Promise<ExitCode> {
-  const { signal: stop } = new AbortController();
-  const held = await holdLock({ store, stack, run: identifyRun(world), timeout: 0, path, stop }, screen);
+  const run = identifyRun(world);
+  const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, screen);
   if (typeof held === 'number') return held;
   try {
     // Somebody may have mended it, or applied, while this was read and agreed to.

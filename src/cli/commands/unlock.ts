@@ -6,41 +6,45 @@ import type { LedgerLock, StackStore } from '../../model/ledger.ts';
 import type { Stack } from '../../model/target.ts';
 import { lockLines } from '../../report/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { hearStops } from '../hear-stops.ts';
 import { openLedger } from '../open-ledger.ts';
-import { openStackLedger } from '../open-stack-ledger.ts';
+import { withStackLedger } from '../open-stack-ledger.ts';
 import { raiseSerial } from '../raise-serial.ts';
+import type { RunTime } from '../run-time.ts';
 import { printError, type Screen } from '../screen.ts';
 import type { World } from '../world.ts';
 
+export interface UnlockOptions {
+  readonly id: string;
+  /** seconds that the run may take */
+  readonly timeout?: number;
+}
+
 export async function unlock(
   path: string | undefined,
-  { id }: { readonly id: string },
+  { id, timeout }: UnlockOptions,
   place: { readonly world: World; readonly screen: Screen },
 ): Promise<ExitCode> {
   const { world, screen } = place;
-  const opened = await openStackLedger(path, place);
-  if (typeof opened === 'number') return opened;
-  const { stack, store } = opened;
   const tellRemoved = (name: string, lock: LedgerLock) => {
     world.stdout.write(`Unlocked stack "${name}"; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
-  try {
+  const stops = hearStops(world);
+  return withStackLedger(path, { ...place, timeout, stops }, async ({ stack, store, time }) => {
     const removed = await takeAway(id, store, world);
     if (removed !== undefined) return tellRemoved(stack.name, removed);
     // An apply of a stack that goes on under another name holds the lock of the former one, too.
     const former = stack.renamedFrom;
     const formers =
-      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, world);
+      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { world, time });
     if (former !== undefined && formers !== undefined) return tellRemoved(former, formers);
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
     printError(screen, `stack "${stack.name}" is not locked with this id: ${why}`);
     return exitCodes.error;
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 /** The serial first: as soon as the lock is free, another run may begin. */
@@ -55,8 +59,12 @@ async function takeAway(
   return store.unlock(id);
 }
 
-async function unlockFormer(id: string, stack: Stack, world: World): Promise<LedgerLock | undefined> {
-  const store = await openLedger(stack, world);
+async function unlockFormer(
+  id: string,
+  stack: Stack,
+  { world, time }: { readonly world: World; readonly time: RunTime },
+): Promise<LedgerLock | undefined> {
+  const store = await openLedger(stack, world, time);
   try {
     return await takeAway(id, store, world);
   } finally {
