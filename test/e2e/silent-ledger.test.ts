@@ -126,6 +126,7 @@ describe('a remote that never tells what was applied last', () => {
     await stack.begin(workspace('app'));
     await rm(join(stack.directory, '.git'), { recursive: true });
     commitAll('a clone that does not know it');
+    await stack.declare(workspace('app', { description: 'new' }));
     git(stack.directory, 'remote', 'add', 'origin', `git://127.0.0.1:${server.port}/remote.git`);
     const running = startTrueup(['plan', '--timeout', '3s'], { cwd: stack.directory, env: secrets });
     const { code, out } = await running.ended;
