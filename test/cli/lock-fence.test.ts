@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LockFence } from '../../src/cli/lock-fence.ts';
-import { type LedgerLock, LockLost } from '../../src/model/ledger.ts';
+import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/ledger.ts';
 import { lock } from '../ledger/kept-things.ts';
 
 /** A fence whose store answers when the test says so, at a time that the test sets. */
@@ -138,5 +138,24 @@ describe('a store that takes longer than five seconds to answer', () => {
     }
     await fence.pass();
     expect(asked()).toBe(2);
+  });
+});
+
+describe('a look that ended with the run', () => {
+  it('is no answer: the lock is looked at once more, for what is in flight', async () => {
+    const answers = [() => Promise.reject(new WaitEnded()), async () => mine];
+    let now = 0;
+    const fence = new LockFence({
+      store: { readLock: () => answers.shift()?.() ?? Promise.reject(new WaitEnded()) },
+      id: 'mine',
+      now: () => now,
+      tellSlow: () => {},
+    });
+    now = 5_001;
+    await fence.pass();
+    expect(answers).toEqual([]);
+    expect(fence.lost.aborted).toBe(false);
+    now = 10_003;
+    await expect(fence.pass()).rejects.toBeInstanceOf(LockLost);
   });
 });
