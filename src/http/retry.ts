@@ -117,12 +117,13 @@ function backoff(tries: number, { base, longest }: Patience, random: () => numbe
 const shortest = 100;
 
 /**
- * The wait that the service asks for, in milliseconds: `Retry-After` as seconds or a date, else `X-RateLimit-Reset` as
- * seconds remaining, fractions allowed (facts on workspaces, 1.2). A moment since 1970 in place of seconds is understood.
+ * The wait that the service asks for, in milliseconds: `Retry-After` as seconds or a date, else, with 429,
+ * `X-RateLimit-Reset` as seconds remaining, fractions allowed (facts on workspaces, 1.2): some send that with every answer,
+ * and then it asks for nothing. A moment since 1970 in place of seconds is understood.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
-  const wait =
-    retryAfter(headerOf(answer, 'retry-after'), now) ?? seconds(headerOf(answer, 'x-ratelimit-reset'), now);
+  const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
+  const wait = retryAfter(headerOf(answer, 'retry-after'), now) ?? seconds(reset, now);
   return wait === undefined ? undefined : Math.max(shortest, wait);
 }
 

@@ -134,4 +134,11 @@ describe('askedWait', () => {
   ])('reads %j', (given, wait) => {
     expect(askedWait({ kind: 'answered', status: 429, headers: given, text: '' }, now)).toBe(wait);
   });
+
+  it.each([408, 500, 502, 503])('believes nothing but Retry-After of a %d', (status) => {
+    const reset = { 'x-ratelimit-reset': '3000' };
+    const answer = { kind: 'answered', status, text: '' } as const;
+    expect(askedWait({ ...answer, headers: reset }, now)).toBeUndefined();
+    expect(askedWait({ ...answer, headers: { ...reset, 'retry-after': '3' } }, now)).toBe(3000);
+  });
 });

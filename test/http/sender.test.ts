@@ -226,6 +226,14 @@ describe('429', () => {
     expect(clock.now() - began).toBeLessThan(pause + 50);
   });
 
+  it('alone makes X-RateLimit-Reset a wait: a gateway that fails may send that always', async () => {
+    const headers = { 'x-ratelimit-reset': '3000' };
+    const server = await listen(inTurn({ status: 502, headers }, { body: {} }));
+    const { reader, clock } = open({ url: server.url });
+    expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 200 });
+    expect(clock.waits).toEqual([500]);
+  });
+
   it('holds up every other request to the target, writes included', async () => {
     const held = Promise.withResolvers<void>();
     const wait = () => {
