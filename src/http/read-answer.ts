@@ -58,15 +58,30 @@ function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets):
   return body === undefined ? foreignWords(secrets.redact(raw.text)) : failureWords(body);
 }
 
-/** undefined when there is text and it is no JSON; null when there is none */
+/** No service of these nests deeper than a tenth of it; whoever goes through a body does so by recursion. */
+const deepest = 200;
+
+/** undefined when there is text and it is no JSON that anybody could read; null when there is none */
 function parse(text: string): Json | undefined {
   if (text.trim() === '') return null;
   try {
     const body: Json = JSON.parse(text);
-    return body;
+    return isDeeperThan(deepest, body) ? undefined : body;
   } catch {
     return undefined;
   }
+}
+
+/** Level by level, for the depth of it is what is in question. */
+function isDeeperThan(levels: number, body: Json): boolean {
+  let level: readonly Json[] = [body];
+  for (let left = levels; left > 0 && level.length > 0; left -= 1) level = level.flatMap(membersOf);
+  return level.length > 0;
+}
+
+function membersOf(body: Json): readonly Json[] {
+  if (Array.isArray(body)) return body as readonly Json[];
+  return isJsonObject(body) ? Object.values(body) : [];
 }
 
 function requestIdOf(body: Json | undefined): string | undefined {

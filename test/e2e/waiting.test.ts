@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from './bench.ts';
 import { role, workspace } from './documents.ts';
 import { storeOf } from './locked-stack.ts';
+import { madeUp } from './faulty-proxy.ts';
 import { startTrueup } from './running.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
@@ -116,6 +117,31 @@ describe('a service that asks for time', () => {
     const { out } = await stack.run(['plan'], 1);
     expect(out.replace(/\s+/g, ' ')).toContain('target "prod" asks to wait for 7200 s, and this run has');
     expect(bench.wire.seen.filter(({ path }) => path.includes('auth/cluster')).length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a gateway that fails', () => {
+  it('and tells when its limit is counted anew, as it always does, is not asking for time', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, fault: { answer: 502, headers: { 'x-ratelimit-reset': '3000' } } });
+    const { out, err } = await stack.run(['plan', '--timeout', '5m'], 0);
+    expect(out).toContain('1 to create');
+    expect(err).not.toContain('3000');
+  });
+
+  it('with an answer that is nested without end is told like any other', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const text = '['.repeat(200_000) + ']'.repeat(200_000);
+    bench.wire.guardBy(async ({ path }, pass) =>
+      listing.path.test(path) ? { ...madeUp({ answer: 403 }), text } : pass(),
+    );
+    const { out, err } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain('cannot be listed: GET');
+    expect(out + err).not.toContain('RangeError');
   });
 });
 

@@ -92,6 +92,19 @@ describe('an answer', () => {
     );
   });
 
+  it.each([
+    ['lists', '['.repeat(200_000) + ']'.repeat(200_000)],
+    ['objects', `${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}`],
+  ])('that is nested without end (%s) is no answer of this service', async (_, body) => {
+    const server = await listen((_request, count) => ({ status: count % 2 === 1 ? 400 : 200, body }));
+    for (const dialect of [neutral, findDialect('workspaces', 'hcp-terraform') ?? expect.unreachable()]) {
+      const { reader } = open({ url: server.url, dialect });
+      expect(await reader.get('/workspaces/ws-1')).toMatchObject({ status: 400, body: null });
+      const error = await failureOf(reader.get('/workspaces/ws-1'));
+      expect(error.message).toContain('answered 200 with no JSON');
+    }
+  });
+
   it('that redirects says where to', async () => {
     const server = await listen(() => ({
       status: 307,
