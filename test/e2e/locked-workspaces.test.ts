@@ -144,6 +144,22 @@ describe('a lock of ours that somebody took off and put on again', () => {
     },
   );
 
+  it('stays where the service tells neither who holds a lock nor why: nothing proves that it is ours', async () => {
+    const { bench, stack, app } = await takenOver('theirs');
+    await stack.declare(app({}));
+    bench.wire.guardBy(async ({ method }, pass) => {
+      const answer = await pass();
+      const untold = (key: string, value: unknown) => (/^locked-(by|reason)$/.test(key) ? undefined : value);
+      return method === 'GET' ? { ...answer, text: JSON.stringify(JSON.parse(answer.text, untold)) } : answer;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'nothing proves that this stack did it: the lock is left alone',
+    );
+    expect(bench.written()).not.toContain('POST /api/v2/workspaces/ws-…/actions/unlock');
+    expect(await lockOf(bench)).toBe('theirs');
+  });
+
   it('stays when the field is reset, and everything else goes on', async () => {
     const { bench, stack, app } = await takenOver('theirs');
     await stack.declare(app({}));

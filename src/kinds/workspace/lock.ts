@@ -1,6 +1,7 @@
 /**
  * Whose lock it is. Ours is only one that the ledger says that we took, that is held still, and that is the same one by
- * all that the service tells of it: who holds it and why. Somebody may have taken ours off and put on another (RULES 18).
+ * all that the service tells of it, who holds it and why, and by one of the two at least: what tells neither may be
+ * anybody's. Somebody may have taken ours off and put on another (RULES 18).
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
@@ -26,10 +27,20 @@ export function lockOf({ attributes, relationships }: WorkspaceItem): Record<str
   };
 }
 
-export function holdsLock({ facts }: LiveResource, record: LedgerRecord | undefined): boolean {
+export function holdsLock(live: LiveResource, record: LedgerRecord | undefined): boolean {
+  return whoseLock(live, record) === 'ours';
+}
+
+/** `untold`: nothing says that it is not the one that we took, and nothing says that it is. */
+function whoseLock({ facts }: LiveResource, record: LedgerRecord | undefined): 'ours' | 'theirs' | 'untold' {
   const { locked, lockedBy } = record?.marks ?? {};
-  if (facts['locked'] !== true || record === undefined || locked !== true) return false;
-  return agree(facts['lockedBy'], lockedBy) && agree(facts['lockedReason'], reasonOf(record));
+  if (facts['locked'] !== true || record === undefined || locked !== true) return 'theirs';
+  const words = [
+    compareTold(facts['lockedBy'], lockedBy),
+    compareTold(facts['lockedReason'], reasonOf(record)),
+  ];
+  if (words.includes('another')) return 'theirs';
+  return words.includes('same') ? 'ours' : 'untold';
 }
 
 /** Who lets a workspace go gives the lock back, if it is ours. */
@@ -43,12 +54,14 @@ function reasonOf({ marks = {}, fields }: LedgerRecord): Json | undefined {
   return isJsonObject(fields['lock']) ? (fields['lock']['reason'] ?? '') : undefined;
 }
 
-/** What one of the two does not tell is no difference. */
-function agree(live: Json | undefined, recorded: Json | undefined): boolean {
-  return (live ?? null) === null || (recorded ?? null) === null || sameJson(live, recorded);
+/** What one of the two does not tell is no difference, and no proof; no more is a lack of reason, which many locks share. */
+function compareTold(live: Json | undefined, recorded: Json | undefined): 'same' | 'another' | 'untold' {
+  if ((live ?? null) === null || (recorded ?? null) === null) return 'untold';
+  if (!sameJson(live, recorded)) return 'another';
+  return live === '' ? 'untold' : 'same';
 }
 
-/** A sentence about a lock that is not ours, where somebody asked for none: it stays, and the rest goes on. */
+/** A sentence about a lock that is not proved to be ours, where somebody asked for none: it stays, and the rest goes on. */
 export function foreignLockNotes(
   live: LiveResource,
   record: LedgerRecord | undefined,
@@ -56,7 +69,9 @@ export function foreignLockNotes(
 ): string[] {
   if (live.facts['locked'] !== true || holdsLock(live, record)) return [];
   const isAsked = asked || isJsonObject(record?.fields['lock']) || record?.marks?.['locked'] === true;
-  return isAsked ? [`it is locked${becauseOf(live)}, and not by this stack: the lock is left alone`] : [];
+  const whose =
+    whoseLock(live, record) === 'untold' ? 'nothing proves that this stack did it' : 'not by this stack';
+  return isAsked ? [`it is locked${becauseOf(live)}, and ${whose}: the lock is left alone`] : [];
 }
 
 /** ` ("frozen")`; empty where no reason is told. */
@@ -72,9 +87,11 @@ export function marks({ change, answers, live, record }: MarkContext): Readonly<
   const [taken, given] = [answerTo('lock'), answerTo('unlock')];
   if (taken !== undefined) return { locked: true, ...toldBy(taken) };
   if (given !== undefined && toldBy(given)['locked'] === false) return {};
-  if (live === undefined || !holdsLock(live, record)) return {};
-  // What the service tells now, or told once: a record from before it was remembered learns it here.
-  const known = (name: string) => live.facts[name] ?? record?.marks?.[name] ?? null;
+  const whose = live === undefined ? 'theirs' : whoseLock(live, record);
+  if (live === undefined || whose === 'theirs') return {};
+  // What the service tells now, or told once: a record from before it was remembered learns it here, of a lock that is ours.
+  const told = whose === 'ours' ? live.facts : {};
+  const known = (name: string) => told[name] ?? record?.marks?.[name] ?? null;
   return { locked: true, lockedBy: known('lockedBy'), lockedReason: known('lockedReason') };
 }
 

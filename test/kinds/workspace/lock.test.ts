@@ -131,6 +131,24 @@ it('A lock of ours is taken off when the workspace is released, and before it is
   ]);
 });
 
+describe('A lock that nothing proves to be ours', () => {
+  it.each<[string, Partial<LiveWorkspace>, JsonObject]>([
+    ['neither who holds it nor why', lockedBy(null, null), remembered],
+    ['only that it has no reason', lockedBy(null, ''), { ...remembered, lockedReason: '' }],
+    ['what it did not tell when we took it', lockedBy(theirs, ''), { locked: true, lockedReason: null }],
+  ])('as the service tells %s, is left alone, and the plan says so', (_, live, marks) => {
+    const records = recordWith(marks);
+    const says = 'it is locked, and nothing proves that this stack did it: the lock is left alone';
+    const { changes, mentions } = planned({}, live, records);
+    expect(changes).toEqual([]);
+    expect(mentions).toMatchObject([{ message: says }]);
+    const release = changeOf(planned(undefined, live, records), address);
+    expect(release.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
+    expect(release.notes).toEqual([says]);
+    expect(planned({}, live, records, { remove: 'safe' }).changes).toEqual([]);
+  });
+});
+
 describe('What is remembered of a lock', () => {
   const change = changeOf(planned({ lock: { reason: 'frozen' } }, {}), address);
   const unlocking = changeOf(planned({}, lockedBy(ours), recordWith(remembered)), address);
@@ -140,7 +158,11 @@ describe('What is remembered of a lock', () => {
     return { method: 'POST', url: '', status: 200, body: { data }, words: '' };
   };
   const live = (facts: JsonObject) => ({ address: change.address, spec: {}, witness: {}, facts });
-  const record = (marks: JsonObject): LedgerRecord => ({ origin: 'created', fields: { lock: {} }, marks });
+  const record = (marks: JsonObject): LedgerRecord => ({
+    origin: 'created',
+    fields: { lock: { reason: 'frozen' } },
+    marks,
+  });
   const marks = (context: object) =>
     kind.marks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
 
@@ -163,10 +185,12 @@ describe('What is remembered of a lock', () => {
   });
 
   it('lasts as long as it is the same lock, and learns what the service tells only now', () => {
-    const facts = { locked: true, lockedBy: ours, lockedReason: '' };
-    const known = { locked: true, lockedBy: ours, lockedReason: '' };
+    const facts = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
+    const known = { locked: true, lockedBy: ours, lockedReason: 'frozen' };
     expect(marks({ live: live(facts), record: record(known) })).toEqual(known);
     expect(marks({ live: live(facts), record: record({ locked: true }) })).toEqual(known);
+    const unproved = { locked: true, lockedBy: null, lockedReason: null };
+    expect(marks({ live: live(facts), record: record(unproved) })).toEqual(unproved);
     expect(marks({ live: live({ locked: true }), record: record(known) })).toEqual(known);
     expect(marks({ live: live({ ...facts, lockedBy: theirs }), record: record(known) })).toEqual({});
     expect(marks({ live: live({ ...facts, locked: false }), record: record(known) })).toEqual({});

@@ -198,7 +198,8 @@ describe('What the service will refuse', () => {
       ...facts,
     } as never,
   });
-  const record = { origin: 'created', fields: {}, marks: { locked: true } } as const;
+  const marks = { locked: true, lockedReason: 'frozen' };
+  const record = { origin: 'created', fields: {}, marks } as const;
 
   it('is a delete of what manages resources or is locked by others', () => {
     expect(kind.obstacles?.(live({}), 'delete')).toEqual([]);
@@ -208,7 +209,9 @@ describe('What the service will refuse', () => {
     expect(kind.obstacles?.(live({ locked: true, lockedReason: 'frozen' }), 'delete')).toEqual([
       'it is locked ("frozen")',
     ]);
-    expect(kind.obstacles?.(live({ locked: true }), 'delete', record)).toEqual([]);
+    const ours = live({ locked: true, lockedReason: 'frozen' });
+    expect(kind.obstacles?.(ours, 'delete', record)).toEqual([]);
+    expect(kind.obstacles?.(live({ locked: true }), 'delete', record)).toEqual(['it is locked']);
   });
 });
 

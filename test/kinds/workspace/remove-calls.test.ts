@@ -28,7 +28,8 @@ describe('Letting a workspace go', () => {
   });
 
   it('takes off our own lock first', () => {
-    const { calls } = removed(locked, { [address]: { id: 'ws-app', marks: { locked: true } } });
+    const marks = { locked: true, lockedReason: 'frozen' };
+    const { calls } = removed(locked, { [address]: { id: 'ws-app', marks } });
     expect(calls.map((call) => [lineOf(call), call.order])).toEqual([
       ['POST /workspaces/ws-app/actions/unlock', 25],
       ['POST /workspaces/ws-app/actions/safe-delete', 30],
