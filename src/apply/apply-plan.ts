@@ -39,10 +39,8 @@ export interface ApplyInput {
   readonly fence?: Fence;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
-  /** once aborted, nothing new is sent; what is in flight ends */
+  /** once aborted, nothing is sent any more, nor sent again; what is in flight ends */
   readonly stop?: AbortSignal;
-  /** once aborted, too, what is in flight breaks off: what of it was sent ends as unknown */
-  readonly cut?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
   pause(milliseconds: number): Promise<void>;
   tell(event: ApplyEvent): void;
@@ -144,7 +142,6 @@ class Work {
       stop: this.#stop,
       looks: this.#looksAt(change.address.target),
       ...(input.fence === undefined ? {} : { fence: input.fence }),
-      ...(input.cut === undefined ? {} : { cut: input.cut }),
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => this.#origins.set(text, origin),
       callEnded: (id) => {

@@ -6,10 +6,11 @@ import { type AddressText, formatAddress, parseAddress } from '../model/address.
 import type { Call, CallId } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Kind } from '../model/kind.ts';
-import { LedgerConflict, LockLost, type Origin } from '../model/ledger.ts';
+import type { Origin } from '../model/ledger.ts';
 import type { Outcome, OutcomeKind } from '../model/outcome.ts';
 import type { Spec } from '../model/resource.ts';
 import type { SecretSource } from '../model/target.ts';
+import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/recheck.ts';
@@ -18,15 +19,12 @@ import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './second-look.ts';
 import { type Failed, isNo, type Line, type Sent, sendCall } from './send-call.ts';
+import { whyStopped } from './why-stopped.ts';
 
 export interface ChangeTools extends Omit<Line, 'id' | 'insteadOfMark'> {
   readonly planning: Planning;
   /** ids given by calls of this apply */
   readonly ids: Map<AddressText, string>;
-  /** nothing new is sent any more */
-  readonly stop?: AbortSignal;
-  /** what is in flight breaks off as well */
-  readonly cut?: AbortSignal;
   /** passed by each try of each call */
   readonly fence?: Fence;
   /** what may be asked for the sake of refusals, by all changes of the target */
@@ -81,7 +79,6 @@ export class ChangeRun {
   readonly #tools: ChangeTools;
   readonly #ends = new Map<CallId, CallEnd>();
   #look: Promise<Look> | undefined;
-  #hasSent = false;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
@@ -95,8 +92,9 @@ export class ChangeRun {
       this.#tools.began();
     }
     this.#look ??= this.#lookAgain();
-    const verdict = await this.#look;
-    if (this.#isStopped() && !this.#hasSent && isOpen(verdict)) return this.#endCall(call, this.#notSent());
+    const verdict = await untilAborted(this.#look, this.#tools.stop).catch(() => undefined);
+    if (verdict === undefined || (this.#isStopped() && isOpen(verdict)))
+      return this.#endCall(call, this.#notSent());
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
     if (verdict.is === 'done') return this.#endCall(call, this.#foundThere());
@@ -116,8 +114,9 @@ export class ChangeRun {
 
   /** What becomes of what nobody will send any more. */
   #notSent(): CallEnd {
-    const reason: unknown = this.#tools.fence?.lost.reason ?? this.#tools.stop?.reason;
-    return { kind: 'skipped', detail: whyNotSent(reason) };
+    const { fence, stop } = this.#tools;
+    const signal = fence?.lost.aborted ? fence.lost : stop;
+    return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
   }
 
   async #lookAgain(): Promise<Look> {
@@ -133,7 +132,6 @@ export class ChangeRun {
 
   async #send(call: Call): Promise<CallEnd> {
     const { ids, planning, readSecret, fence } = this.#tools;
-    this.#hasSent = true;
     try {
       const request = await resolveCall(call, {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
@@ -185,8 +183,7 @@ export class ChangeRun {
   }
 
   #conclude(call: Call, sent: Sent): CallEnd {
-    const { cut, fence } = this.#tools;
-    if (sent.is === 'failed' && sent.unsent && (cut?.aborted || fence?.lost.aborted)) return this.#notSent();
+    if (sent.is === 'failed' && sent.unsent && this.#isStopped()) return this.#notSent();
     if (sent.is === 'already') return { kind: 'unchanged' };
     if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
@@ -285,12 +282,6 @@ function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
       after !== undefined && kind.fields[name]?.bearsBirthMark ? [[name, after] as const] : [],
     ),
   );
-}
-
-function whyNotSent(reason: unknown): string {
-  if (reason instanceof LockLost) return `not sent: ${reason.clause}`;
-  if (reason instanceof LedgerConflict) return 'not sent: another run has written the ledger';
-  return 'interrupted before it was started';
 }
 
 /** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */

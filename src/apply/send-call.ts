@@ -9,6 +9,7 @@ import type { Kind, Session } from '../model/kind.ts';
 import type { Origin } from '../model/ledger.ts';
 import type { LiveResource, Spec } from '../model/resource.ts';
 import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
+import { whyStopped } from './why-stopped.ts';
 
 export type Sent =
   | Carried
@@ -49,6 +50,8 @@ export interface Line {
   readonly id?: string | undefined;
   /** what its manifest puts in the place of the birth mark: it proves later who sent the create */
   readonly insteadOfMark: Spec;
+  /** once aborted nothing is sent any more; what became of what was sent is looked up all the same */
+  readonly stop?: AbortSignal;
   /** waits before a lost create is looked up; milliseconds */
   pause(milliseconds: number): Promise<void>;
 }
@@ -92,12 +95,25 @@ async function recoverCreate(call: Call, request: WireRequest, { line, lost, add
     const heard = sent.is === 'failed' ? `${sent.why}; looked up by name afterwards: ` : '';
     if (found.is === 'theirs') return failed(`${heard}${found.why}`);
     if (found.is === 'unknown') return { ...found, why: `${heard || lostWords}${found.why}` };
-    if (sent.is === 'failed' || attempt === createAttempts) {
-      return failed(`${sent.why}; looked up by name afterwards: it does not exist`);
-    }
+    const last = absentForGood(sent, attempt, line.stop);
+    if (last !== undefined) return last;
     sent = await sendOnce(call, request, { line, address });
   }
   return sent;
+}
+
+/** What a create ends with that was looked up and does not exist; undefined when it is to be sent once more. */
+function absentForGood(
+  { is, why }: Exclude<Sent, { is: 'ok' | 'already' }>,
+  attempt: number,
+  stop: AbortSignal | undefined,
+): Failed | undefined {
+  const says = `${why}; looked up by name afterwards: it does not exist`;
+  if (is === 'failed' || attempt === createAttempts) return failed(says);
+  // After one look only, what is still under way may arrive.
+  return stop?.aborted
+    ? { ...failed(`${says}; not sent again: ${whyStopped(stop)}`), inDoubt: true }
+    : undefined;
 }
 
 const lostWords = 'its answer was lost, and so was the look-up: ';
@@ -122,7 +138,9 @@ export function isNo({ refusal }: Failed): boolean {
 
 async function sendOnce(call: Call, request: WireRequest, { line, address }: Sending): Promise<Sent> {
   try {
-    const answer = await line.writer.send(request);
+    const answer = await line.writer.send(
+      line.stop === undefined ? request : { ...request, stop: line.stop },
+    );
     if (call.success.includes(answer.status)) return success(call, answer);
     if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { line, address });
     const why = describeAnswer(answer);

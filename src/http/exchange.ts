@@ -50,11 +50,19 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
   return typeof value === 'string' ? value : value?.[0];
 }
 
+export interface Limits {
+  /** breaks it off */
+  readonly signal?: AbortSignal;
+  /** keeps it from being sent while it waits for a connection; what is sent goes on */
+  readonly stop?: AbortSignal | undefined;
+  readonly bounds: Bounds;
+}
+
 /** @throws what the dispatcher itself throws: a request that it refuses to carry is a bug, not a broken exchange */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  { signal, bounds }: { readonly signal?: AbortSignal; readonly bounds: Bounds },
+  { signal, stop, bounds }: Limits,
 ): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const chunks: Buffer[] = [];
@@ -77,7 +85,8 @@ export function exchange(
 
   dispatcher.dispatch(request, {
     onRequestStart(controller) {
-      if (signal?.aborted) return controller.abort(reasonOf(signal));
+      const ended = [signal, stop].find((given) => given?.aborted);
+      if (ended !== undefined) return controller.abort(reasonOf(ended));
       started = controller;
     },
     onResponseStart(_, status, headers) {

@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import type { Json } from '../model/json.ts';
+import { untilAborted } from '../model/until-aborted.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './failures.ts';
@@ -31,6 +32,8 @@ export interface Outgoing {
   readonly signal?: AbortSignal;
   /** asked before each try, after all that there is to wait for */
   readonly permit?: () => Promise<void>;
+  /** once aborted no try is begun any more, and nothing is waited for but the answer to the one in flight */
+  readonly stop?: AbortSignal;
 }
 
 export interface SenderOptions {
@@ -62,6 +65,12 @@ interface Tried {
   readonly decision: Decision;
 }
 
+/** The newest try. */
+interface Made {
+  readonly turn: Turn;
+  readonly tried: Tried;
+}
+
 export class Sender {
   readonly #line: Line;
   readonly #dispatcher: Dispatcher;
@@ -86,11 +95,24 @@ export class Sender {
   async send(request: Outgoing): Promise<Answer> {
     for (const secret of request.secrets ?? []) this.#line.secrets.keep(secret);
     const history = { faults: 0, throttled: 0, spent: 0 };
-    let turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false, heard: false };
-    turn = { ...turn, token: await this.#token(turn) };
+    const turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false, heard: false };
+    const made: Made[] = [];
+    try {
+      return await this.#sendInTurn(turn, made);
+    } catch (error) {
+      const last = made.at(-1);
+      if (last === undefined || !this.#isLast(last)) throw error;
+      return this.#conclude(last.turn, last.tried);
+    }
+  }
+
+  /** @param made is given each try */
+  async #sendInTurn(first: Turn, made: Made[]): Promise<Answer> {
+    let turn = { ...first, token: await this.#token(first) };
     let doubted = false;
     for (;;) {
       const tried = await this.#try(turn);
+      made.push({ turn, tried });
       const next = {
         ...turn,
         attempt: turn.attempt + 1,
@@ -112,11 +134,24 @@ export class Sender {
     }
   }
 
+  /**
+   * Whether nothing comes after this try because the run was stopped, so that the request ends as the try did. One that was
+   * told to wait ends as not sent.
+   */
+  #isLast({ turn, tried: { result } }: Made): boolean {
+    if (this.#signalOf(turn).aborted || !turn.request.stop?.aborted) return false;
+    return result.kind === 'broken' || result.status !== 429;
+  }
+
   async #token(turn: Turn, refused?: string): Promise<string | undefined> {
+    const { stop } = turn.request;
+    if (stop?.aborted) throw this.#givenUp(turn, stop.reason);
     try {
-      const token = (await this.#provider?.(refused))?.trim();
+      const provided = this.#provider?.(refused);
+      const token = provided && (await untilAborted(provided, stop)).trim();
       return token && this.#line.secrets.keep(token);
     } catch (cause) {
+      if (stop?.aborted) throw this.#givenUp(turn, stop.reason);
       // What became of a login says nothing about the request that it was for.
       if (!(cause instanceof WireError)) throw cause;
       const { message, method, url } = cause;
@@ -127,19 +162,19 @@ export class Sender {
   /** One try in its turn. A pause of the target is set before the slot is given back, so that no one slips through. */
   async #try(turn: Turn): Promise<Tried> {
     const { throttle, clock, onTrace, waits } = this.#line;
-    const signal = this.#signalOf(turn);
-    const leave = await throttle.enter(signal).catch((cause: unknown) => {
+    const leave = await throttle.enter(this.#endOfWaits(turn)).catch((cause: unknown) => {
       throw this.#givenUp(turn, cause);
     });
     try {
-      await turn.request.permit?.().catch((cause: unknown) => {
+      await this.#mayBegin(turn).catch((cause: unknown) => {
         throw this.#givenUp(turn, cause);
       });
       const began = clock.now();
       this.#sent += 1;
       const answered = waits.begin(`the answer to ${turn.request.method} ${this.#urlOf(turn)}`);
       const result = await exchange(this.#dispatcher, this.#onTheWire(turn), {
-        signal,
+        signal: this.#signalOf(turn),
+        stop: turn.request.stop,
         bounds: this.#line.bounds,
       }).finally(answered);
       const milliseconds = clock.now() - began;
@@ -149,6 +184,12 @@ export class Sender {
     } finally {
       leave();
     }
+  }
+
+  /** Asked last: what is permitted may take its time, and the run be stopped meanwhile. */
+  async #mayBegin({ request: { permit, stop } }: Turn): Promise<void> {
+    if (permit !== undefined) await untilAborted(permit(), stop);
+    stop?.throwIfAborted();
   }
 
   /** What every answer tells of the target itself. */
@@ -199,7 +240,7 @@ export class Sender {
     if (milliseconds === 0) return;
     const over = this.#line.waits.begin(`${turn.request.method} ${this.#urlOf(turn)} is tried again`);
     await this.#line.clock
-      .wait(milliseconds, this.#signalOf(turn))
+      .wait(milliseconds, this.#endOfWaits(turn))
       .catch((cause: unknown) => {
         throw this.#givenUp(turn, cause);
       })
@@ -229,12 +270,19 @@ export class Sender {
 
   #givenUp(turn: Turn, cause: unknown): WireError {
     const about = { method: turn.request.method, url: this.#urlOf(turn), sent: turn.arrived, cause };
-    const why = cause instanceof Error ? cause.message : 'the run was stopped';
+    const isTold = cause instanceof Error && cause.name !== 'AbortError';
+    const why = isTold ? cause.message : 'the run was stopped';
     return new WireError(`${about.method} ${about.url} was given up: ${why}`, about);
   }
 
   #signalOf({ request }: Turn): AbortSignal {
     return request.signal ?? this.#line.signal;
+  }
+
+  /** Nothing is waited for on behalf of what will not be sent. */
+  #endOfWaits(turn: Turn): AbortSignal {
+    const { stop } = turn.request;
+    return stop === undefined ? this.#signalOf(turn) : AbortSignal.any([this.#signalOf(turn), stop]);
   }
 
   #urlOf({ request }: Turn): string {

@@ -46,6 +46,8 @@ export interface WireRequest {
   readonly secrets?: readonly string[];
   /** Asked when its turn has come, before each try: a try that it does not resolve for is not made. */
   readonly permit?: () => Promise<void>;
+  /** Once aborted it is sent no more, nor sent again, whatever it waits for; a try that is in flight goes on. */
+  readonly stop?: AbortSignal;
 }
 
 /** The service could not be reached, or its answer was lost. */

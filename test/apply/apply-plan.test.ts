@@ -20,7 +20,7 @@ const blueHome = {
 describe('a plan that is carried out', () => {
   test('sends the calls that it shows, and no others', async () => {
     const done = await applyToys(blueHome);
-    expect(done.requests).toEqual([
+    expect(done.requests.map(({ stop: _, ...request }) => request)).toEqual([
       { method: 'PATCH', path: '/houses/id-home', body: { colour: 'blue', friends: [] }, repeatable: true },
     ]);
     expect(done.summary).toEqual(['House/acme/home: applied']);
@@ -161,7 +161,7 @@ describe('a change with several calls', () => {
     expect(done.summary).toEqual(['House/acme/home: applied']);
   });
 
-  test('that was begun is finished after an interruption; nothing else is begun', async () => {
+  test('that was begun is not gone on with after an interruption, and says what it has done', async () => {
     const stop = new AbortController();
     const two = { ...world, desired: [...world.desired, desired(inn, { colour: 'blue' })] };
     const lives = [...world.live, live(inn, { spec: { colour: 'red' }, claim: 'mine' })];
@@ -177,7 +177,11 @@ describe('a change with several calls', () => {
         },
       },
     );
-    expect(done.summary).toEqual(['House/acme/home: applied', 'House/acme/inn: applied']);
+    expect(done.sent).toEqual(['PATCH /paint', 'PATCH /paint']);
+    expect(done.outcomes).toMatchObject([
+      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['home#paint'] },
+      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['inn#paint'] },
+    ]);
   });
 });
 
@@ -191,8 +195,8 @@ describe('an interruption', () => {
     const done = await applyToys(world, { stop: AbortSignal.abort() });
     expect(done.sent).toEqual([]);
     expect(done.outcomes.map(({ kind, detail }) => `${kind}: ${detail}`)).toEqual([
-      'skipped: interrupted before it was started',
-      'skipped: interrupted before it was started',
+      'skipped: not sent: the run was stopped',
+      'skipped: not sent: the run was stopped',
     ]);
     expect(done.ledger.records.has('Fence/acme/long')).toBe(true);
   });

@@ -328,7 +328,7 @@ describe('SIGTERM while an apply runs', () => {
     });
     expect(code, out).toBe(130);
     expect(out).toContain('1 applied, 1 skipped');
-    expect(out).toContain('interrupted before it was started');
+    expect(out).toContain('not sent: the run was stopped');
     expect(Object.keys((await stack.ledger()).records)).toEqual(['ClusterAuthConfig/prod/config']);
     await stack.run(['apply', '--yes'], 0);
   });

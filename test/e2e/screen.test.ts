@@ -286,7 +286,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     );
     expect(code, screen).toBe(130);
     expect(screen).toContain('2 applied, 1 skipped');
-    expect(screen).toContain('interrupted before it was started');
+    expect(screen).toContain('not sent: the run was stopped');
     expect(Object.keys((await stack.ledger()).records)).toEqual([
       'Workspace/acme/app',
       'Workspace/acme/app-2',

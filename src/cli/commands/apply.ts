@@ -243,7 +243,6 @@ async function applyWithProgress(
       store: prepared.store,
       ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
-      cut,
       readSecret: (source) => readSecret(source, secretPlace(prepared.request.stack, world)),
       pause: async (milliseconds) => {
         await pause(milliseconds, undefined, { signal: cut }).catch(() => {});

@@ -1,0 +1,9 @@
+/** Why a run sends nothing more, in a clause for its outcomes. */
+import { LedgerConflict, LockLost } from '../model/ledger.ts';
+
+/** @param stop aborted */
+export function whyStopped({ reason }: AbortSignal): string {
+  if (reason instanceof LockLost) return reason.clause;
+  if (reason instanceof LedgerConflict) return 'another run has written the ledger';
+  return 'the run was stopped';
+}

@@ -1,0 +1,150 @@
+// What becomes of a write once its run is told to stop: only what is in flight goes on. Every server is a real one on loopback.
+import { buildConnector, Client } from 'undici';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../src/http/clock.ts';
+import { exchange } from '../../src/http/exchange.ts';
+import { inTurn, listen } from './loopback.ts';
+import { failureOf, open } from './open-for-test.ts';
+
+const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
+const create = {
+  ...update,
+  method: 'POST',
+  path: '/organizations/acme/workspaces',
+  repeatable: false,
+} as const;
+
+describe('a write of a run that is stopped', () => {
+  /** A pause that lasts until somebody gives it up, and tells when it has begun. */
+  function stillClock() {
+    const begun = Promise.withResolvers<void>();
+    const wait = (_: number, signal?: AbortSignal) =>
+      new Promise<void>((__, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason));
+        begun.resolve();
+      });
+    return { clock: { now: () => systemClock.now(), wait }, begun: begun.promise };
+  }
+  const paused = { status: 429, headers: { 'retry-after': '60' } };
+
+  it('and waits for its turn is not sent', async () => {
+    const { clock, begun } = stillClock();
+    const stop = new AbortController();
+    const server = await listen(inTurn(paused, { body: {} }));
+    const { reader, openWriter } = open({ url: server.url, clock });
+    const read = failureOf(reader.get('/workspaces/ws-1'));
+    await begun;
+    const waiting = failureOf(openWriter().send({ ...update, stop: stop.signal }));
+    stop.abort();
+    expect(await waiting).toMatchObject({
+      sent: false,
+      message: expect.stringContaining('the run was stopped'),
+    });
+    expect(await Promise.race([read, 'still waits'])).toBe('still waits');
+    expect(server.lines).toEqual(['GET /api/v2/workspaces/ws-1']);
+  });
+
+  it('and was told to wait is not sent again: it did nothing', async () => {
+    const { clock, begun } = stillClock();
+    const stop = new AbortController();
+    const server = await listen(inTurn(paused, { body: {} }));
+    const sent = failureOf(
+      open({ url: server.url, clock })
+        .openWriter()
+        .send({ ...update, stop: stop.signal }),
+    );
+    await begun;
+    stop.abort();
+    expect(await sent).toMatchObject({ sent: false });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it.each([update, create])('and was answered otherwise ends as it was answered: $method', async (write) => {
+    const stop = new AbortController();
+    const server = await listen(() => {
+      stop.abort();
+      return { status: 503 };
+    });
+    const { openWriter } = open({ url: server.url });
+    expect(await openWriter().send({ ...write, stop: stop.signal })).toMatchObject({ status: 503 });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('may have been carried out by an earlier try, although the last one was told to wait', async () => {
+    const stop = new AbortController();
+    const server = await listen((_, count) => {
+      if (count === 2) stop.abort();
+      return count === 1 ? { status: 503 } : paused;
+    });
+    const sent = failureOf(
+      open({ url: server.url })
+        .openWriter()
+        .send({ ...update, stop: stop.signal }),
+    );
+    expect(await sent).toMatchObject({ sent: true });
+    expect(server.requests).toHaveLength(2);
+  });
+
+  it('and whose connection broke may have been carried out, and is not sent again', async () => {
+    const stop = new AbortController();
+    const server = await listen(() => {
+      stop.abort();
+      return 'drop';
+    });
+    const sent = failureOf(
+      open({ url: server.url })
+        .openWriter()
+        .send({ ...update, stop: stop.signal }),
+    );
+    expect(await sent).toMatchObject({ sent: true });
+    expect(server.requests).toHaveLength(1);
+  });
+
+  it('and is in flight goes on to its answer', async () => {
+    const stop = new AbortController();
+    const server = await listen(() => {
+      stop.abort();
+      return { body: { data: 'done' } };
+    });
+    const { openWriter } = open({ url: server.url });
+    const answer = await openWriter().send({ ...update, stop: stop.signal });
+    expect(answer).toMatchObject({ status: 200, body: { data: 'done' } });
+  });
+
+  it('while its permit or its token is asked for is not sent', async () => {
+    const stop = new AbortController();
+    const server = await listen(() => ({ body: {} }));
+    const halt = async () => stop.abort();
+    const permitted = open({ url: server.url }).openWriter();
+    expect(await failureOf(permitted.send({ ...update, stop: stop.signal, permit: halt }))).toMatchObject({
+      sent: false,
+    });
+    const later = new AbortController();
+    const token = () => {
+      later.abort();
+      return new Promise<string>(() => undefined);
+    };
+    const tokenless = open({ url: server.url, token }).openWriter();
+    expect(await failureOf(tokenless.send({ ...update, stop: later.signal }))).toMatchObject({ sent: false });
+    expect(server.requests).toEqual([]);
+  });
+
+  it('while its connection is opened is not sent over it', async () => {
+    const stop = new AbortController();
+    const server = await listen(() => ({ body: {} }));
+    const connect = buildConnector({});
+    const client = new Client(server.url, {
+      connect: (options, callback) => {
+        stop.abort();
+        connect(options, callback);
+      },
+    });
+    onTestFinished(() => client.destroy());
+    const bounds = { bytes: 1000, milliseconds: 60_000 };
+    const request = { method: 'PATCH', path: '/workspaces/ws-1', body: '{}' } as const;
+    const result = await exchange(client, request, { stop: stop.signal, bounds });
+    expect(result).toMatchObject({ kind: 'broken', sent: false });
+    expect(server.connections()).toBe(1);
+    expect(server.requests).toEqual([]);
+  });
+});
