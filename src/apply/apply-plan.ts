@@ -170,7 +170,7 @@ class Work {
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
     if (isTrue || done.calls.size > 0) this.#record(change, done, isTrue);
-    if (outcome.kind === 'unchanged' || (isTrue && change.calls.length === 0)) this.#forget(change);
+    if (isTrue && change.calls.length === 0) this.#forget(change);
     return outcome;
   }
 
@@ -183,7 +183,7 @@ class Work {
     this.#keeper.saveSoon();
   }
 
-  /** What is not declared, and was gone already or had nothing but its record. */
+  /** What is not declared, and has nothing but its record to let go of. */
   #forget({ address }: Change): void {
     const text = formatAddress(address);
     if (this.#input.planning.records.has(text)) return;

@@ -123,8 +123,12 @@ export class ChangeRun {
     const { planning, kind, session } = this.#tools;
     try {
       if (!planning.needsRecheck(this.change)) return { is: 'send' };
-      const live = await kind.readOne(session, this.change.address, this.change.id);
-      return planning.recheck(this.change, live);
+      const { address, id, action } = this.change;
+      const live = await kind.readOne(session, address, id);
+      const takesAway = action === 'delete' || action === 'release';
+      const doubt =
+        live === undefined && takesAway ? await kind.doubtGone?.(session, address, id) : undefined;
+      return doubt === undefined ? planning.recheck(this.change, live) : { is: 'failed', why: doubt };
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
     }

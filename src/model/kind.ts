@@ -39,6 +39,11 @@ export interface Kind {
   read(session: Session, wanted: Wanted): Promise<LiveSet>;
   /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
   readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
+  /**
+   * Of what a plan has seen, and `readOne` does not find: why it is not certainly gone, as the service contradicts itself
+   * (RULES 39). undefined: by this second witness, too, it is gone.
+   */
+  doubtGone?(session: Session, address: Address, id?: string): Promise<string | undefined>;
   /** What the answer to a write tells of the resource; undefined when it tells nothing of it (RULES 40). */
   answered?(call: Call, answer: Answer): Answered | undefined;
   /**

@@ -7,7 +7,7 @@ import { fields } from './fields.ts';
 import { foldPolicies } from './fold-policies.ts';
 import { names } from './names.ts';
 import { prepare } from './prepare.ts';
-import { read, readOne } from './read.ts';
+import { doubtGone, read, readOne } from './read.ts';
 import { likeness, risk } from './risk.ts';
 import { roleSpec } from './schema.ts';
 
@@ -24,6 +24,7 @@ export const clusterAuthRole: Kind = {
   check,
   read,
   readOne,
+  doubtGone,
   prepare,
   calls,
   risk,

@@ -71,6 +71,11 @@ export async function readOne(session: Session, address: Address): Promise<LiveR
   return role.live;
 }
 
+/** @returns why the role, which answers that there is none, is not certainly gone: a list made now still names it */
+export async function doubtGone(session: Session, { name }: Address): Promise<string | undefined> {
+  return (await notGone(session, [names.fold(name)])).get(names.fold(name));
+}
+
 /** Declared and recorded, as the service spells names (facts 2.5). */
 function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
   const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];

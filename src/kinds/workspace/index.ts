@@ -11,7 +11,7 @@ import { foldOperations } from './fold-operations.ts';
 import { lostAnswer, marks, released } from './lock.ts';
 import { obstacles, overridden } from './obstacles.ts';
 import { prepare } from './prepare.ts';
-import { read, readOne } from './read.ts';
+import { doubtGone, read, readOne } from './read.ts';
 import { likeness, risk } from './risk.ts';
 import { workspaceSpec } from './schema.ts';
 
@@ -32,6 +32,7 @@ export const workspace: Kind = {
   check,
   read,
   readOne,
+  doubtGone,
   answered,
   lostAnswer,
   prepare,

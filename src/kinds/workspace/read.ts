@@ -10,6 +10,7 @@ import { WireError } from '../../model/wire.ts';
 import { listWorkspaces, type WorkspaceList } from '../../targets/workspaces/list-workspaces.ts';
 import {
   belongs,
+  readWorkspace,
   readWorkspaceAnywhere,
   readWorkspaceWithTags,
   unread,
@@ -59,6 +60,17 @@ export async function readOne(
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
   return liveWorkspace(address, { ...found, retention: answer.policy });
+}
+
+/** @returns why the workspace, of whose id there is none, is not certainly gone: by its name it is still found */
+export async function doubtGone(
+  session: Session,
+  { name }: Address,
+  id?: string,
+): Promise<string | undefined> {
+  const named = await readWorkspace(session, name);
+  if (named === undefined || named.id !== id) return undefined;
+  return `workspace "${name}" was not read: it is found by its name, and answers by its id that there is none`;
 }
 
 /**

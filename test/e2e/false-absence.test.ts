@@ -1,0 +1,146 @@
+/** A service that answers once that there is none of what is there: a record goes only when a plan has seen it gone. */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench } from './bench.ts';
+import { role, workspace } from './documents.ts';
+import { type Answer, madeUp, type SeenRequest } from './faulty-proxy.ts';
+
+const none = madeUp({ answer: 404, body: { errors: [] } });
+
+/** Of the requests that match, the one of this number (from 1) is answered so; `answer` may act first. */
+function answerOnce(
+  asked: { readonly is: (request: SeenRequest) => boolean; readonly number: number },
+  answer: (pass: () => Promise<Answer>) => Promise<Answer>,
+) {
+  let count = 0;
+  return async (request: SeenRequest, pass: () => Promise<Answer>): Promise<Answer | undefined> => {
+    if (!asked.is(request)) return undefined;
+    count += 1;
+    return count === asked.number ? answer(pass) : pass();
+  };
+}
+
+type Answering = ReturnType<typeof answerOnce>;
+
+function answerBy(bench: Bench, ...answering: Answering[]): void {
+  bench.wire.guardBy(async (request, pass) => {
+    for (const answer of answering) {
+      const given = await answer(request, pass);
+      if (given !== undefined) return given;
+    }
+    return pass();
+  });
+}
+
+async function recordOf(stack: Checkout, address: string): Promise<unknown> {
+  return (await stack.ledger()).records[address];
+}
+
+describe('a role that is to be deleted and answers, in the last look, that there is none', () => {
+  const old = 'ClusterAuthRole/prod/payments-old';
+  const isRead = ({ method, path }: SeenRequest) => method === 'GET' && path.endsWith('/role/payments-old');
+  const isListed = ({ method }: SeenRequest) => method === 'LIST';
+
+  async function begun() {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['payments-*'] } });
+    await stack.begin(role('payments-api'), role('payments-old'));
+    await stack.declare(role('payments-api'));
+    return { bench, stack };
+  }
+
+  it('is listed still: nothing is sent, the record stays, and the next apply deletes it', async () => {
+    const { bench, stack } = await begun();
+    answerBy(
+      bench,
+      answerOnce({ is: isRead, number: 2 }, async () => none),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'role "payments-old" was not read: it is listed, also once more, and answers that there is none',
+    );
+    expect(out).not.toContain('nothing is left to do');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await recordOf(stack, old)).toMatchObject({ origin: 'created' });
+    bench.wire.guardBy(undefined);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/payments-old']);
+    expect(await recordOf(stack, old)).toBeUndefined();
+  });
+
+  it('and is not listed either is left to the plan that is made afterwards, which sees it', async () => {
+    const { bench, stack } = await begun();
+    const without = async (pass: () => Promise<Answer>) => {
+      const answer = await pass();
+      return { ...answer, text: answer.text.replace('"payments-old"', '"payments-api"') };
+    };
+    answerBy(
+      bench,
+      answerOnce({ is: isRead, number: 2 }, async () => none),
+      answerOnce({ is: isListed, number: 2 }, without),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toMatch(/unchanged +- ClusterAuthRole\/prod\/payments-old/);
+    expect(out).toContain('1 resource did not converge');
+    expect(await recordOf(stack, old)).toMatchObject({ origin: 'created' });
+    bench.wire.guardBy(undefined);
+    await stack.run(['apply', '--yes'], 0);
+    await expect(bench.byHandMount('GET', 'role/payments-old')).rejects.toThrow('404');
+  });
+
+  it('because somebody has deleted it is unchanged, and its record goes', async () => {
+    const { bench, stack } = await begun();
+    answerBy(
+      bench,
+      answerOnce({ is: isRead, number: 2 }, async (pass) => {
+        await bench.byHandMount('DELETE', 'role/payments-old');
+        return pass();
+      }),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('1 unchanged');
+    expect(await recordOf(stack, old)).toBeUndefined();
+  });
+});
+
+describe('a workspace that is to go and answers, in the last look, that there is none', () => {
+  async function refusedOnce(bench: Bench, name: string) {
+    const path = `/workspaces/${await bench.idOf(name)}`;
+    const is = (request: SeenRequest) => request.method === 'GET' && request.path.includes(`${path}?`);
+    answerBy(
+      bench,
+      answerOnce({ is, number: 1 }, async () => none),
+    );
+  }
+
+  it('is found by its name: it is not deleted, the record stays, and the next apply goes on', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old'));
+    await stack.declare(workspace('app'));
+    await refusedOnce(bench, 'old');
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'workspace "old" was not read: it is found by its name, and answers by its id that there is none',
+    );
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'created' });
+    bench.wire.guardBy(undefined);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('old')).toEqual([]);
+    expect(await recordOf(stack, 'Workspace/acme/old')).toBeUndefined();
+  });
+
+  it('is not taken for released either', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old', {}, { adopt: true }));
+    await stack.declare(workspace('app'));
+    await refusedOnce(bench, 'old');
+    await stack.run(['apply', '--yes'], 1);
+    expect(await recordOf(stack, 'Workspace/acme/old')).toMatchObject({ origin: 'adopted' });
+    bench.wire.guardBy(undefined);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('old')).toEqual({});
+    expect(await recordOf(stack, 'Workspace/acme/old')).toBeUndefined();
+  });
+});
