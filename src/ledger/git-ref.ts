@@ -2,18 +2,13 @@
  * Ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`: what a CI without any other storage has.
  * Every write is pushed with a lease on the state that it was made from; who loses the race looks again and decides anew.
  */
-import {
-  type HistoryEntry,
-  type Ledger,
-  LedgerConflict,
-  LedgerError,
-  type LedgerLock,
-} from '../model/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import type { GitPlace } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
-import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
+import { noLedger, parseLedger } from './ledger-text.ts';
+import { OwnWrites } from './own-writes.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
 /** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
@@ -32,6 +27,7 @@ class GitRef implements EndableStore {
   readonly place: string;
   readonly #stack: string;
   readonly #repository: GitRepository;
+  readonly #own: OwnWrites;
   /** what this store read or wrote last: good enough to try a write from, never to answer from */
   #last: Snapshot | undefined;
 
@@ -40,6 +36,7 @@ class GitRef implements EndableStore {
     this.#stack = stack;
     this.#repository = new GitRepository(at, { remote, ref });
     this.place = `the ledger "${ref}" of the remote "${remote}"`;
+    this.#own = new OwnWrites({ place: this.place, stack });
   }
 
   async read(ends = noEnds): Promise<Ledger> {
@@ -47,13 +44,12 @@ class GitRef implements EndableStore {
   }
 
   async write(ledger: Ledger, ends = noEnds): Promise<Ledger> {
-    const written = { ...ledger, known: true, serial: ledger.serial + 1 };
+    let step = this.#own.first(ledger);
     await this.#replace('write the ledger', ends, async (state) => {
-      const found = (await this.#ledgerIn(state, ends)).serial;
-      if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
-      return { [ledgerPath]: formatLedger(this.#stack, written) };
+      step = this.#own.next(ledger, await this.#textIn(state, ledgerPath, ends));
+      return step.isDone ? undefined : { [ledgerPath]: this.#own.sending(step) };
     });
-    return written;
+    return this.#own.settle(step);
   }
 
   async setAside(ends = noEnds): Promise<string> {

@@ -6,18 +6,13 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../files/read-regular.ts';
-import {
-  type HistoryEntry,
-  type Ledger,
-  LedgerConflict,
-  LedgerError,
-  type LedgerLock,
-} from '../model/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import { followLinks } from './follow-links.ts';
-import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
+import { noLedger, parseLedger } from './ledger-text.ts';
 import { oneAtATime } from './one-at-a-time.ts';
+import { OwnWrites } from './own-writes.ts';
 import { replaceFile } from './replace-file.ts';
 import { stateFolderName } from './state-folder.ts';
 import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from './stored-json.ts';
@@ -31,26 +26,30 @@ class LocalFile implements EndableStore {
   readonly place: string;
   readonly #file: string;
   readonly #stack: string;
+  readonly #own: OwnWrites;
 
   constructor(file: string, stack: string) {
     this.#file = file;
     this.#stack = stack;
     this.place = `the ledger "${file}"`;
+    this.#own = new OwnWrites({ place: this.place, stack });
   }
 
   async read(): Promise<Ledger> {
-    const text = await readIfThere(this.#file, this.place);
+    const text = await this.#readText();
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
   async write(ledger: Ledger, ends?: Ends): Promise<Ledger> {
     return this.#alone(this.place, ends, async (file) => {
-      const found = (await this.read()).serial;
-      if (found !== ledger.serial) throw new LedgerConflict(this.place, { found, expected: ledger.serial });
-      const written = { ...ledger, known: true, serial: ledger.serial + 1 };
-      await replaceFile(file, formatLedger(this.#stack, written));
-      return written;
+      const step = this.#own.next(ledger, await this.#readText());
+      if (!step.isDone) await replaceFile(file, this.#own.sending(step));
+      return this.#own.settle(step);
     });
+  }
+
+  #readText(): Promise<string | undefined> {
+    return readIfThere(this.#file, this.place);
   }
 
   async setAside(ends?: Ends): Promise<string> {

@@ -14,7 +14,8 @@ import {
 } from '../model/ledger.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds, unlessEnded } from './endable-store.ts';
-import { formatLedger, noLedger, parseLedger } from './ledger-text.ts';
+import { noLedger, parseLedger } from './ledger-text.ts';
+import { OwnWrites } from './own-writes.ts';
 import { migrate, versionOf } from './postgres-schema.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
 
@@ -35,40 +36,34 @@ class Postgres implements EndableStore {
   readonly #sockets = new Set<Socket>();
   /** the tables exist, as far as this store knows */
   #ready = false;
-  /** what a write held whose answer was lost: the server may have it */
-  #unsure: string | undefined;
+  readonly #own: OwnWrites;
 
   constructor(url: string, stack: string) {
     this.#url = url;
     this.#stack = stack;
     this.place = `the ledger of stack "${stack}" in PostgreSQL`;
+    this.#own = new OwnWrites({ place: this.place, stack });
   }
 
   async read(ends = noEnds): Promise<Ledger> {
-    return this.#parse(await this.#readStored(ends));
+    const text = await this.#readStored(ends);
+    return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
   #readStored(ends: Ends): Promise<string | undefined> {
     return this.#readText('select content::text from trueup.ledgers where stack = $1', [], ends);
   }
 
-  #parse(text: string | undefined): Ledger {
-    return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
-  }
-
   async write(ledger: Ledger, ends = noEnds): Promise<Ledger> {
-    const written = { ...ledger, known: true, serial: ledger.serial + 1 };
-    const text = formatLedger(this.#stack, written);
-    const unsure = this.#unsure;
-    this.#unsure = text;
-    const changed = await this.#writeText(text, ledger.serial, ends);
-    this.#unsure = undefined;
-    if (changed) return written;
-    const stored = await this.#readStored(ends);
-    // Our own write, whose answer was lost, is no other run's.
-    if (stored === text) return written;
-    if (stored !== undefined && stored === unsure) return this.write(written, ends);
-    throw new LedgerConflict(this.place, { found: this.#parse(stored).serial, expected: ledger.serial });
+    for (let step = this.#own.first(ledger); ; ) {
+      const { from } = step;
+      if (step.isDone || (await this.#writeText(this.#own.sending(step), from, ends)))
+        return this.#own.settle(step);
+      step = this.#own.next(ledger, await this.#readStored(ends));
+      // Refused, and all the same the one that was expected: it is being written, or was not written by trueup.
+      if (!step.isDone && step.from === from)
+        throw new LedgerConflict(this.place, { found: from, expected: ledger.serial });
+    }
   }
 
   /** @returns whether the serial was still the one that was expected */

@@ -1,0 +1,179 @@
+/**
+ * A store that carries a write out and is gone before it has said so: what the run writes next goes on top of that, for
+ * nobody else has written. Real git and a real PostgreSQL, each with a line that breaks.
+ */
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, connect as dial, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { gitLedger } from '../../src/ledger/git-ref.ts';
+import { postgresLedger } from '../../src/ledger/postgres.ts';
+import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
+import { makeRemote } from './git-remote.ts';
+import { ledger } from './kept-things.ts';
+import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+
+const bin = findPostgres();
+let server: PostgresServer | undefined;
+beforeAll(() => {
+  if (bin !== undefined) server = startPostgres(bin);
+});
+afterAll(() => server?.stop());
+
+/** A ledger on a line that breaks when the test says so. */
+interface BreakingLine {
+  readonly store: StackStore;
+  /** the same place, for somebody whose line is well */
+  readonly other: StackStore;
+  /** the next write is carried out, and from then on nobody answers */
+  breakAfterWrite(): void;
+  mend(): void;
+}
+
+function closing(store: StackStore): StackStore {
+  onTestFinished(() => store.close());
+  return store;
+}
+
+function overGit(): BreakingLine {
+  const remote = makeRemote();
+  const at = (directory: string) =>
+    closing(gitLedger({ directory, env: process.env }, { remote: 'origin', stack: 'payments' }));
+  const [head, away] = [join(remote.directory, 'HEAD'), join(remote.directory, 'HEAD.away')];
+  const hook = join(remote.directory, 'hooks', 'post-receive');
+  return {
+    store: at(remote.clone()),
+    other: at(remote.clone()),
+    // The update is done when this hook runs; without its HEAD the directory is no repository.
+    breakAfterWrite: () => {
+      mkdirSync(join(remote.directory, 'hooks'), { recursive: true });
+      writeFileSync(hook, '#!/bin/sh\nmv HEAD HEAD.away\nkill -9 $PPID\n');
+      chmodSync(hook, 0o755);
+    },
+    mend: () => {
+      rmSync(hook, { force: true });
+      if (existsSync(away)) renameSync(away, head);
+    },
+  };
+}
+
+/** Between the store and the server stands a socket of the test. */
+async function overPostgres(): Promise<BreakingLine> {
+  const url = server?.newDatabase() ?? '';
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-line-'));
+  const real = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
+  const sockets = new Set<Socket>();
+  let [isDown, losesNext] = [false, false];
+  const breakAll = () => {
+    isDown = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  const line = createServer((near) => {
+    if (isDown) return near.destroy();
+    const far = dial(real);
+    for (const socket of [near, far]) {
+      sockets.add(socket);
+      socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+    }
+    let isWrite = false;
+    near.on('data', (chunk) => {
+      isWrite ||= losesNext && /(update|into) trueup\.ledgers/.test(chunk.toString('latin1'));
+      far.write(chunk);
+    });
+    // The server answers once it is done.
+    far.on('data', (chunk) => {
+      if (isWrite && chunk.includes('UPDATE')) breakAll();
+      else near.write(chunk);
+    });
+    near.on('close', () => far.destroy());
+    far.on('close', () => near.destroy());
+    return undefined;
+  });
+  await new Promise<void>((ready) => line.listen(join(directory, '.s.PGSQL.5432'), ready));
+  onTestFinished(() => {
+    breakAll();
+    line.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const broken = new URL(url);
+  broken.searchParams.set('host', directory);
+  return {
+    store: closing(postgresLedger(broken.href, 'payments')),
+    other: closing(postgresLedger(url, 'payments')),
+    breakAfterWrite: () => {
+      losesNext = true;
+    },
+    mend: () => {
+      [isDown, losesNext] = [false, false];
+    },
+  };
+}
+
+describe.each([
+  ['a git ref', overGit],
+  ['PostgreSQL', overPostgres],
+] as const)('a ledger in %s whose answer to a write was lost', (name, open) => {
+  describe.skipIf(name === 'PostgreSQL' && bin === undefined)('counts that write as our own', () => {
+    /** Begun, and one write carried out of which nobody was told. */
+    async function lost() {
+      const line = await open();
+      const begun = await line.store.write(ledger(0, 'a'));
+      line.breakAfterWrite();
+      await expect(line.store.write({ ...begun, ...recordsOf('a', 'b') })).rejects.toThrow(/cannot be/);
+      return { ...line, begun };
+    }
+    const recordsOf = (...names: string[]) => ({ records: ledger(1, ...names).records });
+    const namesIn = async ({ other }: BreakingLine) => [...(await other.read()).records.keys()];
+
+    test('and the next one goes on top of it', async () => {
+      const line = await lost();
+      line.mend();
+      expect(await line.other.read()).toMatchObject({ serial: 2 });
+      const written = await line.store.write({ ...line.begun, ...recordsOf('a', 'b', 'c') });
+      expect(written.serial).toBe(3);
+      expect(await namesIn(line)).toEqual(['a', 'b', 'c']);
+      expect((await line.store.write({ ...written, ...recordsOf('d') })).serial).toBe(4);
+    });
+
+    test('also when others failed in between', async () => {
+      const line = await lost();
+      for (const more of ['c', 'd'])
+        await expect(line.store.write({ ...line.begun, ...recordsOf('a', 'b', more) })).rejects.toThrow();
+      line.mend();
+      await line.store.write({ ...line.begun, ...recordsOf('a', 'b', 'e') });
+      expect(await namesIn(line)).toEqual(['a', 'b', 'e']);
+    });
+
+    test('also when the one on top of it was lost in the same way', async () => {
+      const line = await lost();
+      line.mend();
+      line.breakAfterWrite();
+      const next = { ...line.begun, ...recordsOf('a', 'b', 'c') };
+      await expect(line.store.write(next)).rejects.toThrow(/cannot be/);
+      line.mend();
+      // It says again what stands there already: nothing is written for that.
+      expect((await line.store.write(next)).serial).toBe(3);
+      expect((await line.store.write({ ...line.begun, ...recordsOf('z'), serial: 3 })).serial).toBe(4);
+      expect(await namesIn(line)).toEqual(['z']);
+    });
+
+    test('and not what another run has written since', async () => {
+      const line = await lost();
+      line.mend();
+      const theirs = await line.other.read();
+      await line.other.write({ ...theirs, ...recordsOf('theirs') });
+      await expect(line.store.write({ ...line.begun, ...recordsOf('ours') })).rejects.toThrow(LedgerConflict);
+      expect(await namesIn(line)).toEqual(['theirs']);
+    });
+
+    test('and not the very same ledger once another run has raised its serial', async () => {
+      const line = await lost();
+      line.mend();
+      await line.other.write(await line.other.read());
+      await expect(line.store.write({ ...line.begun, ...recordsOf('a', 'b', 'c') })).rejects.toThrow(
+        LedgerConflict,
+      );
+    });
+  });
+});
