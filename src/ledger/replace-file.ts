@@ -10,7 +10,7 @@ import { makeFolder } from './state-folder.ts';
 /** Makes the directory of the file when there is none. Readable by its owner only. */
 export async function replaceFile(file: string, text: string): Promise<void> {
   await makeFolder(dirname(file));
-  const fresh = `${file}.${randomUUID()}${freshSuffix}`;
+  const fresh = `${file}.${randomUUID()}.new`;
   try {
     await writeSynced(fresh, text);
     await rename(fresh, file);
@@ -39,13 +39,15 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle?.close();
 }
 
-const freshSuffix = '.new';
+/** Whatever else stands beside the file is somebody else's. */
+const freshEnd = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.new$/;
 const anHour = 3_600_000;
 
 /** Takes away what runs that were killed while they wrote have left; what is young may be a write under way. */
 async function sweep(file: string): Promise<void> {
   const directory = dirname(file);
-  const isLeft = (name: string) => name.startsWith(`${basename(file)}.`) && name.endsWith(freshSuffix);
+  const prefix = `${basename(file)}.`;
+  const isLeft = (name: string) => name.startsWith(prefix) && freshEnd.test(name.slice(prefix.length));
   for (const name of (await readdir(directory)).filter(isLeft)) {
     const left = join(directory, name);
     const { mtimeMs } = await stat(left).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));

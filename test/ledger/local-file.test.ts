@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
 import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
@@ -132,20 +133,22 @@ describe('a write', () => {
     expect(await store.write(await store.read())).toMatchObject({ serial: 2 });
   });
 
-  test('takes away what was killed long ago, and not what may be under way', async () => {
+  test('takes away what was killed long ago, and neither what may be under way nor what somebody else put there', async () => {
     const { directory, file, written } = await open();
     await mkdir(directory);
-    const [old, young, foreign] = [`${file}.1.new`, `${file}.2.new`, join(directory, 'other.1.new')];
-    for (const left of [old, young, foreign]) await writeFile(left, '');
+    const fresh = () => `${randomUUID()}.new`;
+    const [old, young, other] = [
+      `${file}.${fresh()}`,
+      `${file}.${fresh()}`,
+      join(directory, `other.${fresh()}`),
+    ];
+    const foreign = ['merged.new', 'copy-1.new', `${randomUUID()}.new.new`].map((end) => `${file}.${end}`);
+    for (const left of [old, young, other, ...foreign]) await writeFile(left, '');
     const yesterday = Date.now() / 1000 - 86_400;
-    for (const left of [old, foreign]) await utimes(left, yesterday, yesterday);
+    for (const left of [old, other, ...foreign]) await utimes(left, yesterday, yesterday);
     await written();
-    expect((await readdir(directory)).toSorted()).toEqual([
-      'mine.ledger.json',
-      'mine.ledger.json.2.new',
-      'mine.ledger.json.guard',
-      'other.1.new',
-    ]);
+    const kept = [file, `${file}.guard`, young, other, ...foreign].map((path) => basename(path));
+    expect((await readdir(directory)).toSorted()).toEqual(kept.toSorted());
   });
 
   test('is seen whole by whoever reads meanwhile', async () => {
