@@ -108,12 +108,11 @@ class Postgres implements EndableStore {
   }
 
   async unlock(id: string, ends = noEnds): Promise<LedgerLock | undefined> {
-    const [removed] = await this.#change(
-      'delete from trueup.locks where stack = $1 and id = $2 returning content::text',
-      [id],
-      ends,
-    );
-    return removed === undefined ? undefined : parseLock(removed, this.#lockName);
+    // The statement may be said twice, and only the first time finds anything.
+    const seen = await this.readLock(ends);
+    if (seen?.id !== id) return undefined;
+    await this.#change('delete from trueup.locks where stack = $1 and id = $2 returning stack', [id], ends);
+    return seen;
   }
 
   async keepEntries(entries: readonly HistoryEntry[], ends = noEnds): Promise<void> {

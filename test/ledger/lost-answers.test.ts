@@ -11,7 +11,7 @@ import { gitLedger } from '../../src/ledger/git-ref.ts';
 import { postgresLedger } from '../../src/ledger/postgres.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
 import { makeRemote } from './git-remote.ts';
-import { ledger } from './kept-things.ts';
+import { ledger, lock } from './kept-things.ts';
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
 
 const bin = findPostgres();
@@ -29,6 +29,8 @@ interface BreakingLine {
   /** the next write is carried out, and from then on nobody answers */
   breakAfterWrite(): void;
   mend(): void;
+  /** the next time that a lock is given back only the answer is lost */
+  loseUnlock(): void;
 }
 
 function closing(store: StackStore): StackStore {
@@ -42,15 +44,18 @@ function overGit(): BreakingLine {
     closing(gitLedger({ directory, env: process.env }, { remote: 'origin', stack: 'payments' }));
   const [head, away] = [join(remote.directory, 'HEAD'), join(remote.directory, 'HEAD.away')];
   const hook = join(remote.directory, 'hooks', 'post-receive');
+  // The update is done when this hook runs.
+  const afterPush = (does: string) => {
+    mkdirSync(join(remote.directory, 'hooks'), { recursive: true });
+    writeFileSync(hook, `#!/bin/sh\n${does}\nkill -9 $PPID\n`);
+    chmodSync(hook, 0o755);
+  };
   return {
     store: at(remote.clone()),
     other: at(remote.clone()),
-    // The update is done when this hook runs; without its HEAD the directory is no repository.
-    breakAfterWrite: () => {
-      mkdirSync(join(remote.directory, 'hooks'), { recursive: true });
-      writeFileSync(hook, '#!/bin/sh\nmv HEAD HEAD.away\nkill -9 $PPID\n');
-      chmodSync(hook, 0o755);
-    },
+    // Without its HEAD the directory is no repository.
+    breakAfterWrite: () => afterPush('mv HEAD HEAD.away'),
+    loseUnlock: () => afterPush('rm hooks/post-receive'),
     mend: () => {
       rmSync(hook, { force: true });
       if (existsSync(away)) renameSync(away, head);
@@ -58,15 +63,18 @@ function overGit(): BreakingLine {
   };
 }
 
+/** How PostgreSQL says what it has done to a row. */
+const done = { write: /UPDATE 1/, unlock: /DELETE 1/ };
+
 /** Between the store and the server stands a socket of the test. */
 async function overPostgres(): Promise<BreakingLine> {
   const url = server?.newDatabase() ?? '';
   const directory = mkdtempSync(join(tmpdir(), 'trueup-line-'));
   const real = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
   const sockets = new Set<Socket>();
-  let [isDown, losesNext] = [false, false];
+  let isDown = false;
+  let isLost: RegExp | undefined;
   const breakAll = () => {
-    isDown = true;
     for (const socket of sockets) socket.destroy();
   };
   const line = createServer((near) => {
@@ -76,15 +84,13 @@ async function overPostgres(): Promise<BreakingLine> {
       sockets.add(socket);
       socket.on('error', () => {}).on('close', () => sockets.delete(socket));
     }
-    let isWrite = false;
-    near.on('data', (chunk) => {
-      isWrite ||= losesNext && /(update|into) trueup\.ledgers/.test(chunk.toString('latin1'));
-      far.write(chunk);
-    });
-    // The server answers once it is done.
+    near.on('data', (chunk) => far.write(chunk));
+    // The server names what it has done once it is done.
     far.on('data', (chunk) => {
-      if (isWrite && chunk.includes('UPDATE')) breakAll();
-      else near.write(chunk);
+      if (!isLost?.test(chunk.toString('latin1'))) return near.write(chunk);
+      if (isLost === done.write) isDown = true;
+      isLost = undefined;
+      return breakAll();
     });
     near.on('close', () => far.destroy());
     far.on('close', () => near.destroy());
@@ -102,18 +108,36 @@ async function overPostgres(): Promise<BreakingLine> {
     store: closing(postgresLedger(broken.href, 'payments')),
     other: closing(postgresLedger(url, 'payments')),
     breakAfterWrite: () => {
-      losesNext = true;
+      isLost = done.write;
+    },
+    loseUnlock: () => {
+      isLost = done.unlock;
     },
     mend: () => {
-      [isDown, losesNext] = [false, false];
+      isDown = false;
     },
   };
 }
 
-describe.each([
+const places = [
   ['a git ref', overGit],
   ['PostgreSQL', overPostgres],
-] as const)('a ledger in %s whose answer to a write was lost', (name, open) => {
+] as const;
+
+describe.each(places)('a lock in %s', (name, open) => {
+  test.skipIf(name === 'PostgreSQL' && bin === undefined)(
+    'that was given back is known to have been ours, also when the answer was lost',
+    async () => {
+      const line = await open();
+      await line.store.lock(lock('mine'));
+      line.loseUnlock();
+      expect(await line.store.unlock('mine')).toEqual(lock('mine'));
+      expect(await line.other.readLock()).toBeUndefined();
+    },
+  );
+});
+
+describe.each(places)('a ledger in %s whose answer to a write was lost', (name, open) => {
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('counts that write as our own', () => {
     /** Begun, and one write carried out of which nobody was told. */
     async function lost() {
