@@ -39,9 +39,9 @@ export interface HeldLock {
 export async function holdLock(request: LockRequest, screen: Screen): Promise<HeldLock | ExitCode> {
   const { store, run } = request;
   const wanted: LedgerLock = { id: randomUUID(), run, since: new Date().toISOString() };
-  const held = await takeLock(wanted, request, screen).catch((error: unknown) => {
-    if (error instanceof GivenUp && error.unsure)
-      screen.world.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
+  const held = await takeLock(wanted, request, screen).catch(async (error: unknown) => {
+    const isLeft = error instanceof GivenUp ? error.unsure : !(await isGivenBack(wanted, store));
+    if (isLeft) screen.world.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
     throw error;
   });
   if (held.id === wanted.id) {
@@ -68,6 +68,16 @@ export async function freeLeftLock(
     world.stderr.write(
       `took away the lock of stack "${stack}" that an earlier try of this run, which is over, left behind\n`,
     );
+}
+
+/** Of a lock that could not be taken: it may have been, and only the answer was lost. @returns false when nobody can tell */
+async function isGivenBack({ id }: LedgerLock, store: StackStore): Promise<boolean> {
+  try {
+    if ((await store.readLock())?.id === id) await store.unlock(id);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function fenceOf(store: StackStore, { id }: LedgerLock, { world }: Screen): LockFence {

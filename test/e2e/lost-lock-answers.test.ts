@@ -1,0 +1,77 @@
+/**
+ * A lock in a git ref that was pushed, and whose answer never came: the run does not know that it holds it. Whatever ends a
+ * run gives the lock back or says how (RULES 46). The real CLI and a real remote.
+ */
+import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { git, makeRemote } from '../ledger/git-remote.ts';
+import { openBench, secrets } from './bench.ts';
+import { workspace } from './documents.ts';
+import { startTrueup } from './running.ts';
+
+const ref = 'refs/trueup/payments';
+
+/** The first push is carried out and breaks off; from then on so many looks at the remote fail. */
+async function lostLock(looks: number) {
+  const bench = await openBench();
+  const stack = await bench.checkout({ spec: { ledger: 'git' } });
+  await stack.declare(workspace('app'));
+  const remote = makeRemote();
+  const clone = remote.clone();
+  cpSync(stack.directory, clone, { recursive: true });
+  const script = (file: string, ...lines: string[]) => {
+    writeFileSync(file, ['#!/bin/sh', ...lines, ''].join('\n'));
+    chmodSync(file, 0o755);
+    return file;
+  };
+  const failing = join(remote.directory, 'failing');
+  mkdirSync(join(remote.directory, 'hooks'), { recursive: true });
+  const hook = join(remote.directory, 'hooks', 'post-receive');
+  script(
+    hook,
+    `rm "${hook}"`,
+    `mkdir "${failing}"`,
+    `cd "${failing}"`,
+    `touch ${numbers(looks)}`,
+    'kill -9 $PPID',
+  );
+  const look = script(
+    join(remote.directory, 'look'),
+    `for left in "${failing}"/*; do if [ -e "$left" ]; then rm "$left"; exit 1; fi; done`,
+    'exec git-upload-pack "$@"',
+  );
+  git(clone, 'config', 'remote.origin.uploadpack', look);
+  const ran = await startTrueup(['apply', '--yes'], { cwd: clone, env: secrets }).ended;
+  expect(existsSync(failing)).toBe(true);
+  const files = git(remote.directory, 'ls-tree', '--name-only', ref).split('\n');
+  return { bench, remote, clone, ran, files };
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index).join(' ');
+
+describe('an apply whose lock was taken without its knowing', () => {
+  it('gives it back when it finds it, and the next one is not locked out', async () => {
+    const { bench, clone, ran, files } = await lostLock(1);
+    expect(ran).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/^error: the ledger .* cannot be read/),
+    });
+    expect(files).not.toContain('lock.json');
+    expect(bench.wire.writes()).toEqual([]);
+    const again = await startTrueup(['apply', '--yes'], { cwd: clone, env: secrets }).ended;
+    expect(again, again.err).toMatchObject({ code: 0 });
+  });
+
+  it('says how to take it away when it cannot look', async () => {
+    const { remote, clone, ran } = await lostLock(9);
+    expect(ran).toMatchObject({ code: 1 });
+    const { id } = JSON.parse(git(remote.directory, 'show', `${ref}:lock.json`));
+    expect(ran.err).toContain(
+      `its id is ${id}; where it still stands, take it away: trueup unlock --id ${id}\n`,
+    );
+    git(clone, 'config', '--unset', 'remote.origin.uploadpack');
+    const unlocked = await startTrueup(['unlock', '--id', id], { cwd: clone, env: secrets }).ended;
+    expect(unlocked, unlocked.err).toMatchObject({ code: 0 });
+  });
+});
