@@ -1,7 +1,8 @@
 /**
  * What applies had begun to create without ever hearing what became of it (RULES 24): all that those were creating that
- * never ended, the newest entries of the history, and of the last one that ended what was answered by nobody. A later apply
- * settles it. They say it only of targets that still are the place that they were.
+ * never ended, the newest entries of the history, all that those made whose ledger could not be written at their end, and of
+ * the last one that ended otherwise what was answered by nobody. A later apply settles it. They say it only of targets that
+ * still are the place that they were.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Registry } from '../model/kind.ts';
@@ -44,7 +45,8 @@ async function openEntries(
 ): Promise<readonly HistoryEntry[]> {
   const entries = await store.listEntries(mostTries);
   const end = entries.findIndex(
-    ({ ended, settled, stack: of }) => ended !== undefined || settled !== undefined || of !== stack,
+    ({ ended, unrecorded, settled, stack: of }) =>
+      (ended !== undefined && !unrecorded) || settled !== undefined || of !== stack,
   );
   if (end === -1) return entries;
   const last = entries[end];
@@ -56,12 +58,22 @@ function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
   return action === 'create' && (outcome === 'unknown' || inDoubt === true);
 }
 
-function creationsOf({ changes, ended, targets = {} }: HistoryEntry, stack: Stack): AddressText[] {
+/** Not refused, nor left alone: told by whoever knew what became of it. */
+function wasMade(change: HistoryChange): boolean {
+  const { action, outcome, foundTrue, done = [] } = change;
+  return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
+}
+
+function creationsOf(entry: HistoryEntry, stack: Stack): AddressText[] {
+  const { changes, ended, unrecorded, targets = {} } = entry;
   const today = identitiesOf(stack.targets);
   return changes.flatMap((change) => {
     const { target } = parseAddress(change.address);
     const isWhereItWas = today.has(target) && today.get(target) === targets[target];
-    const isOpen = ended === undefined ? change.action === 'create' : isInDoubt(change);
+    const isOpen =
+      ended === undefined
+        ? change.action === 'create'
+        : isInDoubt(change) || (unrecorded === true && wasMade(change));
     return isOpen && isWhereItWas ? [change.address] : [];
   });
 }

@@ -13,7 +13,13 @@ import { printError, type Screen } from './screen.ts';
 
 export interface HistoryKeeper {
   /** Completes the entry. A failure is told and not thrown: what was applied was applied. */
-  end(outcomes: readonly Outcome[], cameToItsEnd: boolean): Promise<void>;
+  end(outcomes: readonly Outcome[], how: HowItEnded): Promise<void>;
+}
+
+export interface HowItEnded {
+  readonly cameToItsEnd: boolean;
+  /** it is not known that the ledger holds all that was done */
+  readonly unrecorded: boolean;
 }
 
 /**
@@ -33,7 +39,7 @@ export async function keepHistory(
   const told = (what: string) => (error: Error) => printError(screen, `${what}: ${error.message}`);
   if (plan.changes.length === 0)
     return {
-      end: async (_, cameToItsEnd) => {
+      end: async (_, { cameToItsEnd }) => {
         if (!cameToItsEnd) return;
         await settleEntries(store, plan.stack, new Date().toISOString()).catch(
           told('the history lacks what this apply settled'),
@@ -45,9 +51,10 @@ export async function keepHistory(
   const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
   await store.keepEntries([entry]);
   return {
-    end: async (outcomes) => {
+    end: async (outcomes, { unrecorded }) => {
+      const ended = endEntry(entry, outcomes, new Date().toISOString());
       await store
-        .keepEntries([endEntry(entry, outcomes, new Date().toISOString())])
+        .keepEntries([unrecorded ? { ...ended, unrecorded } : ended])
         .catch(told('the history lacks the end of this apply'));
     },
   };

@@ -108,6 +108,8 @@ export interface HistoryEntry {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /** RFC 3339; of one that left open what became of a creation: when a later apply had come to its end, which settles it */
   readonly settled?: string;
+  /** it ended without knowing that the ledger holds all that it did */
+  readonly unrecorded?: true;
   readonly changes: readonly HistoryChange[];
 }
 

@@ -57,6 +57,7 @@ export function renderEntry(entry: HistoryEntry, { paint, width = 100 }: History
     ['page', run.url],
     ['began', began],
     ['ended', ended ?? 'it did not: it was killed, or is still running'],
+    ['ledger', entry.unrecorded && 'may lack what was done: it could not be written, or the lock was lost'],
     ['commit', commitText(entry) || undefined],
     ['digest', entry.digest],
   ];

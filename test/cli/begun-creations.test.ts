@@ -35,6 +35,7 @@ const ended = (outcome: Partial<HistoryChange>): Partial<HistoryEntry> => ({
 });
 const lost = ended({ outcome: 'unknown' });
 const doubted = ended({ outcome: 'failed', inDoubt: true });
+const unrecorded = { ...ended({ outcome: 'applied' }), unrecorded: true } as const;
 const refused = ended({ outcome: 'failed' });
 
 async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> = {}): Promise<string[]> {
@@ -58,6 +59,20 @@ describe('a creation counts as begun', () => {
     ['when its answer was no refusal', [entry('1', doubted)], {}, ['Door/acme/front']],
     ['not when it was refused', [entry('1', refused)], {}, []],
     ['not when one has ended since', [entry('1', lost), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['when it was made, and its ledger not written', [entry('1', unrecorded)], {}, ['Door/acme/front']],
+    [
+      'when none of the last ledgers was',
+      [entry('1', unrecorded), entry('2', unrecorded)],
+      {},
+      ['Door/acme/front'],
+    ],
+    [
+      'not when it was refused, and its ledger not written',
+      [entry('1', { ...unrecorded, ...refused })],
+      {},
+      [],
+    ],
+    ['not when a ledger was written since', [entry('1', unrecorded), entry('2', refused)], {}, []],
     ['not when that is settled', [entry('1', { ...lost, settled: 'now' })], {}, []],
     ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
     ['not when its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],

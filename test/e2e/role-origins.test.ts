@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { role, tombstone } from './documents.ts';
+import { storeOf } from './locked-stack.ts';
 import { startTrueup } from './running.ts';
 
 const anchor = role('anchor');
@@ -48,6 +49,46 @@ describe('a role that somebody makes just before we do, and just so,', () => {
     await stack.run(['apply', '--yes'], 0);
     expect(bench.written()).toEqual([]);
     expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ audience: 'vault' });
+  });
+});
+
+describe('a role that an apply creates whose ledger cannot be written any more', () => {
+  const origin = async (stack: Checkout) =>
+    (await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin;
+
+  /** Another run writes the ledger while the role is created: who created it cannot record that. */
+  async function unrecorded() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(anchor);
+    await stack.declare(anchor, role('web'));
+    const store = storeOf(stack);
+    const first = async () => store.write(await store.read());
+    bench.wire.add({ method: 'POST', path: /role\/web/, fault: { first } });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toMatch(/applied +\+ ClusterAuthRole\/prod\/web/);
+    expect(await origin(stack)).toBeUndefined();
+    return { bench, stack };
+  }
+
+  it('is ours at the next apply, and deleted when it is dropped', async () => {
+    const { bench, stack } = await unrecorded();
+    expect((await stack.run(['apply', '--yes'], 0)).out).not.toContain('adopt');
+    expect(await origin(stack)).toBe('created');
+    await stack.declare(anchor);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/web']);
+  });
+
+  it('is told in the history as what the ledger may lack', async () => {
+    const { stack } = await unrecorded();
+    const [{ id, unrecorded: lacks }] = JSON.parse(
+      (await stack.run(['history', '--format', 'json'], 0)).out,
+    ).entries;
+    expect(lacks).toBe(true);
+    const { out } = await stack.run(['history', 'show', id], 0);
+    expect(out).toMatch(/^ledger +may lack what was done/m);
   });
 });
 

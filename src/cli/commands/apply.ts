@@ -204,9 +204,10 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
   const { store, ledger, from } = prepared;
   const history = await keepHistory(planning.plan, { from, run, store, ledger }, screen);
   const ended: Outcome[] = [];
-  let cameToItsEnd = false;
+  let [cameToItsEnd, unrecorded] = [false, true];
   try {
     const applied = await applyWithProgress(planning, prepared, { ...place, ended });
+    unrecorded = false;
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
@@ -222,7 +223,7 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
     if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
     throw error;
   } finally {
-    await history.end(ended, cameToItsEnd);
+    await history.end(ended, { cameToItsEnd, unrecorded });
   }
 }
 
