@@ -10,6 +10,7 @@ import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model
 import type { DesiredResource } from '../model/resource.ts';
 import type { Stack } from '../model/target.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
+import type { LockFence } from './lock-fence.ts';
 
 export interface Asking {
   readonly stack: Stack;
@@ -33,10 +34,23 @@ export async function begunCreations(
   return new Set(open.flatMap((entry) => creationsOf(entry, stack)));
 }
 
-/** A later apply has come to its end, also one with nothing to do: what is recorded by now is all that they made. */
-export async function settleEntries(store: HistoryStore, stack: string, settled: string): Promise<void> {
+/**
+ * A later apply has come to its end, also one with nothing to do: what is recorded by now is all that they made.
+ * @param fence seen after the entries: those of a run that took the lock away are none of them then
+ * @throws LedgerError
+ */
+export async function settleEntries(store: HistoryStore, { stack, settled, fence }: Settling): Promise<void> {
   const open = await openEntries(store, stack);
-  if (open.length > 0) await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+  if (open.length === 0) return;
+  await fence?.look();
+  await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
+}
+
+export interface Settling {
+  readonly stack: string;
+  /** RFC 3339 */
+  readonly settled: string;
+  readonly fence?: Pick<LockFence, 'look'> | undefined;
 }
 
 async function openEntries(

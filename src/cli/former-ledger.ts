@@ -17,8 +17,8 @@ export interface FormerLedger {
   readonly store: StackStore;
   /** absent where nobody is going to write, or where nothing is left to come along */
   readonly held?: HeldLock | undefined;
-  /** Gives its lock back where one was taken, and closes its store. */
-  close(): Promise<void>;
+  /** Gives its lock back where one was taken, and closes its store. @returns false when that was this run's no more */
+  close(): Promise<boolean>;
 }
 
 export interface FormerPlace {
@@ -51,7 +51,7 @@ export async function openFormerLedger(
   let held: HeldLock | undefined;
   const close = async () => {
     try {
-      await held?.release();
+      return (await held?.release()) ?? true;
     } finally {
       await store.close();
     }

@@ -31,8 +31,26 @@ export interface HeldLock {
   readonly lock: LedgerLock;
   /** for every write under this lock */
   readonly fence: LockFence;
-  /** Gives the lock back. A failure is told and not thrown: what was applied was applied. */
-  release(): Promise<void>;
+  /**
+   * Gives the lock back. A failure is told and not thrown: what was applied was applied.
+   * @returns false when it was this run's no more, which is told, too
+   */
+  release(): Promise<boolean>;
+}
+
+/** What the work comes to. Where that is well, and the lock was gone at the end, nobody knows what else was written meanwhile. */
+export async function thenRelease(
+  work: () => Promise<ExitCode>,
+  release: () => Promise<boolean>,
+): Promise<ExitCode> {
+  let code: ExitCode;
+  let wasOurs = false;
+  try {
+    code = await work();
+  } finally {
+    wasOurs = await release();
+  }
+  return code === exitCodes.done && !wasOurs ? exitCodes.error : code;
 }
 
 /** The lock, or the exit code when it is not to be had; everything has been told then. */
@@ -162,12 +180,13 @@ async function release(
   lock: LedgerLock,
   { store, path }: LockRequest,
   { fence, screen }: { readonly fence: LockFence; readonly screen: Screen },
-): Promise<void> {
+): Promise<boolean> {
   const removed = await store.unlock(lock.id).catch((error: Error) => {
     printError(screen, `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`);
     return lock;
   });
   // Who was stopped by the fence has been told.
   if (removed === undefined && !fence.lost.aborted)
-    printNote(screen, 'somebody took the lock of this run away while it was working');
+    printError(screen, 'somebody took the lock of this run away while it was working');
+  return removed !== undefined;
 }

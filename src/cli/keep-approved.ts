@@ -2,6 +2,7 @@
  * The approved plan in the ledger: there from before the first call until an apply has ended well, so that the same job,
  * run again after a crash, is judged against what was approved and not against what is left of it (RULES 28).
  */
+import type { Fence } from '../apply/fence.ts';
 import type { LedgerHead } from '../apply/keep-ledger.ts';
 import { sameJson } from '../model/json.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
@@ -34,8 +35,17 @@ function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): bo
   return approved?.digest === digest && sameJson(passed, approved.passed);
 }
 
-/** Once an apply has ended well, there is nothing left that anybody could have approved. */
-export async function forgetApproved(store: LedgerStore): Promise<void> {
-  const { approved, ...ledger } = await store.read();
-  if (approved !== undefined) await store.write(ledger);
+/**
+ * Once an apply has ended well, there is nothing left that anybody could have approved.
+ * @param ledger as this run wrote it last: what another run has written since, an approval of its own, is not touched
+ * @throws LedgerConflict, or LockLost when the lock is not this run's any more
+ */
+export async function forgetApproved(
+  store: LedgerStore,
+  { approved, ...ledger }: Ledger,
+  fence: Fence | undefined,
+): Promise<void> {
+  if (approved === undefined) return;
+  await fence?.pass();
+  await store.write(ledger);
 }

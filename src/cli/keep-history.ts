@@ -9,6 +9,7 @@ import type { HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
 import type { Outcome } from '../model/outcome.ts';
 import type { Plan } from '../model/plan.ts';
 import { settleEntries } from './begun-creations.ts';
+import type { HeldLock } from './hold-lock.ts';
 import { printError, type Screen } from './screen.ts';
 
 export interface HistoryKeeper {
@@ -32,16 +33,18 @@ export async function keepHistory(
     readonly run: RunIdentity;
     readonly store: HistoryStore;
     readonly ledger: Ledger;
+    readonly held: Pick<HeldLock, 'fence'> | undefined;
   },
   screen: Screen,
 ): Promise<HistoryKeeper> {
-  const { from, run, store, ledger } = about;
+  const { from, run, store, ledger, held } = about;
   const told = (what: string) => (error: Error) => printError(screen, `${what}: ${error.message}`);
   if (plan.changes.length === 0)
     return {
       end: async (_, { cameToItsEnd }) => {
         if (!cameToItsEnd) return;
-        await settleEntries(store, plan.stack, new Date().toISOString()).catch(
+        const settled = new Date().toISOString();
+        await settleEntries(store, { stack: plan.stack, settled, fence: held?.fence }).catch(
           told('the history lacks what this apply settled'),
         );
       },

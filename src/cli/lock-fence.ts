@@ -38,7 +38,12 @@ export class LockFence implements Fence {
 
   async pass(): Promise<void> {
     this.lost.throwIfAborted();
-    if (this.#isFresh()) return;
+    if (!this.#isFresh()) await this.look();
+  }
+
+  /** Passes only once the lock has been seen anew. @throws LockLost */
+  async look(): Promise<void> {
+    this.lost.throwIfAborted();
     this.#asking ??= this.#ask().finally(() => {
       this.#asking = undefined;
     });

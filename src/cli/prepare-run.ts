@@ -51,8 +51,8 @@ export interface Prepared<C extends ReaderConnection> {
   readonly former?: FormerLedger | undefined;
   /** when one was taken */
   readonly held: HeldLock | undefined;
-  /** Ends the connections, gives the lock back, closes the store. */
-  close(): Promise<void>;
+  /** Ends the connections, gives the lock back, closes the store. @returns false when a lock was this run's no more */
+  close(): Promise<boolean>;
 }
 
 export interface Preparation<C extends ReaderConnection> extends LoadOptions {
@@ -202,14 +202,15 @@ interface Opened<C extends ReaderConnection> {
   connected?: Connected<C>;
 }
 
-async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<void> {
+async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<boolean> {
   const { store, time, closing, commitOrder, held, former, connected } = opened;
   try {
     closing.abort();
     await commitOrder;
     await connected?.close();
-    await former?.close();
-    await held?.release();
+    const formers = (await former?.close()) ?? true;
+    const ours = (await held?.release()) ?? true;
+    return formers && ours;
   } finally {
     time.deadline.clear();
     await store.close();

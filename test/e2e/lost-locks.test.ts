@@ -1,8 +1,24 @@
 // A lock that is taken away, by a person or by another run: what becomes of the run that held it.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { ApprovedPlan } from '../../src/model/ledger.ts';
+import { entry } from '../ledger/kept-things.ts';
 import type { Checkout } from './bench.ts';
 import { workspace } from './documents.ts';
 import { held, open, storeOf } from './locked-stack.ts';
+
+/** By hand, past the serial of the ledger: what is left then is the lock itself. */
+async function takenByHand(stack: Checkout): Promise<void> {
+  const store = storeOf(stack);
+  await store.unlock((await store.readLock())?.id ?? '');
+  await held(stack);
+}
+
+/** More than the five seconds for which a sight of a lock is good. */
+function letTimePass(): void {
+  const later = Date.now() + 6000;
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => later);
+  onTestFinished(() => clock.mockRestore());
+}
 
 describe('trueup unlock', () => {
   it('takes away the lock with this id, and says whose it was', async () => {
@@ -108,20 +124,6 @@ describe('a run whose lock is taken over while it applies', () => {
     return { bench, stack, ran };
   }
 
-  /** By hand, past the serial of the ledger: what is left then is the lock itself. */
-  async function takenByHand(stack: Checkout): Promise<void> {
-    const store = storeOf(stack);
-    await store.unlock((await store.readLock())?.id ?? '');
-    await held(stack);
-  }
-
-  /** More than the five seconds for which a sight of a lock is good. */
-  function letTimePass(): void {
-    const later = Date.now() + 6000;
-    const clock = vi.spyOn(Date, 'now').mockImplementation(() => later);
-    onTestFinished(() => clock.mockRestore());
-  }
-
   it('has its next write to the ledger refused, sends nothing after that, and leaves the new lock alone', async () => {
     const { bench, stack, ran } = await applyWhile(async (at) => {
       const lock = await storeOf(at).readLock();
@@ -182,6 +184,81 @@ describe('a run whose lock is taken over while it applies', () => {
     const { bench, ran } = await applyWhile(async () => letTimePass());
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(await bench.idsOf('app-29')).toHaveLength(1);
+  });
+});
+
+describe('a run whose lock is taken away while it looks whether anything is left', () => {
+  /** An apply that has written all; something happens during the plan that it makes afterwards. */
+  async function applyUntil(act: (stack: Checkout) => Promise<unknown>, ...how: readonly string[]) {
+    const { bench, stack } = await open();
+    const { digest } = await stack.plan();
+    const first = async () =>
+      bench.wire.add({ method: 'GET', path: /workspaces\?/, fault: { first: () => act(stack) } });
+    bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { first } });
+    const ran = await stack.tryRun(['apply', ...(how.length > 0 ? how : ['--approve', digest])]);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+    return { stack, ran };
+  }
+
+  const theirs: ApprovedPlan = { version: 2, digest: 'd'.repeat(32), atoms: [] };
+
+  /** Somebody unlocks the stack, and another run begins to apply what was approved there. */
+  async function overtaken(stack: Checkout): Promise<void> {
+    const store = storeOf(stack);
+    const lock = await store.readLock();
+    await stack.run(['unlock', '--id', lock?.id ?? ''], 0);
+    await held(stack);
+    await store.write({ ...(await store.read()), approved: theirs });
+  }
+
+  it('leaves the approved plan of its successor in the ledger, says so, and exits with 1', async () => {
+    const { stack, ran } = await applyUntil(overtaken);
+    expect(ran).toMatchObject({ code: 1 });
+    expect(ran.err).toContain('was written by another run meanwhile');
+    expect(ran.out).not.toContain('nothing is left to do');
+    expect((await storeOf(stack).read()).approved).toEqual(theirs);
+    expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
+  });
+
+  it('looks at its lock before it forgets what was approved', async () => {
+    const { stack, ran } = await applyUntil(async (at) => {
+      await takenByHand(at);
+      letTimePass();
+    });
+    expect(ran).toMatchObject({ code: 1 });
+    expect(ran.err).toContain('error: the lock of this run was taken away: ann holds it');
+    expect((await storeOf(stack).read()).approved).toBeDefined();
+  });
+
+  it('says so and exits with 1 also when there is nothing more to write', async () => {
+    const { stack, ran } = await applyUntil(takenByHand, '--yes');
+    expect(ran).toMatchObject({ code: 1 });
+    expect(ran.err).toBe('error: somebody took the lock of this run away while it was working\n');
+    expect(await storeOf(stack).readLock()).toMatchObject({ id: 'lock-of-ann' });
+  });
+
+  it('names that in JSON, too', async () => {
+    const { ran } = await applyUntil(takenByHand, '--yes', '--format', 'json');
+    expect(ran).toMatchObject({ code: 1, err: expect.not.stringContaining('error') });
+    expect(JSON.parse(ran.out)).toMatchObject({
+      diagnostics: [{ message: 'somebody took the lock of this run away while it was working' }],
+    });
+  });
+
+  it('settles nothing in the history that another run has begun since', async () => {
+    const { bench, stack } = await open();
+    await stack.run(['apply', '--yes'], 0);
+    const begun = entry('99991231T000000000Z-f00d');
+    const first = async () => {
+      await takenByHand(stack);
+      await storeOf(stack).keepEntries([begun]);
+    };
+    bench.wire.add({ method: 'GET', path: /workspaces\?/, fault: { first } });
+    const { err } = await stack.run(['apply', '--yes'], 1);
+    expect(err).toContain(
+      'error: the history lacks what this apply settled: the lock of this run was taken away',
+    );
+    expect(await storeOf(stack).showEntry(begun.id)).toEqual(begun);
   });
 });
 

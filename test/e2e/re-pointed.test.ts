@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, type StackOptions, toVersion1 } from './bench.ts';
 import { consumers, role, workspace } from './documents.ts';
+import { storeOf } from './locked-stack.ts';
 
 const app = workspace('app', { autoApply: true, tags: { env: 'prod' } });
 const old = workspace('old');
@@ -123,6 +124,15 @@ describe('recover --moved', () => {
     // What is there by that name belongs to nobody we know: it is not touched.
     const plan = await stack.plan(9);
     expect(plan.problems).toMatchObject([{ code: 'exists-unclaimed' }]);
+  });
+
+  it('says and exits with 1 when its lock was taken away meanwhile', async () => {
+    const { bench, stack } = await rePoint(other);
+    const store = storeOf(stack);
+    const first = async () => store.unlock((await store.readLock())?.id ?? '');
+    bench.wire.add({ method: 'GET', path: /other/, fault: { first } });
+    const { err } = await stack.run([...args, '--yes'], 1);
+    expect(err).toContain('error: somebody took the lock of this run away while it was working');
   });
 
   it('keeps everything of the same organization under another address', async () => {

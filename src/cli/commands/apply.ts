@@ -22,7 +22,7 @@ import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { bringAlong, isPending, type Locking } from '../former-ledger.ts';
 import { hearStops, type Stops, tellStop } from '../hear-stops.ts';
-import { freeLeftLock, holdLock } from '../hold-lock.ts';
+import { freeLeftLock, holdLock, thenRelease } from '../hold-lock.ts';
 import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
 import { identifyRun } from '../identify-run.ts';
 import { forgetApproved, type HeadedApproval, keepApproved, withApproved } from '../keep-approved.ts';
@@ -109,7 +109,7 @@ async function applyUnderLock(
     lock: lockingOf(path, options, place),
   });
   if (typeof prepared === 'number') return prepared;
-  try {
+  const planAndApply = async () => {
     const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
     if (elsewhere !== undefined) return elsewhere;
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
@@ -125,12 +125,9 @@ async function applyUnderLock(
     const head = await headOf(planning.plan, prepared);
     const approved = { ...passed, head };
     const ledger = await keepApproved(prepared.store, await begin(prepared, approved), approved);
-    const code = await carryOut(planning, { ...prepared, ledger, head }, place);
-    if (code === exitCodes.done && ledger.approved !== undefined) await forgetApproved(prepared.store);
-    return code;
-  } finally {
-    await prepared.close();
-  }
+    return carryOut(planning, { ...prepared, ledger, head }, place);
+  };
+  return thenRelease(planAndApply, prepared.close);
 }
 
 function lockingOf(
@@ -201,8 +198,8 @@ async function headOf(plan: Plan, { ledger, from, request }: Prepared): Promise<
 
 async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): Promise<ExitCode> {
   const { stop, run, screen } = place;
-  const { store, ledger, from } = prepared;
-  const history = await keepHistory(planning.plan, { from, run, store, ledger }, screen);
+  const { store, ledger, from, held } = prepared;
+  const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, screen);
   const ended: Outcome[] = [];
   let [cameToItsEnd, unrecorded] = [false, true];
   try {
@@ -214,10 +211,12 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
       const code = tellStop(stop, screen, { done: whatWasDone(applied.outcomes), code: ended });
       return finish({ outcomes: applied.outcomes, place, code });
     }
-    cameToItsEnd = true;
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);
-    return finish({ ...proved, place, code: codeOf(outcomes, proof) });
+    const code = codeOf(outcomes, proof);
+    if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
+    cameToItsEnd = true;
+    return finish({ ...proved, place, code });
   } catch (error) {
     // What was done is told all the same: nobody else knows it when the ledger could not be written.
     if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
@@ -271,6 +270,8 @@ function applyTargets({ connected }: Prepared): ReadonlyMap<string, ApplyTarget>
 interface Proved {
   readonly outcomes: readonly Outcome[];
   readonly proof?: Plan;
+  /** as it was written last */
+  readonly ledger: Ledger;
 }
 
 /** Plans once more, with what the ledger knows now. */
@@ -279,7 +280,8 @@ async function prove(
   { outcomes, ledger }: Applied,
   { prepared, stop }: { readonly prepared: Prepared; readonly stop: AbortSignal },
 ): Promise<Proved | 'stopped'> {
-  if (plan.changes.length === 0) return plan.coverage.complete ? { outcomes } : { outcomes, proof: plan };
+  if (plan.changes.length === 0)
+    return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
   const { former, begunCreations = [], ...request } = prepared.request;
   const written = {
     ledger,
@@ -291,8 +293,8 @@ async function prove(
   };
   const again = await unlessStopped(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
-  await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
-  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan };
+  const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
+  return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
 }
 
 /** What came along has been written by now. */

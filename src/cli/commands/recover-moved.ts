@@ -24,7 +24,7 @@ import { connectToRead } from '../connect.ts';
 import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { hearStops } from '../hear-stops.ts';
-import { holdLock } from '../hold-lock.ts';
+import { holdLock, thenRelease } from '../hold-lock.ts';
 import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../make-plan.ts';
@@ -83,11 +83,10 @@ export async function recoverMoved(
       screen,
     );
     if (typeof held === 'number') return held;
-    try {
-      return await carry({ stack, resources, store }, options, { ...place, stop, time });
-    } finally {
-      await held.release();
-    }
+    return await thenRelease(
+      () => carry({ stack, resources, store }, options, { ...place, stop, time }),
+      held.release,
+    );
   } finally {
     await store.close();
     time.deadline.clear();

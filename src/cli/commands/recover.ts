@@ -18,7 +18,7 @@ import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../former-ledger.ts';
 import { hearStops } from '../hear-stops.ts';
-import { holdLock } from '../hold-lock.ts';
+import { holdLock, thenRelease } from '../hold-lock.ts';
 import { identifyRun } from '../identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../make-plan.ts';
@@ -253,7 +253,7 @@ async function write(
   const run = identifyRun(world);
   const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, screen);
   if (typeof held === 'number') return held;
-  try {
+  const writing = async () => {
     // Somebody may have mended it, or applied, while this was read and agreed to.
     const now = await lookAt(store);
     if (now.is === 'whole') {
@@ -268,7 +268,6 @@ async function write(
     await store.write(ledger);
     world.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
     return exitCodes.done;
-  } finally {
-    await held.release();
-  }
+  };
+  return thenRelease(writing, held.release);
 }
