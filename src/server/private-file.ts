@@ -5,12 +5,17 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
 const OWNER_ONLY = 0o600;
 
-/** Makes the file when there is none. An existing one is not opened: closing it would take SQLite's locks of it away. */
+/**
+ * Makes the file when there is none. An existing one is not opened: closing it would take SQLite's locks of it away.
+ * @throws Error for a device, a pipe or a folder: its mode is the system's, and no database can be in it
+ */
 export function createPrivate(file: string): void {
   try {
     closeSync(openSync(file, 'wx', OWNER_ONLY));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (!statSync(file).isFile())
+      throw new Error('it is no regular file; name a file, or one that is yet to be made');
   }
 }
 

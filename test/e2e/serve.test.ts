@@ -211,6 +211,20 @@ describe('a stack with "url: embedded"', () => {
     expect(await readFile(file, 'utf8')).toBe('anything else');
   });
 
+  it('leaves a pipe or a device as it is, its mode too', async () => {
+    const cwd = await embeddedStack();
+    const pipe = join(cwd, 'pipe');
+    execFileSync('mkfifo', ['-m', '644', pipe]);
+    const { code, err } = await trueup(['serve', '--data', pipe], { cwd });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(
+        /^error: the data file ".*pipe" cannot be used: it is no regular file; .*\n$/,
+      ),
+    });
+    expect((await stat(pipe)).mode & 0o777).toBe(0o644);
+  });
+
   it('is not misled by what a serve that was killed has left behind', async () => {
     const cwd = await embeddedStack();
     const serving = await serveProcess([], { cwd });
