@@ -2,8 +2,11 @@
  * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (RULES 42). Filled by
  * whoever reads or sends a secret, asked by whoever says something.
  */
-import { isJsonObject, type Json } from './json.ts';
+import { isJsonObject, type Json, sameJson } from './json.ts';
 import { type Finder, type Found, finderOf } from './secret-spellings.ts';
+
+/** What stands in the place of a secret, wherever one would have been said. */
+export const secretWord = '[secret]';
 
 /** Shorter ones are words, too: kept out of what others say, not out of everything. */
 const shortestUnmistakable = 8;
@@ -33,11 +36,28 @@ export class KnownSecrets {
    * JSON stays JSON.
    */
   redactPrinted(text: string): string {
-    const finders = [...this.#finders].flatMap(([secret, finder]) =>
-      secret.length >= shortestUnmistakable ? [finder] : [],
-    );
+    const finders = this.#unmistakable();
     const clean = redact(text, finders);
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
+  }
+
+  /** The same for every text inside of what is written to be kept: what is printed of it later is the very same. */
+  redactKept<T extends object>(value: T): T {
+    const finders = this.#unmistakable();
+    // A text becomes a text, and nothing else changes.
+    return finders.length === 0 ? value : (redactBody(value as unknown as Json, finders) as unknown as T);
+  }
+
+  /** Whether it would be kept otherwise than it is. */
+  isIn(value: Json): boolean {
+    const finders = this.#unmistakable();
+    return finders.length > 0 && !sameJson(value, redactBody(value, finders));
+  }
+
+  #unmistakable(): Finder[] {
+    return [...this.#finders].flatMap(([secret, finder]) =>
+      secret.length >= shortestUnmistakable ? [finder] : [],
+    );
   }
 }
 
@@ -47,7 +67,7 @@ function redact(text: string, finders: readonly Finder[]): string {
   let clean = '';
   let shown = 0;
   for (const { start, end } of joined(found)) {
-    clean += `${text.slice(shown, start)}[secret]`;
+    clean += `${text.slice(shown, start)}${secretWord}`;
     shown = end;
   }
   return shown === 0 ? text : clean + text.slice(shown);

@@ -1,6 +1,7 @@
 /**
- * The ways in which a secret may stand in a text: as it is, with characters of it escaped as in JSON or percent-encoded, in
- * base64 by itself or as a part of more, and in hex. Worked out once for each secret, for what is searched may be large.
+ * The ways in which a secret may stand in a text: as it is, with characters of it escaped as in JSON, as in a JSON pointer or
+ * percent-encoded, in base64 by itself or as a part of more, and in hex. Worked out once for each secret, for what is
+ * searched may be large.
  */
 
 /** A part of a text; `end` is exclusive. */
@@ -27,7 +28,7 @@ export function finderOf(secret: string): Finder {
   const loose = looseForm(secret);
   const plus = secret.includes(' ');
   return (text) => {
-    const isEscaped = text.includes('%') || text.includes('\\') || (plus && text.includes('+'));
+    const isEscaped = /[%\\~]/.test(text) || (plus && text.includes('+'));
     return [
       ...occurrences(text, secret),
       ...needles.flatMap((needle) => occurrences(text, needle).map((found) => widened(text, found))),
@@ -93,10 +94,10 @@ function anyCase(value: number, digits: number): string {
     .replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
 }
 
-/** Escapes that JSON and forms have for some characters, as patterns. */
+/** Escapes that JSON, its pointers and forms have for some characters, as patterns. */
 const shorthands: Readonly<Record<string, readonly string[]>> = {
   '"': ['\\\\+"'],
-  '/': ['\\\\+/'],
+  '/': ['\\\\+/', '~1'],
   '\\': ['\\\\{2,}'],
   '\b': ['\\\\+b'],
   '\f': ['\\\\+f'],
@@ -104,4 +105,5 @@ const shorthands: Readonly<Record<string, readonly string[]>> = {
   '\r': ['\\\\+r'],
   '\t': ['\\\\+t'],
   ' ': ['\\+'],
+  '~': ['~0'],
 };

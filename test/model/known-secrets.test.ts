@@ -33,6 +33,7 @@ const encodings: readonly [string, Encoding][] = [
   ['in JSON, in JSON, in JSON', (secret) => escaped(escaped(escaped(secret)))],
   ['in JSON with escaped slashes', (secret) => escaped(secret).replaceAll('/', '\\/')],
   ['with every character as \\uXXXX', unicode],
+  ['as a part of a JSON pointer', (secret) => secret.replaceAll('~', '~0').replaceAll('/', '~1')],
   ['in base64', base64],
   ['in base64 without padding', (...parts) => base64(...parts).replaceAll('=', '')],
   ['in base64 for URLs', base64url],
@@ -127,4 +128,29 @@ it('two secrets of which one is a part of the other, or that overlap, leave noth
   const secrets = new KnownSecrets();
   for (const secret of ['hidden-one', 'hidden-one-and-two', 'two-of-them', 'secret']) secrets.keep(secret);
   expect(secrets.redact('a hidden-one-and-two-of-them b secret')).toBe('a [secret] b [secret]');
+});
+
+describe('what is kept', () => {
+  const secrets = new KnownSecrets();
+  secrets.keep('s3cr3t/of~acme');
+  const told = {
+    at: '/tags/s3cr3t~1of~0acme',
+    tags: { 's3cr3t/of~acme': 1 },
+    list: ['a', 's3cr3t/of~acme', null],
+  };
+
+  it('has its secrets left out text by text, and nothing else changed', () => {
+    const kept = secrets.redactKept(told);
+    expect(kept).toEqual({ at: '/tags/[secret]', tags: { '[secret]': 1 }, list: ['a', '[secret]', null] });
+    expect(secrets.redactPrinted(JSON.stringify(kept))).toBe(JSON.stringify(kept));
+    expect([secrets.isIn(told), secrets.isIn(kept), secrets.isIn('s3cr3t of acme')]).toEqual([
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it('is the very same where no secret is known', () => {
+    expect(new KnownSecrets().redactKept(told)).toBe(told);
+  });
 });
