@@ -9,9 +9,10 @@ import type { Plan } from '../model/plan.ts';
 import type { PlanDifference } from '../model/plan-difference.ts';
 import { type Planning, planTarget, selectionOf } from '../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
-import { atomsOf, digestVersion } from '../plan/digest.ts';
+import { atomsOf, digestOf, digestVersion } from '../plan/digest.ts';
 import { judgeApproval } from '../plan/judge-approval.ts';
 import { readAtoms } from '../plan/read-atoms.ts';
+import { isRedacted } from '../plan/redacted-plan.ts';
 import { renderPlanDifferenceJson } from '../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../report/plan-difference-text.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
@@ -63,11 +64,15 @@ export function holdToApproval(
   const { plan } = planning;
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
-    printJson(screen, (told) => renderPlanJson(plan, told));
+    printJson(screen, (told) => renderPlanJson(plan, { told, clean: screen.world.clean }));
     printError(screen, `nothing was written: ${unlike(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
-  const judgement = judgeApproval(planning, { digest: approval.digest, changes });
+  const judgement = judgeApproval(planning, {
+    digest: approval.digest,
+    changes,
+    isHere: approval.given !== undefined,
+  });
   switch (judgement.is) {
     case 'equal':
       break;
@@ -116,9 +121,10 @@ function approvedChanges(
 ): readonly MeantChange[] | undefined {
   if (given !== undefined) return given.plan.changes;
   if (plan.digest === digest) return plan.changes;
-  return approved?.digest === digest && approved.version === digestVersion
-    ? readAtoms(approved.atoms)
-    : undefined;
+  if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
+  const kept = readAtoms(approved.atoms);
+  // Without its secrets nobody can tell where it was approved either.
+  return isRedacted(kept) && digestOf({ ...plan, changes: kept }) !== digest ? undefined : kept;
 }
 
 function tellSubset(

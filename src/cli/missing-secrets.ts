@@ -6,11 +6,12 @@ import { formatAddress } from '../model/address.ts';
 import { referencesIn, SecretReference } from '../model/call.ts';
 import type { Change } from '../model/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
+import type { KnownSecrets } from '../model/known-secrets.ts';
 import type { Plan } from '../model/plan.ts';
 import type { SecretSource } from '../model/target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printDiagnostics, printError, type Screen } from './screen.ts';
-import { type SecretPlace, whyAbsent } from './secrets.ts';
+import { readSecret, type SecretPlace, whyAbsent } from './secrets.ts';
 
 /** The plan with a note on each change whose calls need a secret that is not here. Notes are no part of what it means. */
 export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promise<Plan> {
@@ -40,6 +41,19 @@ export async function refuseMissingSecrets(
   return exitCodes.error;
 }
 
+/**
+ * What the plan's calls need is known before the plan is shown: a live value that repeats it is none to print. What cannot be
+ * read is told by `refuseMissingSecrets`.
+ */
+export async function learnSecrets(plan: Plan, place: SecretPlace, secrets: KnownSecrets): Promise<void> {
+  const needed = plan.changes.flatMap(neededBy).map(({ source }) => source);
+  const sources = new Map(needed.map((source) => [JSON.stringify(source), source]));
+  const values = await Promise.all(
+    [...sources.values()].map((source) => readSecret(source, place).catch(() => '')),
+  );
+  for (const value of values) secrets.keep(value);
+}
+
 interface Missing {
   readonly change: Change;
   readonly source: SecretSource;
@@ -53,17 +67,20 @@ async function missingOf(
   place: SecretPlace,
   look: { readonly reads: boolean },
 ): Promise<Missing[]> {
-  const needed = change.calls.flatMap(({ body = {} }) =>
+  const looks = await Promise.all(
+    neededBy(change).map(async (need) => ({ need, why: await whyAbsent(need.source, place, look) })),
+  );
+  return looks.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
+}
+
+function neededBy(change: Change): Omit<Missing, 'why'>[] {
+  return change.calls.flatMap(({ body = {} }) =>
     Object.entries(body).flatMap(([member, value]) =>
       referencesIn(value).flatMap((found) =>
         found instanceof SecretReference ? [{ change, source: found.$secret, member }] : [],
       ),
     ),
   );
-  const looks = await Promise.all(
-    needed.map(async (need) => ({ need, why: await whyAbsent(need.source, place, look) })),
-  );
-  return looks.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
 }
 
 /** One for a source, however many changes need it. */

@@ -10,6 +10,7 @@ import { whyNoAddress } from '../ledger/postgres-address.ts';
 import { stateFolderName } from '../ledger/state-folder.ts';
 import { LedgerAddressError, type StackStore } from '../model/ledger.ts';
 import type { SecretSource, Stack } from '../model/target.ts';
+import { guardedStore } from './guarded-store.ts';
 import { LedgerPatience, phraseOf, type RunOver } from './ledger-patience.ts';
 import { readSecret } from './secrets.ts';
 import type { World } from './world.ts';
@@ -20,11 +21,14 @@ import type { World } from './world.ts';
  */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  world: Pick<World, 'env' | 'secrets' | 'stderr'>,
+  world: Pick<World, 'clean' | 'env' | 'secrets' | 'stderr'>,
   run: RunOver,
 ): Promise<StackStore> {
   const store = await storeOf(stack, world);
-  return watched(store, run, (says) => world.stderr.write(`${says}\n`));
+  return guardedStore(
+    watched(store, run, (says) => world.stderr.write(`${says}\n`)),
+    world.clean,
+  );
 }
 
 /** Every question to the store, with an end, and told when it takes long. */

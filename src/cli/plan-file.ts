@@ -11,10 +11,12 @@ import type { Json } from '../model/json.ts';
 import { jsonSchema } from '../model/json-schema.ts';
 import { type Plan, planVersion } from '../model/plan.ts';
 import { digestOf } from '../plan/digest.ts';
+import { isRedacted } from '../plan/redacted-plan.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
 import { planSchema } from '../report/plan-schema.ts';
 import { looksLikePlan, readPlan } from '../report/read-plan.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import type { World } from './world.ts';
 
 export interface PlanFile {
   /** as the user typed it */
@@ -32,10 +34,14 @@ export function isRefusal(value: object): value is Refusal {
   return 'message' in value && 'code' in value;
 }
 
-/** Readable by its owner only: a plan holds no secret, but all that is known of a platform. */
-export async function writePlanFile(file: string, cwd: string, plan: Plan): Promise<void> {
+/** Readable by its owner only: no secret of the run is in it, but all that is known of a platform. */
+export async function writePlanFile(
+  file: string,
+  { cwd, clean }: Pick<World, 'cwd' | 'clean'>,
+  plan: Plan,
+): Promise<void> {
   const path = resolve(cwd, file);
-  const text = `${renderPlanJson(plan)}\n`;
+  const text = `${renderPlanJson(plan, { clean })}\n`;
   const found = await stat(path).catch(() => undefined);
   // A pipe or a device, such as /dev/stdout, is written to: a new file must not take its place.
   if (found !== undefined && !found.isFile()) return writeFile(path, text);
@@ -103,8 +109,9 @@ function parsed(text: string): Json | undefined {
   }
 }
 
+/** A plan that leaves secrets out has the digest of what it left out, too: apply compares it with the plan that it makes. */
 function isAsPlanned(plan: Plan): boolean {
-  return digestOf(plan) === plan.digest;
+  return digestOf(plan) === plan.digest || isRedacted(plan.changes);
 }
 
 function edited(file: string, why: string): Refusal {

@@ -34,6 +34,8 @@ export interface Outside {
 /** The outside as commands see it: whatever they write, no secret that the run knows gets out (RULES 42). */
 export interface World extends Outside {
   readonly secrets: KnownSecrets;
+  /** the same for what is written to be kept, text by text */
+  readonly clean: <T extends object>(value: T) => T;
 }
 
 export function worldOf(outside: Outside): World {
@@ -42,5 +44,11 @@ export function worldOf(outside: Outside): World {
     ...output,
     write: (text) => output.write(secrets.redactPrinted(text)),
   });
-  return { ...outside, stdout: guarded(outside.stdout), stderr: guarded(outside.stderr), secrets };
+  return {
+    ...outside,
+    stdout: guarded(outside.stdout),
+    stderr: guarded(outside.stderr),
+    secrets,
+    clean: (value) => secrets.redactKept(value),
+  };
 }

@@ -12,10 +12,14 @@ import type { Planning } from './build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';
 import { isRelated, type Left } from './left-of.ts';
+import { isRedacted, isRedactionOf, withGapsApart } from './redacted-plan.ts';
 
 export interface Approved {
   readonly digest: string;
+  /** perhaps with values left out that hold secrets */
   readonly changes: readonly MeantChange[];
+  /** that it was made for this stack, these targets and this selection is known already */
+  readonly isHere?: boolean;
 }
 
 export type Judgement =
@@ -30,19 +34,29 @@ export type Judgement =
 export type Fresh = Pick<Planning, 'plan' | 'leftOf'>;
 
 export function judgeApproval({ plan, leftOf }: Fresh, approved: Approved): Judgement {
-  if (plan.digest === approved.digest) return { is: 'equal' };
-  if (digestOf({ ...plan, changes: approved.changes }) !== approved.digest) return { is: 'elsewhere' };
+  const isTold = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
+  // A digest cannot vouch for a file that leaves something out: what it shows besides has to be so, too.
+  const isShown = isTold || isRedactionOf(approved.changes, plan.changes);
+  if (plan.digest === approved.digest && isShown) return { is: 'equal' };
+  if (isTold) return judgeChanges({ plan, leftOf }, approved.changes);
+  return approved.isHere && isRedacted(approved.changes)
+    ? judgeChanges({ plan, leftOf }, withGapsApart(approved.changes))
+    : { is: 'elsewhere' };
+}
+
+/** What is not known to be true, or planned as it was approved, stands in the way. */
+function judgeChanges({ plan, leftOf }: Fresh, approved: readonly MeantChange[]): Judgement {
   const byAddress = (changes: readonly MeantChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
-  const [was, is] = [byAddress(approved.changes), byAddress(plan.changes)];
-  const changes = compareChanges(approved.changes, plan.changes).flatMap((difference) => {
+  const [was, is] = [byAddress(approved), byAddress(plan.changes)];
+  const changes = compareChanges(approved, plan.changes).flatMap((difference) => {
     const text = formatAddress(difference.address);
     const change = was.get(text);
     if (change === undefined) return [difference];
     return inTheWay(difference, { approved: change, fresh: is.get(text), left: leftOf(change) }) ?? [];
   });
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
-  const done = approved.changes.filter((change) => isDone(change, is.get(formatAddress(change.address))));
+  const done = approved.filter((change) => isDone(change, is.get(formatAddress(change.address))));
   return { is: 'subset', done: done.map(({ address }) => address) };
 }
 

@@ -23,13 +23,20 @@ import { countActions } from './summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
 
-/** No line end behind the text. @param told what was said besides, and is no part of the plan */
-export function renderPlanJson(plan: Plan, told: readonly Diagnostic[] = []): string {
-  return renderJson(planJson(plan, told));
+/** No line end behind the text. */
+export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string {
+  return renderJson(planJson(plan, about));
 }
 
-export function planJson(plan: Plan, told: readonly Diagnostic[] = []): PlanJson {
-  const { version, stack, digest, ...rest } = { ...membersOf(plan), ...toldMember(told) };
+export interface PlanJsonOptions {
+  /** what was said besides, and is no part of the plan */
+  readonly told?: readonly Diagnostic[];
+  /** takes secrets out, text by text: the checksum is of what is left */
+  readonly clean?: <T extends object>(value: T) => T;
+}
+
+export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJsonOptions = {}): PlanJson {
+  const { version, stack, digest, ...rest } = clean({ ...membersOf(plan), ...toldMember(told) });
   return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
 }
 

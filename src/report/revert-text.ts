@@ -6,6 +6,7 @@ import { dump } from 'js-yaml';
 import { type Address, parseAddress } from '../model/address.ts';
 import type { FieldChange } from '../model/field.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import { secretWord } from '../model/known-secrets.ts';
 import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
 import { formatSecret } from './format-value.ts';
 import { printable, printableJson } from './printable.ts';
@@ -73,7 +74,10 @@ function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolea
     case 'delete':
       return restoreDeleted(change, address);
     case 'release':
-      return { remarks: ['declare it again, and adopt it'], documents: declareAgain(was, { adopt: true }) };
+      return {
+        remarks: ['declare it again, and adopt it', ...gapsIn(was)],
+        documents: declareAgain(was, { adopt: true }),
+      };
     case 'adopt': {
       const restored = toBeMerged(restoreFields(fields, address));
       const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
@@ -94,7 +98,7 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
       ? 'its settings are not known either'
       : 'this declares it anew, as it was applied last';
   return {
-    remarks: ['what it held besides its settings is gone and cannot be taken back', known],
+    remarks: ['what it held besides its settings is gone and cannot be taken back', known, ...gapsIn(was)],
     documents,
   };
 }
@@ -103,8 +107,26 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
 function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
   return Object.entries(was).map(([address, spec], index) => {
     const { kind, name, target } = parseAddress(address);
-    return manifest(kind, { name, target, ...(index === 0 ? metadata : {}) }, spec);
+    const known = Object.fromEntries(Object.entries(spec).filter(([, value]) => !isGap(value)));
+    return manifest(kind, { name, target, ...(index === 0 ? metadata : {}) }, known);
   });
+}
+
+/** A remark on each field that was kept without the secret in its value. */
+function gapsIn(was: HistoryChange['was'] & object): string[] {
+  return Object.entries(was).flatMap(([address, spec]) =>
+    Object.entries(spec).flatMap(([name, value]) =>
+      isGap(value) ? [heldSecret(`${name} of ${address}`)] : [],
+    ),
+  );
+}
+
+function isGap(value: Json): boolean {
+  return JSON.stringify(value).includes(secretWord);
+}
+
+function heldSecret(what: string): string {
+  return `${what} cannot be taken back: its value held a secret, which is not kept`;
 }
 
 function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObject {
@@ -126,7 +148,8 @@ function restoreFields(fields: readonly FieldChange[], { kind, name, target }: A
   for (const field of fields) {
     if (isRename(field)) renamed = { name: field.before ?? null, target, renamedFrom: name };
     else if (isOfTrueup(field)) continue;
-    else if (field.before === undefined || field.shape === 'secret') remarks.push(cannotRestore(field));
+    else if (field.before === undefined || field.shape === 'secret' || isGap(field.before))
+      remarks.push(cannotRestore(field));
     else put(spec, field.path, field.before);
   }
   if (Object.keys(spec).length === 0 && renamed === undefined) return { remarks, documents: [] };
@@ -148,6 +171,7 @@ function cannotRestore({ path, shape, before, unknown }: FieldChange): string {
     return `${name} cannot be taken back: it is a secret, and its former value is not kept${formerSource(before)}`;
   if (unknown !== undefined)
     return `${name} cannot be taken back: its value before was not known (${unknown})`;
+  if (before !== undefined) return heldSecret(name);
   return `remove ${name}: it did not exist before`;
 }
 

@@ -29,7 +29,7 @@ import { forgetApproved, type HeadedApproval, keepApproved, withApproved } from 
 import { keepHistory } from '../keep-history.ts';
 import { ledgerHead } from '../ledger-head.ts';
 import { makePlan, makePlanToApply } from '../make-plan.ts';
-import { refuseMissingSecrets } from '../missing-secrets.ts';
+import { learnSecrets, refuseMissingSecrets } from '../missing-secrets.ts';
 import { isRefusal } from '../plan-file.ts';
 import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
 import { openProgress } from '../progress.ts';
@@ -115,8 +115,9 @@ async function applyUnderLock(
     const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped')
       return tellStop(stop, screen, { done: 'nothing was written', code: exitCodes.error });
-    if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
     const secrets = secretPlace(prepared.request.stack, place.world);
+    await learnSecrets(planning.plan, secrets, place.world.secrets);
+    if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
     const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
     const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;

@@ -17,13 +17,19 @@ export async function diff(
     return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);
+  // What is the same but for secrets that neither file keeps may be of two meanings.
+  const isSame = isSamePlan(difference) && one.plan.digest === other.plan.digest;
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
   const { paint, width } = screen;
   if (screen.format === 'json') {
     const names = { one: named(one), other: named(other) };
     printJson(screen, (told) => renderPlanDifferenceJson(difference, names, told));
-  } else if (isSamePlan(difference)) {
+  } else if (isSame) {
     world.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
+  } else if (isSamePlan(difference)) {
+    world.stdout.write(
+      `The two plans differ in values that hold secrets, which no plan file keeps: digests ${one.plan.digest} and ${other.plan.digest}\n`,
+    );
   } else {
     const names = { one: one.file, other: other.file };
     const text = renderPlanDifference(difference, {
@@ -35,5 +41,5 @@ export async function diff(
       `${text}\n\nThe two plans differ: digests ${one.plan.digest} and ${other.plan.digest}\n`,
     );
   }
-  return isSamePlan(difference) ? exitCodes.done : exitCodes.changesPending;
+  return isSame ? exitCodes.done : exitCodes.changesPending;
 }

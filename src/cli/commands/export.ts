@@ -94,7 +94,8 @@ async function draft(
 ): Promise<ExitCode> {
   const { stack } = job;
   const { world } = place;
-  const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds: world.kinds }));
+  const { kinds, secrets } = world;
+  const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
   const checked = await checkManifests(drafted, { ...job, kinds: world.kinds, targets });
   const wrote = await write(checked.manifests, job, { options, place });
   if (wrote !== exitCodes.done) return wrote;

@@ -78,7 +78,7 @@ async function tell(
     const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, world));
     printPlan(screen, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
-      await writePlanFile(options.out, world.cwd, made);
+      await writePlanFile(options.out, world, made);
       const command = ['trueup apply', shellWord(options.out), stack]
         .filter((word) => word !== undefined)
         .join(' ');
@@ -112,7 +112,7 @@ export function printPlan(
   const { calls = false, stack } = about;
   const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
   if (screen.format === 'text') world.stdout.write(`${renderPlan(made, options)}\n`);
-  else printJson(screen, (told) => renderPlanJson(made, told));
+  else printJson(screen, (told) => renderPlanJson(made, { told, clean: world.clean }));
 }
 
 /** Problems first, then a look that missed something, then whether changes were asked to count. */

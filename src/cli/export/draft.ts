@@ -7,6 +7,7 @@ import type { ManifestDraft } from '../../manifest/write-manifests.ts';
 import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
 import { sameJson } from '../../model/json.ts';
 import type { Kind, Registry, ShortForm } from '../../model/kind.ts';
+import type { KnownSecrets } from '../../model/known-secrets.ts';
 import type { LiveResource, Spec } from '../../model/resource.ts';
 import type { Stack } from '../../model/target.ts';
 import { canonicalSpec } from '../../plan/canonical-spec.ts';
@@ -20,6 +21,8 @@ export interface DraftedManifest extends ManifestDraft {
 interface Desk {
   readonly stack: Stack;
   readonly kinds: Registry;
+  /** what no manifest may hold */
+  readonly secrets: KnownSecrets;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly chosen: ReadonlySet<AddressText>;
   /** parts that stand in the manifest of their whole */
@@ -29,11 +32,11 @@ interface Desk {
 /** One for each chosen resource that no other one's short form stands for; wholes first, in the order of the registry. */
 export function draftManifests(
   { sets, chosen }: ExportedTarget,
-  { stack, kinds }: { readonly stack: Stack; readonly kinds: Registry },
+  { stack, kinds, secrets }: Pick<Desk, 'stack' | 'kinds' | 'secrets'>,
 ): DraftedManifest[] {
   const all = [...sets.values()].flatMap(({ resources }) => resources);
   const live = new Map(all.map((resource) => [formatAddress(resource.address), resource] as const));
-  const desk: Desk = { stack, kinds, live, chosen, folded: new Set() };
+  const desk: Desk = { stack, kinds, secrets, live, chosen, folded: new Set() };
   return [...kinds.values()].flatMap((kind) =>
     (sets.get(kind.name)?.resources ?? [])
       .filter(({ address }) => chosen.has(formatAddress(address)))
@@ -55,8 +58,21 @@ function draft(desk: Desk, kind: Kind, live: LiveResource): DraftedManifest | un
     address,
     kind,
     metadata: { name: address.name, ...(serving > 1 ? { target: address.target } : {}), adopt: true },
-    spec: { ...own, ...foldParts(desk, kind, address) },
-    remarks: remarks ?? [],
+    ...withoutSecrets({ ...own, ...foldParts(desk, kind, address) }, remarks ?? [], desk.secrets),
+  };
+}
+
+/** A manifest goes to git: what holds a secret is left out whole, for no part of it can be asked for. */
+function withoutSecrets(
+  spec: Spec,
+  remarks: readonly string[],
+  secrets: KnownSecrets,
+): Pick<DraftedManifest, 'spec' | 'remarks'> {
+  const held = Object.keys(spec).filter((name) => secrets.isIn(spec[name] ?? null));
+  const why = held.map((name) => `${name} is left out: its value holds a secret that this run knows`);
+  return {
+    spec: Object.fromEntries(Object.entries(spec).filter(([name]) => !held.includes(name))),
+    remarks: [...secrets.redactKept(remarks), ...why],
   };
 }
 

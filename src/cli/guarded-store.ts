@@ -1,0 +1,54 @@
+/**
+ * A store that is given no secret that the run knows (RULES 42): a ledger is read by many and kept for long, and one in git
+ * goes to its remote. The run itself goes on with what it knows; a value that was left out equals nothing later on.
+ */
+import { canonicalText, type Json } from '../model/json.ts';
+import type { Ledger, LedgerRecord, StackStore } from '../model/ledger.ts';
+import type { World } from './world.ts';
+
+export function guardedStore(store: StackStore, clean: World['clean']): StackStore {
+  const guards: Pick<StackStore, 'write' | 'keepEntries'> = {
+    write: async (ledger) => {
+      const written = await store.write(cleanLedger(ledger, clean));
+      const { approved, records } = ledger;
+      return { ...written, records, ...(approved === undefined ? {} : { approved }) };
+    },
+    keepEntries: (entries) => store.keepEntries(entries.map((entry) => clean(entry))),
+  };
+  return new Proxy(store, {
+    get: (whole, name) => {
+      if (name === 'write' || name === 'keepEntries') return guards[name];
+      const member: unknown = Reflect.get(whole, name);
+      return typeof member === 'function' ? member.bind(whole) : member;
+    },
+  });
+}
+
+/** Addresses and ids stay: by them a resource is found again. */
+function cleanLedger(ledger: Ledger, clean: World['clean']): Ledger {
+  const { records, approved } = ledger;
+  return {
+    ...ledger,
+    records: new Map([...records].map(([address, record]) => [address, cleanRecord(record, clean)])),
+    ...(approved && {
+      approved: { ...approved, atoms: approved.atoms.map((atom) => cleanAtom(atom, clean)) },
+    }),
+  };
+}
+
+function cleanRecord(record: LedgerRecord, clean: World['clean']): LedgerRecord {
+  const { fields, content, marks } = record;
+  return {
+    ...record,
+    fields: clean(fields),
+    ...(content && { content: clean(content) }),
+    ...(marks && { marks: clean(marks) }),
+  };
+}
+
+/** Canonical text: its values change, and nothing of its form. */
+function cleanAtom(atom: string, clean: World['clean']): string {
+  const meant: object = JSON.parse(atom);
+  const kept = clean(meant);
+  return kept === meant ? atom : canonicalText(kept as unknown as Json);
+}
