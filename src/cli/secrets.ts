@@ -3,8 +3,8 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
-import { withoutCredentials } from '../ledger/git-command.ts';
 import { leadsOut } from '../manifest/admitted-files.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 import type { SecretSource, Stack } from '../model/target.ts';
 import type { World } from './world.ts';
 
@@ -55,7 +55,7 @@ export async function readSecret(
   const file = resolve(directory, source.file);
   const text = await readRegularText(file, mostOfSecret).catch((error: NodeJS.ErrnoException) => {
     // Somebody may have written the secret itself, or an address with one: the system's own words would repeat it.
-    const name = withoutCredentials(source.file);
+    const name = maskAddresses(source.file);
     const why = error instanceof UnfitFile ? error.message : (error.code ?? error.name);
     throw new SecretError(`the secret file "${name}" cannot be read: ${why}${hint}`, { cause: error });
   });

@@ -5,9 +5,10 @@
 import { posix } from 'node:path';
 import { type CommitOrder, type StackPaths, shortCommit } from '../model/commit-order.ts';
 import { LedgerError } from '../model/ledger.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 import { type BorrowedRepository, borrowRepository, fetchInto, type Wanted } from './borrowed-repository.ts';
 import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standingOf } from './commit-graph.ts';
-import { type GitPlace, runGit, withoutCredentials } from './git-command.ts';
+import { type GitPlace, runGit } from './git-command.ts';
 import type { NoCommit, RepositoryCommit } from './repository-commit.ts';
 
 export interface CommitQuestion {
@@ -136,7 +137,7 @@ function lacking(borrowed: BorrowedRepository, id: string): LedgerError {
 }
 
 function nameOf({ remote = '' }: BorrowedRepository): string {
-  return `remote "${withoutCredentials(remote)}"`;
+  return `remote "${maskAddresses(remote)}"`;
 }
 
 interface ChangedFile {

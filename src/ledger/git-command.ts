@@ -5,6 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
 import { LedgerError, WaitEnded } from '../model/ledger.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 
 export interface GitPlace {
   /** absolute, anywhere inside the repository */
@@ -130,10 +131,5 @@ function wordsOf(text: string): string {
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^remote:\s*/, '').trim())
     .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
-  return withoutCredentials(lines.join('; '));
-}
-
-/** The text, with `***` in place of the user names and passwords of its addresses. */
-export function withoutCredentials(text: string): string {
-  return text.replace(/\/\/[^\s/@]+@/g, '//***@');
+  return maskAddresses(lines.join('; '));
 }

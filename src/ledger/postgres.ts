@@ -12,6 +12,7 @@ import {
   type LedgerLock,
   WaitEnded,
 } from '../model/ledger.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds, unlessEnded } from './endable-store.ts';
 import { noLedger, parseLedger } from './ledger-text.ts';
@@ -269,5 +270,5 @@ function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(wordsOf))].join('; ');
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is no valid URL';
-  return error.message.replace(/\/\/[^\s/@]+@/g, '//***@');
+  return maskAddresses(error.message);
 }

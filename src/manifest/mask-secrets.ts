@@ -17,17 +17,6 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
   return new Set([...stackSecrets, ...ofKinds]);
 }
 
-/** Hides who an address says one is, and with which password: before its last "@", and all of its parameters. */
-export function maskAddresses(text: string): string {
-  // within quotes an address may have spaces
-  return text.replace(/(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1|\S+/g, (word) => {
-    const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')];
-    if (start === -1) return word;
-    const shown = end < start ? word : `${word.slice(0, start)}//***${word.slice(end)}`;
-    return shown.replace(/(\/\/[^?#]*[?#])[^"'\s]+/, '$1***');
-  });
-}
-
 /** Hides the rest of a line from a column (from 1) on, or all behind the colon of the key that stands there. */
 export function maskFrom(line: string, column: number, side: 'key' | 'value'): string {
   const characters = [...line];

@@ -4,7 +4,8 @@
  */
 import type { Diagnostic, Place, Severity } from '../model/diagnostic.ts';
 import type { Path } from '../model/json.ts';
-import { maskAddresses, maskFrom } from './mask-secrets.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
+import { maskFrom } from './mask-secrets.ts';
 import type { Side } from './yaml-document.ts';
 
 export interface Problem {

@@ -6,6 +6,7 @@
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json.ts';
 import type { Registry } from '../model/kind.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DesiredResource } from '../model/resource.ts';
 import type { Dialect, Stack } from '../model/target.ts';
 import { checkDuplicates } from './check-duplicates.ts';
@@ -13,7 +14,7 @@ import { checkResources } from './check-resources.ts';
 import { chooseTargets } from './choose-targets.ts';
 import { type Declaration, type Defaults, declare } from './declaration.ts';
 import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
-import { maskAddresses, secretFields } from './mask-secrets.ts';
+import { secretFields } from './mask-secrets.ts';
 import { diagnose } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type Entry, resolve } from './resolve.ts';

@@ -3,8 +3,8 @@
  * large file without problems costs nothing. What is hidden is found then, too: no secret leaves here by way of a place.
  */
 import type { Place } from '../model/diagnostic.ts';
+import { maskAddresses } from '../model/mask-addresses.ts';
 import type { HiddenParts } from './hidden-parts.ts';
-import { maskAddresses } from './mask-secrets.ts';
 
 export interface SourceText {
   /** as the user would type it, relative to the working directory; `-` for standard input */

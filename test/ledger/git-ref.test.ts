@@ -180,9 +180,14 @@ describe('it says clearly', () => {
     await expect(store.read()).rejects.toThrow('git cannot be run: it is not installed, or not in PATH');
   });
 
-  test('that the remote cannot be reached, without the password of its address', async () => {
+  test.each([
+    'http://me:planted@127.0.0.1:1/x.git',
+    'http://me:of/planted@127.0.0.1:1/x.git',
+    "http://me:of'planted@127.0.0.1:1/x.git",
+    'http://127.0.0.1:1/x.git?private_token=planted',
+  ])('that the remote cannot be reached, without what its address (%s) keeps secret', async (address) => {
     const clone = makeRemote().clone();
-    git(clone, 'remote', 'set-url', 'origin', 'http://me:planted@127.0.0.1:1/x.git');
+    git(clone, 'remote', 'set-url', 'origin', address);
     const failure = await open(clone)
       .read()
       .catch((error: Error) => error.message);

@@ -98,6 +98,8 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
   test('is told when it cannot be reached, without the password', async () => {
     for (const url of [
       'postgres://me:planted@127.0.0.1:1/trueup',
+      'postgres://me:of/planted@127.0.0.1:1/trueup',
+      'postgres://me:pw@127.0.0.1:1/trueup?sslpassword=planted',
       'postgres://me:planted@/trueup?host=/nowhere',
       'postgres://me:planted@[broken/trueup',
     ]) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { findHidden } from '../../src/manifest/hidden-parts.ts';
-import { leadsToSecret, maskAddresses, maskFrom, secretFields } from '../../src/manifest/mask-secrets.ts';
+import { leadsToSecret, maskFrom, secretFields } from '../../src/manifest/mask-secrets.ts';
 import { secretNames } from '../../src/manifest/secret-names.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import { toyKinds } from './toy-kinds.ts';
@@ -93,12 +93,6 @@ describe('an excerpt', () => {
     expect(maskFrom('  value', 3, 'key')).toBe('  ***');
     expect(maskFrom('  { token: ***', 30, 'value')).toBe('  { token: ***');
   });
-});
-
-it('an address in a message keeps neither login nor parameters', () => {
-  expect(maskAddresses('the text "https://u:p@h/x?token=a#b" in it?')).toBe(
-    'the text "https://***@h/x?***" in it?',
-  );
 });
 
 it('the secret fields are those of the stack and those that a kind compares as secrets', () => {
