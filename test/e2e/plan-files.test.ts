@@ -1,6 +1,6 @@
 /** Apply does what was approved: plans kept in files, shown, compared and applied (DESIGN section 4, RULES 27-30). */
 import { createHash } from 'node:crypto';
-import { copyFile, lstat, readFile, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../src/report/plan-schema.ts';
@@ -49,6 +49,16 @@ describe('plan --out', () => {
     await planInto(planning);
     expect((await lstat(planFileOf(planning))).isSymbolicLink()).toBe(true);
     expect(JSON.parse(await readFile(join(planning.directory, 'real.json'), 'utf8')).version).toBe(2);
+  });
+
+  it('to "-" is refused before anything is looked at, and makes no file of that name', async () => {
+    const { bench, planning } = await twoClones();
+    const looks = bench.wire.seen.length;
+    const { out, err } = await planning.run(['plan', '--out', '-'], 1);
+    expect(out).toBe('');
+    expect(err).toContain('error: "--out -" names no file');
+    expect(bench.wire.seen.length).toBe(looks);
+    expect(await readdir(planning.directory)).not.toContain('-');
   });
 
   it('of a look that missed a target says so, and promises nothing that apply does not keep', async () => {

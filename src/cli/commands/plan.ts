@@ -13,7 +13,7 @@ import { makePlan } from '../make-plan.ts';
 import { noteMissingSecrets } from '../missing-secrets.ts';
 import { writePlanFile } from '../plan-file.ts';
 import { type Prepared, prepareRun } from '../prepare-run.ts';
-import { printJson, type Screen } from '../screen.ts';
+import { printError, printJson, type Screen } from '../screen.ts';
 import { secretPlace } from '../secrets.ts';
 import { stackWords } from '../stack-words.ts';
 import { unlessStopped } from '../unless-stopped.ts';
@@ -30,12 +30,22 @@ export interface PlanOptions {
   readonly timeout?: number;
 }
 
+/** What other commands take for it. */
+const standardOutput = '-';
+
 export async function plan(
   path: string | undefined,
   options: PlanOptions,
   { world, screen }: { world: World; screen: Screen },
 ): Promise<ExitCode> {
   const { complete, timeout } = options;
+  if (options.out === standardOutput) {
+    printError(
+      screen,
+      '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too',
+    );
+    return exitCodes.error;
+  }
   const stack = stackWords(path, complete);
   const stops = hearEnd(world);
   try {
