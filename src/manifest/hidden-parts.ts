@@ -56,6 +56,7 @@ class Finder {
   walk(range: EventRange, at: number): void {
     const type = range.events[at]?.type;
     if (type === EVENT_ID.SEQUENCE) for (const item of itemsOf(range, at)) this.walk(range, item);
+    if (type === EVENT_ID.SCALAR && this.#holdsFields(range, at)) this.#hideScalar(range, at, '');
     if (type !== EVENT_ID.MAPPING) return;
     for (const { key, value } of pairsOf(range, at)) {
       const name = keyText(range, key);
@@ -72,6 +73,13 @@ class Finder {
   #holdsColon(key: string): boolean {
     const name = /^([A-Za-z][\w-]*)\s*[:=]/.exec(key)?.[1];
     return name !== undefined && this.#names.hides(name);
+  }
+
+  /** Fields became a text, for none of them has a colon with a space: `token= …`, on whatever line of it. */
+  #holdsFields(range: EventRange, at: number): boolean {
+    const { start, end } = spanOf(range, at) ?? { start: 0, end: 0 };
+    const lines = this.#text.slice(start, end).split('\n');
+    return lines.some((line) => this.#holdsColon(line.replace(/^[\s"'|>-]*/, '')));
   }
 
   /** @param name of the field that it stands in */

@@ -15,7 +15,7 @@ import { chooseTargets } from './choose-targets.ts';
 import { type Declaration, type Defaults, declare } from './declaration.ts';
 import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
 import { secretFields } from './mask-secrets.ts';
-import { diagnose } from './problem.ts';
+import { diagnose, quoted } from './problem.ts';
 import type { StackReading } from './read-stack.ts';
 import { type Entry, resolve } from './resolve.ts';
 import { serviceSpellings } from './service-spellings.ts';
@@ -173,9 +173,11 @@ function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }:
   const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
   const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
-  const values = hidden.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
+  // As it is, and as messages quote it: cut, or with the ends of its lines escaped.
+  const shown = hidden.flatMap((value) => [value, quoted(value).slice(1, -1)]);
+  const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
   const said = (text: string) =>
-    maskAddresses(values.reduce((shown, value) => shown.replaceAll(value, '***'), text));
+    maskAddresses(values.reduce((told, value) => told.replaceAll(value, '***'), text));
   return diagnostics.map((diagnostic) => {
     const { message, found, fix } = diagnostic;
     return {

@@ -14,6 +14,21 @@ import { stackSchema } from './stack-schema.ts';
 /** Fields of the stack whose value is an address, or has one below it. */
 const addressFields = ['url', 'ledger'];
 
+/** What other tools call theirs: no field of ours, and so a mistake that shows what stands behind it. */
+const foreignFields = new Set([
+  ...['password', 'passwd', 'passphrase', 'secret', 'credential', 'credentials', 'authorization', 'bearer'],
+  ...[
+    'apiKey',
+    'accessKey',
+    'secretKey',
+    'privateKey',
+    'clientSecret',
+    'accessToken',
+    'apiToken',
+    'authToken',
+  ],
+]);
+
 export interface SecretNames {
   /** whether what stands behind the name is shown to nobody */
   hides(name: string): boolean;
@@ -32,7 +47,8 @@ export function secretNames(kinds: Registry): SecretNames {
   const judged = new Map<string, boolean>();
   const judge = (name: string) => {
     const ours = camelCase(name);
-    return secret.has(ours) || (!fields.has(ours) && nearestWord(ours, secret) !== undefined);
+    if (secret.has(ours) || fields.has(ours)) return secret.has(ours);
+    return foreignFields.has(ours) || nearestWord(ours, secret) !== undefined;
   };
   const names: SecretNames = {
     hides(name) {

@@ -125,6 +125,34 @@ spec: { tokenReviewerJwt: &jwt ${password}, clusterHost: x, disableLocalCaJwt: *
   });
 });
 
+describe('what is written where no secret belongs, by a name that secrets have, is not shown', () => {
+  const specs = [
+    `\n  password: ${password}`,
+    `\n  apiKey: ${password}`,
+    `\n  client_secret: ${password}`,
+    `\n  token= ${password}`,
+    `\n  token: {{ ${password} }}`,
+    `\n  tokenReviewerJwt = ${password}`,
+    `\n  description\n  token= ${password}`,
+    ` "token: ${password}"`,
+    ` |\n  a\n  password = ${password}`,
+    `\n  token= ${password}${'x'.repeat(200)}`,
+  ];
+  // A text that is YAML, and one that is none.
+  test.each(specs.flatMap((spec) => [spec, `${spec}\n  description: "open`]))('spec:%s', async (spec) => {
+    const cwd = await stackWith({});
+    await writeFile(
+      join(cwd, 'all.yaml'),
+      `apiVersion: trueup.dev/v1\nkind: Workspace\nmetadata: { name: one }\nspec:${spec}\n`,
+    );
+    const text = await trueup(['validate'], { cwd });
+    const json = await trueup(['validate', '--format', 'json'], { cwd });
+    expect([text.code, json.code]).toEqual([7, 7]);
+    expect(text.err).toMatch(/all\.yaml:\d+:\d+/);
+    expect(text.err + json.out + json.err).not.toContain(password);
+  });
+});
+
 describe('a ledger address that is none of PostgreSQL is told before anything is asked', () => {
   test.each([
     ['a word', password],
