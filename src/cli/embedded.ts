@@ -8,7 +8,7 @@ import { megabyte, readRegularText } from '../files/read-regular.ts';
 import { replaceFile } from '../ledger/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
 import type { Stack } from '../model/target.ts';
-import { readSeedFile } from './seed-file.ts';
+import { readOwnSeed } from './seed-file.ts';
 import type { World } from './world.ts';
 
 export interface Embedded {
@@ -86,7 +86,7 @@ export async function ensureWayIn(
 /** A seed is applied at every start: the data file knows what it has got of it already. */
 async function ensureSeeded(stack: Stack, data: string): Promise<void> {
   if (stack.embedded === undefined) return;
-  const seed = await readSeedFile(stack.embedded.seed, stack.directory);
+  const seed = await readOwnSeed(stack.embedded.seed, stack.directory);
   const { seedDataFile } = await import('../server/seed-data-file.ts');
   seedDataFile(data, seed);
 }

@@ -2,6 +2,7 @@
  * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
  * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (RULES 42).
  */
+import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { readRegular, type Obstacle as Unfit } from '../files/read-regular.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -45,15 +46,24 @@ type Obstacle = Unfit | 'outside';
 /** What was opened is judged by where it is found, too. */
 async function readOwn(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
   let saysEmpty = false;
-  const read = await readRegular(path, mostBytes, async (opened) => {
-    const real = await realpath(path);
-    const there = await lstat(real);
-    const isThere = there.ino === opened.ino && there.dev === opened.dev;
+  const read = await readRegular(path, mostBytes, (opened) => {
     saysEmpty = opened.size === 0;
-    return isThere && liesIn(repository, real) ? undefined : 'outside';
+    return whyOutside(path, repository, opened);
   });
   // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
   return typeof read !== 'string' && saysEmpty && read.length > 0 ? 'irregular' : read;
+}
+
+/** Whether the file that was opened by a path is one of the repository; undefined when it is. */
+export async function whyOutside(
+  path: string,
+  repository: Repository,
+  opened: Stats,
+): Promise<'outside' | undefined> {
+  const real = await realpath(path);
+  const there = await lstat(real);
+  const isThere = there.ino === opened.ino && there.dev === opened.dev;
+  return isThere && liesIn(repository, real) ? undefined : 'outside';
 }
 
 const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository) => Diagnostic>> = {

@@ -69,10 +69,29 @@ export function object(fields: Readonly<Record<string, Check>>, required: readon
       ...required.filter((key) => value[key] === undefined).map((key) => `${at(path)} lacks ${key}`),
     );
     for (const [key, element] of Object.entries(value)) {
-      const check = fields[key] ?? unknownKey(Object.keys(fields));
-      if (element !== undefined) check(element, path === '' ? key : `${path}.${key}`, problems);
+      const [name, check] = memberOf(fields, key, element);
+      if (element !== undefined) check(element, path === '' ? name : `${path}.${name}`, problems);
     }
   };
+}
+
+/** What the member is called in problems, and how it is checked. */
+function memberOf(
+  fields: Readonly<Record<string, Check>>,
+  key: string,
+  element: unknown,
+): readonly [string, Check] {
+  const known = Object.hasOwn(fields, key) ? fields[key] : undefined;
+  return known === undefined
+    ? [isPlainKey(key, element) ? key : hiddenKey, unknownKey(Object.keys(fields))]
+    : [key, known];
+}
+
+/** In the place of a key that may be a secret of another file: the problem is told without it. */
+const hiddenKey = '(a key)';
+
+function isPlainKey(key: string, element: unknown): boolean {
+  return /^[a-z][a-z_-]{0,30}$/i.test(key) && element !== null;
 }
 
 function unknownKey(known: readonly string[]): Check {
