@@ -31,7 +31,7 @@ function cleanLedger(ledger: Ledger, clean: World['clean']): Ledger {
     ...ledger,
     records: new Map([...records].map(([address, record]) => [address, cleanRecord(record, clean)])),
     ...(approved && {
-      approved: { ...approved, atoms: approved.atoms.map((atom) => cleanAtom(atom, clean)) },
+      approved: { ...approved, atoms: cleanAtoms(approved.atoms, clean) },
     }),
   };
 }
@@ -46,9 +46,13 @@ function cleanRecord(record: LedgerRecord, clean: World['clean']): LedgerRecord 
   };
 }
 
-/** Canonical text: its values change, and nothing of its form. */
-function cleanAtom(atom: string, clean: World['clean']): string {
-  const meant: object = JSON.parse(atom);
+/** By the texts of an approval, which is in every write of its apply, what they mean. */
+const parsed = new WeakMap<readonly string[], readonly Json[]>();
+
+/** Canonical texts: their values change, and nothing of their form. */
+function cleanAtoms(atoms: readonly string[], clean: World['clean']): readonly string[] {
+  const meant = parsed.get(atoms) ?? atoms.map((atom): Json => JSON.parse(atom));
+  parsed.set(atoms, meant);
   const kept = clean(meant);
-  return kept === meant ? atom : canonicalText(kept as unknown as Json);
+  return kept === meant ? atoms : kept.map(canonicalText);
 }

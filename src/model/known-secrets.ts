@@ -2,7 +2,7 @@
  * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (RULES 42). Filled by
  * whoever reads or sends a secret, asked by whoever says something.
  */
-import { isJsonObject, type Json, sameJson } from './json.ts';
+import { isJsonObject, type Json } from './json.ts';
 import { type Finder, type Found, finderOf } from './secret-spellings.ts';
 
 /** What stands in the place of a secret, wherever one would have been said. */
@@ -13,11 +13,16 @@ const shortestUnmistakable = 8;
 
 export class KnownSecrets {
   readonly #finders = new Map<string, Finder>();
+  /** what was cleaned before: a ledger is written many times, and most of it stays as it is */
+  #kept = new WeakMap<object, object>();
 
   /** Remembers it, and gives it back as it is. */
   keep(value: string): string {
     const secret = value.trim();
-    if (secret !== '' && !this.#finders.has(secret)) this.#finders.set(secret, finderOf(secret));
+    if (secret !== '' && !this.#finders.has(secret)) {
+      this.#finders.set(secret, finderOf(secret));
+      this.#kept = new WeakMap();
+    }
     return value;
   }
 
@@ -41,17 +46,19 @@ export class KnownSecrets {
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 
-  /** The same for every text inside of what is written to be kept: what is printed of it later is the very same. */
+  /**
+   * The same for every text inside of what is written to be kept: what is printed of it later is the very same. Texts
+   * become texts, and nothing else changes. @param value never changed afterwards
+   */
   redactKept<T extends object>(value: T): T {
-    const finders = this.#unmistakable();
-    // A text becomes a text, and nothing else changes.
-    return finders.length === 0 ? value : (redactBody(value as unknown as Json, finders) as unknown as T);
+    const kept = this.#kept.get(value) ?? redactBody(value as unknown as Json, this.#unmistakable());
+    this.#kept.set(value, kept as object);
+    return kept as T;
   }
 
   /** Whether it would be kept otherwise than it is. */
   isIn(value: Json): boolean {
-    const finders = this.#unmistakable();
-    return finders.length > 0 && !sameJson(value, redactBody(value, finders));
+    return redactBody(value, this.#unmistakable()) !== value;
   }
 
   #unmistakable(): Finder[] {
@@ -84,13 +91,19 @@ function joined(found: readonly Found[]): Found[] {
   return parts;
 }
 
+/** The very same value where there is nothing to leave out. */
 function redactBody(body: Json, finders: readonly Finder[]): Json {
   if (typeof body === 'string') return redact(body, finders);
-  if (Array.isArray(body)) return body.map((item) => redactBody(item, finders));
+  if (Array.isArray(body)) {
+    const items = body.map((item) => redactBody(item, finders));
+    return items.every((item, index) => item === body[index]) ? body : items;
+  }
   if (!isJsonObject(body)) return body;
-  return Object.fromEntries(
-    Object.entries(body).map(([name, member]) => [redact(name, finders), redactBody(member, finders)]),
+  const members = Object.entries(body).map(
+    ([name, member]) => [redact(name, finders), redactBody(member, finders)] as const,
   );
+  const isSame = members.every(([name, member]) => Object.hasOwn(body, name) && body[name] === member);
+  return isSame ? body : Object.fromEntries(members);
 }
 
 function isJson(text: string): boolean {
