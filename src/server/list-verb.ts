@@ -18,7 +18,7 @@ const GET = 'GET ';
 /** How many bytes behind a waiting LIST are taken in before the socket is paused. */
 const HELD_BYTES = 64 * 1024;
 
-/** Node's listener that frees a connection's parser; a Node internal (facts/toolchain.md section 6, step 4). */
+/** Node's listener that frees a connection's parser; a Node internal (decision 0002). */
 export const PARSER_FREEING_LISTENER = 'bound socketOnClose';
 
 /** What Node's HTTP server itself listens to on a connection; it subscribes again when it gets the socket back. */
@@ -44,7 +44,7 @@ export type ListVerbOptions = {
 /**
  * Makes the Fastify options that accept LIST on every path as a GET with `list=true` in front of its query.
  * Any other verb that Node does not know is answered with 400 and `{"errors":[]}`, after the answers owed to earlier
- * requests of that connection. Source: RULES 36, facts/toolchain.md section 6, cluster-auth-wire.md 2.1.
+ * requests of that connection. Source: rule 36, decision 0002, wire/cluster-auth 2.1.
  */
 export function acceptListVerb(): ListVerbOptions {
   const relabelled = new WeakSet<Socket>();

@@ -1,4 +1,4 @@
-// CIDR blocks as the secrets service reads them back (cluster-auth-wire.md 2.4, "CIDR elements").
+// CIDR blocks as the secrets service reads them back (wire/cluster-auth 2.4, "CIDR elements").
 // Invariant: canonical form is a fixed point; host bits are kept, a single address loses its prefix length.
 import { isIPv4, isIPv6 } from 'node:net';
 

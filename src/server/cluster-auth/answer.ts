@@ -1,5 +1,5 @@
 // What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
-// Invariant: an error carries zero or one text, a success carries data, warnings or nothing (cluster-auth-wire.md 2.1).
+// Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
 
 /** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
 export type Answer =
@@ -34,7 +34,7 @@ export function answerWrappedError(status: number, text: string): Answer {
 /** What is not there: a config never written, an unknown role, a list of nothing. */
 export const NOT_FOUND: Answer = answerError(404);
 
-/** The body that goes over the wire; undefined for 204 (cluster-auth-wire.md 2.1, "Success with data"). */
+/** The body that goes over the wire; undefined for 204 (wire/cluster-auth 2.1, "Success with data"). */
 export function envelope(answer: Answer, requestId: string): object | undefined {
   if ('errors' in answer) return { errors: answer.errors };
   if (!('data' in answer)) return undefined;

@@ -1,4 +1,4 @@
-// The config of a mount (specs/cluster-auth.md, "Config"; cluster-auth-wire.md 2.2, 2.3).
+// The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
 // Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
 // included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
 import { type Answer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
@@ -40,7 +40,7 @@ interface ConfigRow {
 }
 
 /**
- * `GET config`: the specification's four fields and, as documented additions (RULES 12), `issuer`,
+ * `GET config`: the specification's four fields and, as documented additions (rule 12), `issuer`,
  * `disable_iss_validation` and `token_reviewer_jwt_set`. 404 before the first write.
  */
 export const readConfig: Handler = (call) => {

@@ -14,7 +14,7 @@ const LARGEST_NANOSECONDS = 2 ** 63;
 
 /**
  * The seconds in `text`: digits alone, `7d` with whole days, or a Go duration (`1h30m`, `1.5h`, `500ms`); empty is 0.
- * Undefined for anything else, such as `1w`, `1.5` or `1.5d` (cluster-auth-wire.md 2.4).
+ * Undefined for anything else, such as `1w`, `1.5` or `1.5d` (wire/cluster-auth 2.4).
  */
 export function parseDuration(text: string): number | undefined {
   if (text === '') return 0;

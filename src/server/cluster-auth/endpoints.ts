@@ -1,4 +1,4 @@
-// Which resource of which mount a path means (specs/cluster-auth.md, "Endpoints"; cluster-auth-wire.md 2.1, 2.5).
+// Which resource of which mount a path means (wire/cluster-auth 5.1, 2.1, 2.5).
 // Invariant: mounts are rows, read at every request; the longest mount that fits the path wins, so `team/cluster` and
 // `team` can stand side by side. The login of a mount is not served yet: its path is unsupported like any other.
 import type { Database } from '../database.ts';

@@ -1,4 +1,4 @@
-// From the JSON that a client sends to the type that a field has (cluster-auth-wire.md 2.4).
+// From the JSON that a client sends to the type that a field has (wire/cluster-auth 2.4).
 // Invariant: coercion never drops or invents an element; what it cannot read is a problem told to the client.
 // The tails of the problems are our own words: the facts leave them to the original's libraries.
 import { parseDuration } from './durations.ts';

@@ -1,4 +1,4 @@
-// What a write makes of a role: the stored fields with the sent ones over them, checked (cluster-auth-wire.md 2.5, 2.6).
+// What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
 // Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
 // keeps its value, but for the namespace selector, which every write replaces.
 import { canonicalBlocks } from './address-blocks.ts';
@@ -52,7 +52,7 @@ function withCurrentFields(base: Role, sent: SentRole, blocks: readonly string[]
 
 /**
  * Folds the deprecated names in: an old name alone sets both, a current one alone resets the old, both together mirror
- * the current one, neither leaves them (facts 2.6).
+ * the current one, neither leaves them (wire/cluster-auth 2.6).
  */
 function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   const blocks = canonicalBlocks(sent.bound_cidrs ?? []);

@@ -1,4 +1,4 @@
-// From an HTTP request to the operation, path and fields that it asks for (cluster-auth-wire.md 2.1).
+// From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1).
 // Invariant: what is refused here is refused for anyone, with or without a token: nothing was looked up yet.
 import type { FastifyRequest } from 'fastify';
 

@@ -14,7 +14,7 @@ import {
 
 /**
  * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the
- * field that replaced them (facts 2.6).
+ * field that replaced them (wire/cluster-auth 2.6).
  */
 export interface Role {
   readonly bound_service_account_names: readonly string[];
@@ -102,7 +102,7 @@ export const FRESH_ROLE: Role = {
   period: 0,
 };
 
-/** Reads the role fields of a request body (facts 2.4); other keys are left alone. */
+/** Reads the role fields of a request body (wire/cluster-auth 2.4); other keys are left alone. */
 export function readRoleFields(body: Readonly<Record<string, unknown>>): Coerced<SentRole> {
   return readFields(ROLE_FIELDS, body);
 }
@@ -116,7 +116,7 @@ export function unknownRoleFields(body: Readonly<Record<string, unknown>>): stri
 
 /**
  * The role as a read answers it: the fields under their current names always, `audience` and the deprecated names only
- * when they hold something, never a `name` (facts 2.7).
+ * when they hold something, never a `name` (wire/cluster-auth 2.7).
  */
 export function presentRole(role: Role): Record<string, unknown> {
   const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;

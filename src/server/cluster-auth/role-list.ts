@@ -1,4 +1,4 @@
-// The names of a mount's roles (specs/cluster-auth.md, "Endpoints"; cluster-auth-wire.md 2.8).
+// The names of a mount's roles (wire/cluster-auth 5.1, 2.8).
 // Invariant: names in lower case, in lexicographic order; a list of nothing is a 404 without a text, as everywhere in
 // this service.
 import { answerData, NOT_FOUND } from './answer.ts';

@@ -1,4 +1,4 @@
-// One role: read, write, delete (specs/cluster-auth.md, "Role (by name)"; cluster-auth-wire.md 2.5, 2.7, 2.8).
+// One role: read, write, delete (wire/cluster-auth 5.3, 2.5, 2.7, 2.8).
 // Invariants: a name is stored and asked for in lower case; a write is read, merged, checked and stored in one
 // transaction together with its audit event.
 import { type Answer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
@@ -20,7 +20,7 @@ export const readRole: Handler = (call) => {
 
 /**
  * `POST role/:name`: creates the role, or merges the sent fields into it. 204; 200 with warnings when there is one to
- * give; 400 with the first broken rule. Unknown fields are mentioned only beside another warning (facts 2.5).
+ * give; 400 with the first broken rule. Unknown fields are mentioned only beside another warning (wire/cluster-auth 2.5).
  */
 export const writeRole: Handler = (call) =>
   call.services.database.transaction((): Answer => {

@@ -1,6 +1,6 @@
 // The cluster authentication methods on the wire: every request below `/v1/`, from its bytes to its answer.
 // Invariant: a request is read, then authenticated, then authorised by the token's policies, and only then told whether
-// its mount and path exist at all (cluster-auth-wire.md 2.1).
+// its mount and path exist at all (wire/cluster-auth 2.1).
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ServiceIdentity } from '../identity/service-identity.ts';
@@ -23,7 +23,7 @@ const CAPABILITIES: Record<Operation, Capability> = {
 
 /**
  * Serves `/v1/auth/<mount>/config`, `/role` and `/role/:name` for every mount in the database
- * (specs/cluster-auth.md, "Endpoints"). `app` must be a scope of its own: the body parser and the error handler set
+ * (wire/cluster-auth 5.1). `app` must be a scope of its own: the body parser and the error handler set
  * here are this service's. Tokens come in `X-Service-Token` or as `Authorization: Bearer`.
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
