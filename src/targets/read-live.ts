@@ -1,7 +1,7 @@
 /**
  * Reads what a plan needs of every target, side by side; only kinds that tell who loses by a deletion wait until it is
  * known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
- * from being looked at, and is left out of the plan: what was not looked at is not absent (RULES 39).
+ * from being looked at, and is left out of the plan: what was not looked at is not absent (rule 39).
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -92,7 +92,7 @@ async function readKinds(
   return new Map(sets);
 }
 
-/** A service that counts fewer than it gives has not been understood: what else of it is wrong, nobody knows (RULES 38). */
+/** A service that counts fewer than it gives has not been understood: what else of it is wrong, nobody knows (rule 38). */
 function withinTotals(sets: Sets): Sets {
   return new Map(
     [...sets].map(([kind, set]) => {

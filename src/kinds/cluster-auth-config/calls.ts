@@ -1,6 +1,6 @@
 /**
  * The request that carries out a change of the config: one write with every field, because whatever is left out goes
- * back to its default (facts 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
+ * back to its default (wire/cluster-auth 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
  */
 import { formatAddress } from '../../model/address.ts';
 import { type CallObject, SecretReference } from '../../model/call.ts';
@@ -13,7 +13,7 @@ import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 import { CONFIG_NAME } from './read.ts';
 
-/** Before every role of the mount (RULES 32). */
+/** Before every role of the mount (rule 32). */
 const CONFIG_FIRST = 0;
 
 /** A config cannot be deleted, so a release has no call. */
@@ -53,7 +53,7 @@ function bodyOf({ desired }: CallContext): CallObject {
   };
 }
 
-/** The certificate's every line ends with a newline (specs/cluster-auth.md); its canonical form lacks the last. */
+/** The certificate's every line ends with a newline (wire/cluster-auth 5.2); its canonical form lacks the last. */
 function withLineEnd(cert: Json | undefined): Json {
   return typeof cert === 'string' && cert !== '' ? `${cert}\n` : '';
 }

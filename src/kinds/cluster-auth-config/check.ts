@@ -22,7 +22,7 @@ function finding(
   return { code, severity, path, ...said };
 }
 
-/** The service puts the value in front of `/apis/…` as it stands (facts, 1, statement 6). */
+/** The service puts the value in front of `/apis/…` as it stands (wire/cluster-auth 1.6). */
 function hostHasScheme({ clusterHost: host }: Spec): Finding[] {
   if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
   const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
@@ -91,7 +91,7 @@ function privateKey(path: Finding['path']): Finding {
 }
 
 /**
- * Outside a pod there is no local CA to fall back on (specs/cluster-auth.md, "Config", rules; facts 1 and 2.2); what a
+ * Outside a pod there is no local CA to fall back on (wire/cluster-auth 5.2, 1.1, 2.2); what a
  * service makes of a config without any is a row of its dialect.
  */
 function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): Finding[] {

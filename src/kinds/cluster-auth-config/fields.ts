@@ -1,4 +1,7 @@
-/** How each field of the config compares, and its default: what every write that leaves it out brings back (facts 2.2). */
+/**
+ * How each field of the config compares, and its default: what every write that leaves it out brings back
+ * (wire/cluster-auth 2.2).
+ */
 import type { FieldTable } from '../../model/field.ts';
 import { pem, pemSet, scalar, secretVersion, wordOr } from '../../plan/comparisons.ts';
 

@@ -8,7 +8,7 @@ import { mountWords } from '../../targets/cluster-auth/mount.ts';
 import { answeredFields } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 
-/** A setting that no manifest knows and that every write would reset: what it is, writes repeat (facts 2.2). */
+/** A setting that no manifest knows and that every write would reset: what it is, writes repeat (wire/cluster-auth 2.2). */
 const REPEATED_MEMBER = 'use_annotations_as_alias_metadata';
 
 /** Every member that a config may be answered with and that is looked at here. */

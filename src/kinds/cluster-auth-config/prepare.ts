@@ -1,6 +1,6 @@
 /**
  * What the live config is to be compared as, and the guard of the stored reviewer JWT: every write replaces the whole
- * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (RULES 16).
+ * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (rule 16).
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json.ts';

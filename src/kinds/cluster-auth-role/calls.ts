@@ -1,7 +1,7 @@
 /**
  * The requests that carry out a change of a role. Pure. A write is always the full body: what the manifest declares
  * over what is live, zeros spelt out and the selector always in, for the service resets that one field by itself
- * whenever it is left out (RULES 17; facts 2.5).
+ * whenever it is left out (rule 17; wire/cluster-auth 2.5).
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
@@ -17,7 +17,7 @@ import { fields } from './fields.ts';
 import { liveFieldNames } from './live-role.ts';
 import { risk } from './risk.ts';
 
-/** After the config (0); what takes access away before what gives some (RULES 32). */
+/** After the config (0); what takes access away before what gives some (rule 32). */
 const NARROWING = 10;
 const WIDENING = 20;
 

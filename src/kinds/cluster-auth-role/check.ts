@@ -1,5 +1,5 @@
 /**
- * What the service would refuse about a role, found offline and in the service's own words (facts 2.5), and what it
+ * What the service would refuse about a role, found offline and in the service's own words (wire/cluster-auth 2.5), and what it
  * takes although nobody can have meant it. A rule says nothing about values that the schema refuses.
  */
 import { formatDuration, parseDuration } from '../../model/duration.ts';

@@ -1,6 +1,6 @@
 /**
  * How each field of a role compares, and the service's default of it. Defaults are what a role created without the
- * field reads back (specs/cluster-auth.md, "Role"; facts 2.5, 2.7).
+ * field reads back (wire/cluster-auth 5.3, 2.5, 2.7).
  */
 import type { Field, FieldTable } from '../../model/field.ts';
 import { cidrSet, duration, scalar, set, wordOr } from '../../plan/comparisons.ts';

@@ -1,4 +1,4 @@
-/** The deprecated `policies` of a role, folded into `tokenPolicies` as the service itself folds them (facts 2.4-2.6). */
+/** The deprecated `policies` of a role, folded into `tokenPolicies` as the service folds them (wire/cluster-auth 2.4-2.6). */
 import type { Json } from '../../model/json.ts';
 import type { Spec } from '../../model/resource.ts';
 

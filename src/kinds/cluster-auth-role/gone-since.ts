@@ -1,6 +1,6 @@
 /**
  * A role that was listed and is not to be read: deleted in between, or a service that contradicts itself. A second list
- * decides, one for the whole read: what it still names was not looked at, and that is not absent (RULES 8, 39).
+ * decides, one for the whole read: what it still names was not looked at, and that is not absent (rules 8, 39).
  */
 import type { Session } from '../../model/kind.ts';
 import { listRoles } from './list-roles.ts';

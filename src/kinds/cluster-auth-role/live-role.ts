@@ -8,7 +8,7 @@ import { type MemberType, oddMember } from '../../targets/cluster-auth/member-ty
 import { answeredFields, wireFieldNames } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 
-/** Today's field by the deprecated member that answers for it where the service has only that (facts 2.6, 2.7). */
+/** Today's field by the deprecated member that answers for it where the service has only that (wire/cluster-auth 2.6, 2.7). */
 const deprecated: Readonly<Record<string, string>> = {
   tokenTtl: 'ttl',
   tokenMaxTtl: 'max_ttl',
@@ -18,7 +18,7 @@ const deprecated: Readonly<Record<string, string>> = {
   tokenBoundCidrs: 'bound_cidrs',
 };
 
-/** Fields that an answer leaves out when they are unset: their absence tells their value (facts 2.7). */
+/** Fields that an answer leaves out when they are unset: their absence tells their value (wire/cluster-auth 2.7). */
 const silentWhenUnset: Spec = { audience: '', aliasNameSource: '' };
 
 /** Every member that a role of this method may be answered with and that is looked at here. */
@@ -65,7 +65,7 @@ export type ReadRole =
   /** `odd`: a write would repeat what nobody understands; `another`: it is of another method, which answers the same paths */
   | { readonly is: 'odd' | 'another'; readonly why: string };
 
-/** No role of this method lacks its names (facts 2.5, 2.7). */
+/** No role of this method lacks its names (wire/cluster-auth 2.5, 2.7). */
 export function readRole(session: Session, address: Address, data: JsonObject): ReadRole {
   const names = data['bound_service_account_names'] ?? null;
   const odd =

@@ -1,4 +1,7 @@
-/** What roles may be called. The service keeps their names in lower case, and so names them and patterns alike (facts 2.5). */
+/**
+ * What roles may be called. The service keeps their names in lower case, and so names them and patterns alike
+ * (wire/cluster-auth 2.5).
+ */
 import type { NameRule } from '../../model/kind.ts';
 
 export const names = {

@@ -1,7 +1,7 @@
 /**
  * What the service makes of the text of a namespace selector. It knows `matchLabels` only, reads the first document, and
- * takes whatever it does not know for nothing said: a selector that says nothing admits every namespace (facts 2.5, step 9,
- * and section 0, measured).
+ * takes whatever it does not know for nothing said: a selector that says nothing admits every namespace
+ * (wire/cluster-auth 2.5, step 9).
  */
 import { loadAll } from 'js-yaml';
 

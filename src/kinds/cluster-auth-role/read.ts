@@ -1,7 +1,7 @@
 /**
  * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or inside what the
- * target owns (RULES 11). Roles of nobody's concern are counted and not read. A mount of another method is not looked at
- * as if it were ours (RULES 38).
+ * target owns (rule 11). Roles of nobody's concern are counted and not read. A mount of another method is not looked at
+ * as if it were ours (rule 38).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';

@@ -268,7 +268,7 @@ function judgeType({ name, was, is, after }: Sides): Risk[] {
 }
 
 /**
- * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (RULES 26).
+ * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (rule 26).
  * Names that nobody tells make nothing alike.
  */
 export function likeness(spec: Spec): readonly string[] | undefined {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/nullable.ts';
 import { zeroMeans } from './fields.ts';
 
-/** Seconds, or a duration as text, as the service reads it (facts 2.4). */
+/** Seconds, or a duration as text, as the service reads it (wire/cluster-auth 2.4). */
 const lifetime = (description: string, zero: string) =>
   Type.Optional(
     Type.Unsafe<number | string | null>({

@@ -1,6 +1,6 @@
 /**
  * The requests that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
- * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (RULES 15).
+ * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (rule 15).
  */
 import type { Address } from '../../model/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/call.ts';
@@ -78,7 +78,7 @@ function asConsumer(id: string | IdReference): CallObject {
   return { type: 'workspaces', id };
 }
 
-/** Once the state is shared globally the service takes no more changes of the list: they go first (spec, rule 2). */
+/** Once the state is shared globally the service takes no more changes of the list: they go first (wire/workspaces 5.5). */
 function consumersCall(
   address: Address,
   context: CallContext,

@@ -1,4 +1,4 @@
-/** The rules about consumers that no schema can say (specs/workspaces.md, "Remote state consumers"). Offline. */
+/** The rules about consumers that no schema can say (wire/workspaces 5.5). Offline. */
 import type { Json } from '../../model/json.ts';
 import type { Finding, Others } from '../../model/kind.ts';
 import type { DesiredResource } from '../../model/resource.ts';

@@ -1,6 +1,6 @@
 /**
  * Live consumers under the names that the manifests have for them, and what is to be compared while the state is still
- * shared with everyone: then nobody can tell which consumers there are besides (RULES 15).
+ * shared with everyone: then nobody can tell which consumers there are besides (rule 15).
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -39,7 +39,7 @@ function knownConsumers({ address, desired, live, peer }: Meeting): readonly str
   return [...edgesOf(live?.facts['edges'])].map(([name, id]) => names.get(id) ?? name);
 }
 
-/** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (RULES 6). */
+/** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (rule 6). */
 function staysShared({ desired, record }: ReturnType<Meeting['peer']>): boolean {
   const declared = desired?.['globalRemoteState'];
   if (declared !== undefined) return declared === true;

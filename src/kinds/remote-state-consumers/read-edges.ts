@@ -1,4 +1,4 @@
-/** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (RULES 10). */
+/** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (rule 10). */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind.ts';
@@ -14,7 +14,7 @@ export type EdgesAnswer =
 
 /**
  * With whom a state is shared whatever the list says: the service then lists those, and none of them is an edge.
- * Sharing with the project is not in the specification; real services have it (facts 1.5.3).
+ * Sharing with the project is not in the specification; real services have it (wire/workspaces 1.5.3).
  */
 export function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'project' | undefined {
   if (attributes['global-remote-state'] === true) return 'organization';

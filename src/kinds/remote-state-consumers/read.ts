@@ -1,7 +1,7 @@
 /**
  * Reads the consumers of the workspaces that a document or the ledger names, or that are to be deleted, side by side: one
  * request for each hundred consumers, none where state is shared more widely, for then the service would list the whole
- * organization (RULES 10).
+ * organization (rule 10).
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';

@@ -1,4 +1,4 @@
-/** What the ledger remembers of consumers, and what of them goes when their document is gone (RULES 15, 25). */
+/** What the ledger remembers of consumers, and what of them goes when their document is gone (rules 15, 25). */
 
 import type { Json } from '../../model/json.ts';
 import type { MarkContext } from '../../model/kind.ts';

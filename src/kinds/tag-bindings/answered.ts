@@ -1,6 +1,6 @@
 /**
  * What the answer to a write tells of tag bindings: an addition is answered with the bindings that it made. A document of
- * the workspace, which answers all other writes, holds none (RULES 40).
+ * the workspace, which answers all other writes, holds none (rule 40).
  */
 import type { Call } from '../../model/call.ts';
 import { isJsonObject } from '../../model/json.ts';

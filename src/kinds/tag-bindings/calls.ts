@@ -1,7 +1,7 @@
 /**
  * The request that changes the tags of a workspace. Pure. Where the service can add and change single tags, that is how
  * pure additions go; anything else replaces the whole set, claim included, and so relies on the set that was read: there
- * is no way to delete one tag, and no way to write only if nobody else did (RULES 14).
+ * is no way to delete one tag, and no way to write only if nobody else did (rule 14).
  */
 import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';

@@ -1,4 +1,4 @@
-/** The rules about tag bindings that no schema can say (facts on workspaces, 1.5.17; RULES 14). Offline. */
+/** The rules about tag bindings that no schema can say (wire/workspaces 1.5.17; rule 14). Offline. */
 import { claimKey } from '../../model/claim.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Finding } from '../../model/kind.ts';

@@ -1,4 +1,4 @@
-/** The tags of a workspace that are not of the document's set: the service's own, and those it keeps for others (RULES 14). */
+/** The tags of a workspace that are not of the document's set: the service's own, and those it keeps for others (rule 14). */
 import type { Json } from '../../model/json.ts';
 import { matchesPattern } from '../../model/name-pattern.ts';
 import type { Spec } from '../../model/resource.ts';

@@ -1,4 +1,4 @@
-/** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (RULES 9). */
+/** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (rule 9). */
 import { type Address, formatAddress } from '../../model/address.ts';
 import { parseClaim } from '../../model/claim.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';

@@ -1,7 +1,7 @@
 /**
  * What the answer to a write tells of a workspace: the document as it is after the write. Each call is asked about the
  * fields that it may have written and no others, for an earlier answer knows nothing of what a later call does. A lock and
- * a retention policy are compared in ways of their own (RULES 12, 18, 40).
+ * a retention policy are compared in ways of their own (rules 12, 18, 40).
  */
 import { type Call, isCallObject } from '../../model/call.ts';
 import { kebabCase } from '../../model/field-names.ts';

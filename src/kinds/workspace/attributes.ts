@@ -19,7 +19,7 @@ export const plainAttributes = [
 /** Free texts among them: an update clears them with "" as every real client does, for some services ignore null. */
 export const clearedTexts: ReadonlySet<string> = new Set(['description', 'workingDirectory']);
 
-/** Attributes as well, but only one of them may ever be sent (RULES 13). */
+/** Attributes as well, but only one of them may ever be sent (rule 13). */
 export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const;
 
 /** Attributes that only a create takes. */

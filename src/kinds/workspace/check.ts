@@ -1,4 +1,4 @@
-/** The rules about one workspace that no schema can say (specs/workspaces.md, "Create a workspace"; facts 2.1). Offline. */
+/** The rules about one workspace that no schema can say (wire/workspaces 5.4, 2.1). Offline. */
 import { isJsonObject, type Json } from '../../model/json.ts';
 import type { Finding } from '../../model/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource.ts';

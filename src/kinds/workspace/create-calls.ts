@@ -1,6 +1,6 @@
 /**
  * Creating a workspace: one POST with claim, birth mark and the tags of the peer document, so that no instant exists in
- * which a workspace of ours is unclaimed (RULES 20); then what only an existing workspace takes, the lock last.
+ * which a workspace of ours is unclaimed (rule 20); then what only an existing workspace takes, the lock last.
  */
 import { type Address, formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
@@ -64,7 +64,7 @@ function flatTags(context: CallContext): JsonObject {
 
 /**
  * A new workspace may share its state with everyone unless it says otherwise: the administrators of a self-hosted service
- * choose that (specs, "Create a workspace"). Then no list of consumers could be written, so one that is declared says it.
+ * choose that (wire/workspaces 5.4). Then no list of consumers could be written, so one that is declared says it.
  */
 function ownSharing(address: Address, { peer }: CallContext): JsonObject {
   const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;

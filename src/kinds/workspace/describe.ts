@@ -33,14 +33,14 @@ function describeOverwrites({ executionMode, agentPoolId, settingOverwrites }: S
   return inheritsPool ? { settingOverwrites: { agentPool: false } } : {};
 }
 
-/** The service computes the time from the duration, and both from the project where it inherits (facts 1.5.19). */
+/** The service computes the time from the duration, and both from the project where it inherits (wire/workspaces 1.5.19). */
 function describeAutoDestroy({ facts }: LiveResource, spec: Said): Said {
   if (facts['inheritsAutoDestroy'] === true) return {};
   const { autoDestroyAt, autoDestroyActivityDuration: duration } = spec;
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
 
-/** Who locked it will unlock it, and a run locks for as long as it runs: a manifest would lock it again (RULES 18). */
+/** Who locked it will unlock it, and a run locks for as long as it runs: a manifest would lock it again (rule 18). */
 function describeLock(live: Json | undefined, byDefault: Json | undefined): Said {
   if (!isJsonObject(live)) return { lock: live };
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };

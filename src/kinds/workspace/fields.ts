@@ -1,6 +1,6 @@
 /**
  * How each field of a workspace compares, and what `null` asks for: the spec's "Default on create"
- * (specs/workspaces.md, "Create a workspace"). What has no default there has none here.
+ * (wire/workspaces 5.4). What has no default there has none here.
  */
 import type { Field, FieldTable } from '../../model/field.ts';
 import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../plan/comparisons.ts';
@@ -30,7 +30,7 @@ export const fields: FieldTable = {
   assessmentsEnabled: off,
   autoApply: off,
   autoApplyRunTrigger: off,
-  // Null is a value here: none (RULES 6).
+  // Null is a value here: none (rule 6).
   autoDestroyAt: { compare: minute, default: null },
   autoDestroyActivityDuration: { compare: optionalText, default: null },
   engineVersion: verbatim,
@@ -45,7 +45,7 @@ export const fields: FieldTable = {
   projectId: verbatim,
   sshKeyId: { compare: optionalText, default: null },
   tagNames: { compare: lowerCaseSet, default: [] },
-  // That it is locked is compared, not why: `prepare` takes the reason out (RULES 18).
+  // That it is locked is compared, not why: `prepare` takes the reason out (rule 18).
   lock: { compare: whole, default: null },
   dataRetentionPolicy: { compare: whole, default: null },
   sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },

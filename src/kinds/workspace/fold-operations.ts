@@ -1,4 +1,4 @@
-/** The deprecated `operations`, folded into `executionMode`: state storage only, or not (specs/workspaces.md, "Versioning"). */
+/** The deprecated `operations`, folded into `executionMode`: state storage only, or not (wire/workspaces 5.7). */
 import type { Spec } from '../../model/resource.ts';
 
 /** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */

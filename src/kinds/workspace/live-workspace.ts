@@ -1,6 +1,6 @@
 /**
  * A workspace document in the shape of a manifest. A field that the service does not answer is left out, never guessed
- * (RULES 12); an inherited setting is `null`, whatever its effective value.
+ * (rule 12); an inherited setting is `null`, whatever its effective value.
  */
 import type { Address } from '../../model/address.ts';
 import { parseClaim, stackOfBirthMark } from '../../model/claim.ts';
@@ -84,7 +84,7 @@ export function liveSpec(item: WorkspaceItem): Spec {
   };
 }
 
-/** `setting-overwrites` true means "own value" (facts 1.5.1); services without it inherit nothing. */
+/** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); services without it inherit nothing. */
 function liveExecution(item: WorkspaceItem): Spec {
   const mode = item.attributes['execution-mode'];
   const overwrites = item.attributes['setting-overwrites'];

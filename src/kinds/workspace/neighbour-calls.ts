@@ -95,7 +95,7 @@ function retentionCall(address: Address, context: CallContext, policy: Json): Ca
   return workspaceCall(address, context, { ...shape, method: 'POST', body, success: [200, 201, 204] });
 }
 
-/** 409: it is locked already, which is all that was asked for, whoever did it (RULES 18). */
+/** 409: it is locked already, which is all that was asked for, whoever did it (rule 18). */
 function lockCall(address: Address, context: CallContext, lock: Json | undefined): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'lock',

@@ -1,5 +1,5 @@
 /**
- * Why the service will refuse to delete a workspace as it is now (specs/workspaces.md, "States and transitions"), and what
+ * Why the service will refuse to delete a workspace as it is now (wire/workspaces 2.6), and what
  * of that a forced deletion overrides: nobody is to approve one without having read the same.
  */
 import type { Action } from '../../model/change.ts';

@@ -1,6 +1,6 @@
 /**
  * Health assessments under an organization that enforces them: what the workspace itself says does not show then, so
- * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (specs, "Create a workspace").
+ * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (wire/workspaces 5.4).
  */
 import type { Json } from '../../model/json.ts';
 import type { Meeting } from '../../model/kind.ts';

@@ -1,7 +1,7 @@
 /**
  * When a workspace is destroyed by itself: at a time of its own, or after a duration that a time follows from, its own or
  * its project's. What follows from something else is no difference, and what the service takes from nobody is said and
- * not sent (facts 1.5.19, 2.1).
+ * not sent (wire/workspaces 1.5.19, 2.1).
  */
 import type { Json } from '../../model/json.ts';
 import type { Meeting } from '../../model/kind.ts';

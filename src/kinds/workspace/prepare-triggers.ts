@@ -38,7 +38,7 @@ function besideRegex(meeting: Meeting): Pick<PreparedTriggers, 'desired' | 'prob
 const triggers = [...triggerLists, 'tagsRegex'] as const;
 type Trigger = (typeof triggers)[number];
 
-/** Setting one of the three makes the service clear the others: a change like any other, which is shown (RULES 13). */
+/** Setting one of the three makes the service clear the others: a change like any other, which is shown (rule 13). */
 function clearedTriggers(meeting: Meeting): Pick<PreparedTriggers, 'desired' | 'notes'> {
   const named = setTrigger(meeting);
   if (named === undefined) return { desired: {}, notes: [] };

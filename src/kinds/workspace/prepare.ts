@@ -40,7 +40,7 @@ interface PreparedLock {
   readonly notes: readonly string[];
 }
 
-/** RULES 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
+/** Rule 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
 function prepareLock({ desired, live, record }: Meeting): PreparedLock {
   const asIs = { desired: {}, live: {}, notes: [] };
   const held = live?.spec['lock'];
@@ -81,7 +81,7 @@ function unreadTags({ address, live, place }: Meeting): Diagnostic[] {
   ];
 }
 
-/** RULES 21: a workspace that has all the tags it can have cannot be claimed. */
+/** Rule 21: a workspace that has all the tags it can have cannot be claimed. */
 function noRoomForClaim({ address, live, place }: Meeting): Diagnostic[] {
   const count = live?.facts['tagCount'];
   const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;

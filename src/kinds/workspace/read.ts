@@ -1,6 +1,6 @@
 /**
  * Reads the workspaces of an organization: the shared list, and what it cannot carry, for those workspaces only that
- * the stack has to do with (RULES 8, 9).
+ * the stack has to do with (rules 8, 9).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
 import { isJsonObject, type Json } from '../../model/json.ts';
@@ -74,8 +74,8 @@ export async function doubtGone(
 }
 
 /**
- * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (RULES 8).
- * One that cannot be read is not absent, unless another one bears its name by now (RULES 39).
+ * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (rule 8).
+ * One that cannot be read is not absent, unless another one bears its name by now (rule 39).
  */
 async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
   const missing = [...records].flatMap(([text, { id }]) =>
@@ -179,7 +179,7 @@ async function lookAt(
   };
 }
 
-/** Declared fields that no answer holds (RULES 12). */
+/** Declared fields that no answer holds (rule 12). */
 function invisibleFields({ declared }: Wanted, resources: readonly LiveResource[]): string[] {
   const live = new Map(
     resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),

@@ -1,6 +1,6 @@
 /**
  * Letting a workspace go. A delete is the service's own safe delete, which looks at managed resources once more; only a
- * tombstone that says `force` gets past that. A lock of ours is taken off first, never one of anyone else (RULES 18).
+ * tombstone that says `force` gets past that. A lock of ours is taken off first, never one of anyone else (rule 18).
  */
 import type { Address } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';

@@ -1,4 +1,4 @@
-/** `vcs-repo` on the wire. A connection is never sent as null or "": the service takes that for a broken id (facts 2.1). */
+/** `vcs-repo` on the wire. A connection is never sent as null or "": that is taken for a broken id (wire/workspaces 2.1). */
 import { kebabCase } from '../../model/field-names.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Dialect } from '../../model/target.ts';
@@ -20,12 +20,12 @@ export function changedRepository(members: JsonObject): JsonObject | undefined {
   return Object.fromEntries(sent.map(([name, value]) => [kebabCase(name), orEmptyText(name, value)]));
 }
 
-/** Free texts are cleared with ""; an empty branch is the default one (facts 2.1). */
+/** Free texts are cleared with ""; an empty branch is the default one (wire/workspaces 2.1). */
 function orEmptyText(name: string, value: Json): Json {
   return value === null && (name === 'branch' || name === 'tagsRegex') ? '' : value;
 }
 
-/** The spec lets only an update connect an app installation; some services let a create do it too (facts 1.5.2). */
+/** The spec lets only an update connect an app installation; some services let a create do it too (wire/workspaces 1.5.2). */
 export function waitsForUpdate(repository: JsonObject, dialect: Dialect): boolean {
   return (
     typeof repository['vcsAppInstallationId'] === 'string' &&

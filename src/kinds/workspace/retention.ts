@@ -1,6 +1,6 @@
 /**
  * The data retention policy of a workspace, both ways. A document points at its own policy and at no other; asking the
- * endpoint without such a pointer would answer the organization's, so it is not asked then (facts 1.5.10, 2.5).
+ * endpoint without such a pointer would answer the organization's, so it is not asked then (wire/workspaces 1.5.10, 2.5).
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';

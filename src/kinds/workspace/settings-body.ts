@@ -30,7 +30,7 @@ export function createAttributes(desired: Spec, dialect: Dialect): JsonObject {
   return { ...attributes, ...ownAutoDestroy(desired['autoDestroyActivityDuration'], dialect) };
 }
 
-/** Source: specs/workspaces.md, "Update a workspace"; RULES 13. */
+/** Source: wire/workspaces 5.4; rule 13. */
 export function updateAttributes(changed: ChangedFields, desired: Spec, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
   for (const name of ['name', ...plainAttributes]) {
@@ -79,7 +79,7 @@ function executionAttributes(changed: ChangedFields, desired: Spec): JsonObject 
   };
 }
 
-/** A pool goes away with its mode; it must never be named beside another one (specs, "Create a workspace"). */
+/** A pool goes away with its mode; it must never be named beside another one (wire/workspaces 5.4). */
 function poolAttribute(changed: ChangedFields, desired: Spec): JsonObject {
   const pool = desired['agentPoolId'];
   const becomesAgent = changed.get('executionMode')?.after === 'agent';
@@ -87,7 +87,7 @@ function poolAttribute(changed: ChangedFields, desired: Spec): JsonObject {
   return sent ? { 'agent-pool-id': pool } : {};
 }
 
-/** Setting one list clears the other; old services refuse to see both, even empty (facts 2.1). */
+/** Setting one list clears the other; old services refuse to see both, even empty (wire/workspaces 2.1). */
 function triggerAttributes(changed: ChangedFields): JsonObject {
   const lists = triggerLists.flatMap((name) => {
     const after = changed.get(name)?.after;

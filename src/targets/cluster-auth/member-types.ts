@@ -1,7 +1,7 @@
 /**
  * The types of what a mount answers. Roles and configs are written back whole, so a live value is sent again as it came:
- * one that this method never answers is not understood, and must not be repeated (RULES 42). Source: facts on cluster
- * auth, 2.3, 2.4 and 2.7.
+ * one that this method never answers is not understood, and must not be repeated (rule 42). Source:
+ * wire/cluster-auth 2.3, 2.4, 2.7.
  */
 import { parseDuration } from '../../model/duration.ts';
 import type { Json, JsonObject } from '../../model/json.ts';

@@ -21,7 +21,7 @@ export interface Unread {
   readonly answer: Answer;
 }
 
-/** Source: facts on cluster auth, 2.1 (envelope and statuses); RULES 8. */
+/** Source: wire/cluster-auth 2.1 (envelope and statuses); rule 8. */
 export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
   if (answer.status === 200 && isJsonObject(data)) return { is: 'data', data, answer };
@@ -34,7 +34,7 @@ export function unreadError({ why, answer: { method, url } }: Pick<Unread, 'why'
   return new WireError(why, { method, url, sent: false });
 }
 
-/** The path is none of the mount's own: another method is mounted there (facts 2.1). */
+/** The path is none of the mount's own: another method is mounted there (wire/cluster-auth 2.1). */
 export function isUnsupportedPath({ answer: { status, body } }: Unread): boolean {
   return status === 404 && errorsOf(body).some((error) => String(error).includes('unsupported path'));
 }

@@ -1,5 +1,5 @@
 /**
- * Whether a mount is of this method at all (RULES 38). Other methods answer the same paths, and their roles look like ours
+ * Whether a mount is of this method at all (rule 38). Other methods answer the same paths, and their roles look like ours
  * from afar: nothing may be created, changed or deleted there. The type is asked first, once a session; where nobody tells
  * it, the form of what the mount answers decides.
  */
@@ -42,7 +42,7 @@ export type ConfigVerdict =
   /** it could not be read, which says nothing about the method */
   | { readonly is: 'silent'; readonly why: string };
 
-/** A mount that was never configured is one of this method: its 404 has no words (facts 2.3). */
+/** A mount that was never configured is one of this method: its 404 has no words (wire/cluster-auth 2.3). */
 export function judgeConfig(session: Session, answer: MountAnswer): ConfigVerdict {
   switch (answer.is) {
     case 'none':
@@ -74,7 +74,7 @@ export function anotherMethod(session: Session, sign: string): string {
 
 async function askType(session: Session): Promise<MountType> {
   const mount = mountName(session.target, session.dialect);
-  // The first tells an administrator, the second whoever has any right below the mount (facts 2.9).
+  // The first tells an administrator, the second whoever has any right below the mount (wire/cluster-auth 2.9).
   for (const question of [`/sys/auth/${encoded(mount)}`, `/sys/internal/ui/mounts/auth/${encoded(mount)}`]) {
     const answer = await session.reader.get(question);
     if (isOutOfReach(answer))

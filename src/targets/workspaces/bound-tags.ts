@@ -1,7 +1,7 @@
 /**
  * The key-value tags of one workspace: what is bound to it directly, and the claim among it. The claim is a tag binding
  * like any other on the wire and never one here, so that no caller can lose it by writing "the tags". A write repeats the
- * whole set, so a set with a binding that is not understood is not read at all (RULES 42).
+ * whole set, so a set with a binding that is not understood is not read at all (rule 42).
  */
 import { claimKey } from '../../model/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
@@ -73,7 +73,7 @@ function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
     : answer;
 }
 
-/** The origin stands in `links` or in `relationships`, by the version of the client that asked (facts 1.5.5). */
+/** The origin stands in `links` or in `relationships`, by the version of the client that asked (wire/workspaces 1.5.5). */
 function isInherited(item: JsonObject): boolean {
   return [item['links'], item['relationships']].some(
     (part) => isJsonObject(part) && part['inherited-from'] !== undefined && part['inherited-from'] !== null,
@@ -82,7 +82,7 @@ function isInherited(item: JsonObject): boolean {
 
 /**
  * The tags that came with a document through `include=effective_tag_bindings`; undefined when the document or the
- * included items lack any of them: then the service does not have the feature (RULES 9).
+ * included items lack any of them: then the service does not have the feature (rule 9).
  */
 export function includedTags(
   item: WorkspaceItem,

@@ -1,7 +1,7 @@
 /**
  * The workspaces of an organization, read once for all kinds that need them, with their tag bindings where the service
- * can include those (RULES 8, 9). A service that cannot is noticed by what it leaves out, not by its name. A document that
- * is not understood is one that was not seen: then this is not all that there is (RULES 39).
+ * can include those (rules 8, 9). A service that cannot is noticed by what it leaves out, not by its name. A document that
+ * is not understood is one that was not seen: then this is not all that there is (rule 39).
  */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { claimKey } from '../../model/claim.ts';
@@ -86,7 +86,7 @@ async function readWithTags(session: Session): Promise<Pages> {
   return isIncludeRefused(pages.problem) ? readPages(session.reader, path) : pages;
 }
 
-/** The one text that clients of this API tell the refusal by (facts on workspaces, 1.3). */
+/** The one text that clients of this API tell the refusal by (wire/workspaces 1.3). */
 export function isIncludeRefused(answer: Answer | string | undefined): boolean {
   return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
 }

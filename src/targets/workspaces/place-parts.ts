@@ -1,6 +1,6 @@
 /**
  * Which workspace stands behind the documents that describe a part of one. By name; else the one that the ledger or
- * `renamedFrom` knows under its old name, so that a rename never looks like a loss (RULES 8, 26). No workspace stands
+ * `renamedFrom` knows under its old name, so that a rename never looks like a loss (rules 8, 26). No workspace stands
  * behind two addresses: the declared one has it, and a record of its former name finds nothing.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/address.ts';

@@ -1,4 +1,4 @@
-/** One workspace read by itself, past every cache: just before it is written, or after a lost answer (RULES 29). */
+/** One workspace read by itself, past every cache: just before it is written, or after a lost answer (rule 29). */
 import { isJsonObject } from '../../model/json.ts';
 import type { Session } from '../../model/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
@@ -26,7 +26,7 @@ export async function readWorkspace(
 
 /**
  * Whether a workspace that was read by its id is one of the target's organization: an id leads anywhere, also where this
- * stack has nothing to do with (RULES 38). By what the document itself says, else by finding the id there by name.
+ * stack has nothing to do with (rule 38). By what the document itself says, else by finding the id there by name.
  */
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');

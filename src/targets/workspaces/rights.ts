@@ -1,9 +1,9 @@
-/** What a token may do with a workspace: the `permissions` of a document are those of whoever reads it (RULES 30). */
+/** What a token may do with a workspace: the `permissions` of a document are those of whoever reads it (rule 30). */
 import { isJsonObject } from '../../model/json.ts';
 import type { LiveResource } from '../../model/resource.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 
-/** Those that calls of ours need. Source: specs/workspaces.md, "Resources and their fields". */
+/** Those that calls of ours need. Source: wire/workspaces 5.3. */
 export type Right =
   | 'can-update'
   | 'can-lock'

@@ -1,4 +1,4 @@
-/** Bodies of requests about workspaces, in the neutral names of specs/workspaces.md. */
+/** Bodies of requests about workspaces, in the neutral names of wire/workspaces 5. */
 import { claimKey } from '../../model/claim.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { Tags } from './bound-tags.ts';
@@ -32,7 +32,7 @@ function tagBinding(key: string, value: string): JsonObject {
 }
 
 /**
- * The attribute that every update has to repeat, for the spec resets it to false when it is left out (RULES 13);
+ * The attribute that every update has to repeat, for the spec resets it to false when it is left out (rule 13);
  * nothing where the service does not answer it.
  */
 export function repeatedAssessments(live: Json | undefined): JsonObject {

@@ -7,7 +7,7 @@ import { workspaceOf } from './workspace-address.ts';
 
 /**
  * When calls of one target are sent, lowest first: workspaces before their tags, both before consumers, which may be
- * any workspace; then locks; deletes last, with what has to be undone for them just before (RULES 18, 32).
+ * any workspace; then locks; deletes last, with what has to be undone for them just before (rules 18, 32).
  */
 export const callOrder = {
   /** what the service refuses once the workspace is as it shall be */

@@ -8,7 +8,7 @@ export interface WorkspaceItem {
   readonly relationships: JsonObject;
 }
 
-/** Undefined for what is no workspace document. Source: specs/workspaces.md, "Resources and their fields". */
+/** Undefined for what is no workspace document. Source: wire/workspaces 5.3. */
 export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | undefined {
   if (!isJsonObject(document)) return undefined;
   const { id, attributes, relationships } = document;

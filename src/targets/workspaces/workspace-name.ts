@@ -1,4 +1,4 @@
-/** What a workspace may be called (specs/workspaces.md, "data.attributes.name"), for every kind whose documents name one. */
+/** What a workspace may be called (wire/workspaces 5.4), for every kind whose documents name one. */
 import type { NameRule } from '../../model/kind.ts';
 
 const says = 'at most 90 letters, digits, "-" and "_"';
