@@ -8,7 +8,7 @@ import { run } from './cli/run.ts';
 import type { Output, Outside } from './cli/world.ts';
 import { kinds } from './kinds/index.ts';
 
-/** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (RULES 46). */
+/** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (rule 46). */
 const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {

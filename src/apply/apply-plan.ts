@@ -174,7 +174,7 @@ class Work {
     return outcome;
   }
 
-  /** What was carried out so far. What takes away is recorded until a plan has seen it gone (RULES 40). */
+  /** What was carried out so far. What takes away is recorded until a plan has seen it gone (rule 40). */
   #record(change: Change, done: DoneCalls, isWhole: boolean): void {
     const text = formatAddress(change.address);
     if (!this.#input.planning.records.has(text)) return;

@@ -1,7 +1,7 @@
 /**
  * The record of a declared resource as the ledger keeps it. Of a change that was carried out in part it knows what it knew
  * and what the carried-out calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one
- * that it wrote must be (RULES 6, 25).
+ * that it wrote must be (rules 6, 25).
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Call, CallId } from '../model/call.ts';
@@ -121,7 +121,7 @@ function joined(table: FieldTable, name: string, [before, after]: readonly [Json
     : after;
 }
 
-/** What nobody has seen reset, or was answered otherwise than sent, stays recorded as it was (RULES 40). */
+/** What nobody has seen reset, or was answered otherwise than sent, stays recorded as it was (rule 40). */
 function proven(
   planning: Planning,
   { change, calls, answers }: CarriedOut,

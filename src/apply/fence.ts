@@ -1,4 +1,4 @@
-/** What keeps a run from writing once its lock is not its own any more (RULES 45). */
+/** What keeps a run from writing once its lock is not its own any more (rule 45). */
 export interface Fence {
   /** Resolves when a write may be sent at once. @throws LockLost when it may not, and from then on always */
   pass(): Promise<void>;

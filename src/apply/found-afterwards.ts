@@ -1,6 +1,6 @@
 /**
  * What the plan that is made after an apply says of changes whose end nobody heard, or that were answered as failed: an
- * answer is not the fact (RULES 40). What failed stays failed; that it is true all the same stands beside it.
+ * answer is not the fact (rule 40). What failed stays failed; that it is true all the same stands beside it.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';

@@ -11,7 +11,7 @@ export interface Found {
   readonly keeper: LedgerKeeper;
 }
 
-/** Records every declared resource with nothing to do, also unchanged ones, and drops what is gone (RULES 25). */
+/** Records every declared resource with nothing to do, also unchanged ones, and drops what is gone (rule 25). */
 export function recordFound({ planning, kinds, keeper }: Found): void {
   // First, for an address may be given to another resource by the same plan.
   for (const text of planning.forget) keeper.drop(text);

@@ -1,6 +1,6 @@
 /**
  * Sends one call and says what came of it. A create whose answer was lost is looked up by name before anything is sent
- * again: it is never blindly repeated (DESIGN section 4, "Apply finishes or tells").
+ * again: it is never blindly repeated (architecture: apply finishes or tells).
  */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { Call } from '../model/call.ts';
@@ -208,7 +208,7 @@ async function lookUp(address: Address, line: Line): Promise<LookedUp> {
 
 /**
  * A claim alone may have been copied by somebody: what a create of ours left behind bears our birth mark, or what its
- * manifest says in the place of it (RULES 20). What else a create sets, a copy has, too.
+ * manifest says in the place of it (rule 20). What else a create sets, a copy has, too.
  */
 export function isThisCreate(
   { spec, witness }: LiveResource,

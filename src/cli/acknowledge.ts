@@ -1,5 +1,5 @@
 /**
- * Acknowledgements: what lets the blocking guards of a plan pass (RULES 33). One is given for one digest only, by
+ * Acknowledgements: what lets the blocking guards of a plan pass (rule 33). One is given for one digest only, by
  * `--ack` beside `--approve` or a plan file, or typed on a terminal below the very plan that it is about.
  */
 import { nearestWord } from '../manifest/nearest-word.ts';

@@ -1,4 +1,4 @@
-/** How long a run may take from its first request on, so that no service and nobody's silence can hold it for ever (RULES 46). */
+/** How long a run may take from its first request on, so that no service and nobody's silence can hold it for ever (rule 46). */
 import { formatDuration } from '../model/duration.ts';
 
 /** Seconds of a run whose stack and command line say nothing. */

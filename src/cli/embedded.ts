@@ -1,6 +1,6 @@
 /**
  * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
- * or else serves that file itself for as long as the command runs (RULES 35).
+ * or else serves that file itself for as long as the command runs (rule 35).
  */
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What the process's exit code says (DESIGN section 4). The one list of them. */
+/** What the process's exit code says (architecture: exit codes). The one list of them. */
 import type { Diagnostic } from '../model/diagnostic.ts';
 
 export const exitCodes = {

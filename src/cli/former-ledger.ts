@@ -1,5 +1,5 @@
 /**
- * The ledger that a renamed stack had under its former name (RULES 44): read for a plan; locked, brought along and closed
+ * The ledger that a renamed stack had under its former name (rule 44): read for a plan; locked, brought along and closed
  * by an apply.
  */
 import type { Ledger, StackStore } from '../model/ledger.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether the plan that `apply` made afresh is what was approved, or what is left of it (RULES 28). If it is not, how the
+ * Whether the plan that `apply` made afresh is what was approved, or what is left of it (rule 28). If it is not, how the
  * two differ is told, and nothing is written.
  */
 import { formatAddress } from '../model/address.ts';

@@ -1,6 +1,6 @@
 /**
  * The approved plan in the ledger: there from before the first call until an apply has ended well, so that the same job,
- * run again after a crash, is judged against what was approved and not against what is left of it (RULES 28).
+ * run again after a crash, is judged against what was approved and not against what is left of it (rule 28).
  */
 import type { Fence } from '../apply/fence.ts';
 import type { LedgerHead } from '../apply/keep-ledger.ts';

@@ -1,6 +1,6 @@
 /**
  * What the ledger says besides its records, once an apply begins: what each target is, and which commit of the manifests
- * was applied. That commit goes back only when somebody has acknowledged it (RULES 43): an apply from an older one that
+ * was applied. That commit goes back only when somebody has acknowledged it (rule 43): an apply from an older one that
  * changes nothing, or whose files are the same, leaves the later one applied.
  */
 import type { LedgerHead } from '../apply/keep-ledger.ts';

@@ -1,5 +1,5 @@
 /**
- * A lock as a fence (RULES 45): before each write the run's last sight of its own lock was answered at most five seconds
+ * A lock as a fence (rule 45): before each write the run's last sight of its own lock was answered at most five seconds
  * ago. So what a run can still send after its lock was taken away is bounded, and no write waits for a question that was
  * answered just now.
  */

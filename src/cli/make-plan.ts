@@ -34,7 +34,7 @@ export async function makePlan(request: PlanRequest): Promise<Planning> {
 
 /**
  * The plan that apply acts on. It is made with the token that would be refused, so what a plan only notes forbids it
- * (RULES 30).
+ * (rule 30).
  */
 export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
   const planning = await makePlan(request);

@@ -1,5 +1,5 @@
 /**
- * Whoever takes a lock over raises the serial of the ledger first (RULES 45): the next write of the run that held it is
+ * Whoever takes a lock over raises the serial of the ledger first (rule 45): the next write of the run that held it is
  * refused then, whatever that run still believes, and it sends nothing more.
  */
 import { DamagedLedger, LedgerConflict, type LedgerStore } from '../model/ledger.ts';

@@ -31,7 +31,7 @@ export interface Outside {
   readonly patience?: Partial<Patience>;
 }
 
-/** The outside as commands see it: whatever they write, no secret that the run knows gets out (RULES 42). */
+/** The outside as commands see it: whatever they write, no secret that the run knows gets out (rule 42). */
 export interface World extends Outside {
   readonly secrets: KnownSecrets;
   /** the same for what is written to be kept, text by text */

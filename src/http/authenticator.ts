@@ -1,6 +1,6 @@
 /**
  * The login of a target: trades a JWT for a token, keeps the token in memory and fresh, and takes it back at the end.
- * It sends to exactly three paths and shares nothing with the plan's transport but the line (RULES 31).
+ * It sends to exactly three paths and shares nothing with the plan's transport but the line (rule 31).
  */
 import type { Dispatcher } from 'undici';
 import { isJsonObject, type Json } from '../model/json.ts';

@@ -1,7 +1,7 @@
 /**
  * The dialects: one table for each real service, and the only place that knows a brand. Kinds speak `neutral`, the
  * specs as written; a table says what its service calls the same things, and what it can do beyond the specs.
- * Sources: facts on workspaces 1.1 and 1.5, facts on cluster auth 1 and 2.1.
+ * Sources: wire/workspaces 1.1 and 1.5, wire/cluster-auth 1 and 2.1.
  */
 import type { Dialect, Service } from '../model/target.ts';
 
@@ -55,7 +55,7 @@ const vault: Dialect = {
   capabilities: new Set(),
 };
 
-/** A fork that kept the wire names of its ancestor, brand included (differences: facts on cluster auth, 2.2). */
+/** A fork that kept the wire names of its ancestor, brand included (differences: wire/cluster-auth 2.2). */
 const openbao: Dialect = { ...vault, name: 'openbao', withoutCa: 'refused' };
 
 /** Every dialect, keyed `service/name`: both services have one called `neutral`. */

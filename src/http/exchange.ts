@@ -25,7 +25,7 @@ export interface BrokenExchange {
 
 export type Exchange = RawAnswer | BrokenExchange;
 
-/** What an exchange may take, so that no service can hold a run up for ever or fill its memory (RULES 46). */
+/** What an exchange may take, so that no service can hold a run up for ever or fill its memory (rule 46). */
 export interface Bounds {
   /** bytes of an answer's body */
   readonly bytes: number;

@@ -25,7 +25,7 @@ export function foreignWords(text: string): string {
   return `a page "${oneLine(title.trim() === '' ? visible : title)}"`;
 }
 
-/** What a secrets service adds to a success: "this role has no audience" (facts on cluster auth, 2.1). */
+/** What a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
 export function serviceWarnings(body: Json): string[] {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
   if (!Array.isArray(warnings)) return [];

@@ -1,7 +1,7 @@
 /**
  * A list that comes in pages, read whole: the first page tells the total, the rest is read side by side. Complete means
  * that each document has an id, and that ids are unique and as many as a total that stayed the same; pages that shifted
- * meanwhile are read once more (RULES 8).
+ * meanwhile are read once more (rule 8).
  */
 import { counted } from '../model/counted.ts';
 import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
@@ -35,7 +35,7 @@ interface Page {
 /**
  * Reads every page of a JSON:API list.
  * @param path below the API root, with the query that all pages share; brackets are encoded here
- * @param options.size items a page, 100 at most (facts on workspaces, 1.2)
+ * @param options.size items a page, 100 at most (wire/workspaces 1.2)
  * @throws WireError when the service cannot be reached
  */
 export async function readPages(reader: Reader, path: string, { size = 100 } = {}): Promise<Pages> {
@@ -49,7 +49,7 @@ const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: fal
 /** Pages that anyone could have: a hundred times the largest organization that is known of. */
 const mostPages = 10_000;
 
-/** A service that tells of many more pages than its total fills, or of more than anyone has, is not asked for them (RULES 46). */
+/** A service that tells of many more pages than its total fills, or of more than anyone has, is not asked for them (rule 46). */
 function whyTooMany({ items, odd, total = 0, pages }: Page): string | undefined {
   const needed = Math.ceil(total / Math.max(1, items.length + odd));
   if (pages > needed + 10)

@@ -1,6 +1,6 @@
 /**
  * A dispatcher that refuses. What a plan reads through, and what a login is made through, cannot carry anything else,
- * whoever gets hold of it: the request is refused below everything that could ask for it (RULES 31).
+ * whoever gets hold of it: the request is refused below everything that could ask for it (rule 31).
  */
 import type { Dispatcher } from 'undici';
 

@@ -1,7 +1,7 @@
 /**
  * When a request is sent again. What was not processed is repeated for every request; what may have been processed,
- * only for those that are repeatable (RULES 34). Every wait has full jitter or was asked for by the service, which is
- * believed up to the end of the run (RULES 46).
+ * only for those that are repeatable (rule 34). Every wait has full jitter or was asked for by the service, which is
+ * believed up to the end of the run (rule 46).
  */
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 

@@ -1,6 +1,6 @@
 /**
  * Sends requests over a line: waits for its turn, tries again where that is allowed, and turns what comes back into an
- * answer. A request that is not repeatable is never sent again after it may have reached the service (RULES 34).
+ * answer. A request that is not repeatable is never sent again after it may have reached the service (rule 34).
  */
 import type { Dispatcher } from 'undici';
 import type { Json } from '../model/json.ts';

@@ -8,7 +8,7 @@ export interface ServiceHabits {
   /** what stands between the target's URL and the path of a call */
   readonly root: string;
   readonly mediaType: string;
-  /** the service refuses a write without a content type, even one without a body (facts on workspaces, 1.2) */
+  /** the service refuses a write without a content type, even one without a body (wire/workspaces 1.2) */
   readonly typesEveryWrite: boolean;
 }
 

@@ -4,7 +4,7 @@
  */
 import { type Clock, systemClock } from './clock.ts';
 
-/** Requests a second where neither the user nor the service says otherwise (facts on workspaces, 1.2). */
+/** Requests a second where neither the user nor the service says otherwise (wire/workspaces 1.2). */
 export const defaultRate = 30;
 
 /** What a service's word alone can raise the rate to: some count by the minute in the same header. */

@@ -1,5 +1,5 @@
 /**
- * Says what is waited for, once it takes longer than a few seconds, at a terminal and without one (RULES 46): first soon,
+ * Says what is waited for, once it takes longer than a few seconds, at a terminal and without one (rule 46): first soon,
  * then more and more seldom, one line for all that waits at one place.
  */
 import type { Clock } from './clock.ts';

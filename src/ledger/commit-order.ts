@@ -1,5 +1,5 @@
 /**
- * Whether a plan from this commit would take a later one back (RULES 43). The clone is asked first; only what it cannot
+ * Whether a plan from this commit would take a later one back (rule 43). The clone is asked first; only what it cannot
  * tell, for it is shallow or older than the other commit, is asked of its remote, and the clone is left as it is.
  */
 import { posix } from 'node:path';

@@ -1,5 +1,5 @@
 /**
- * Which files `spec.secrets.files` admits as sources of secrets (RULES 42). A pattern is about the path that stands in a
+ * Which files `spec.secrets.files` admits as sources of secrets (rule 42). A pattern is about the path that stands in a
  * manifest and about the file behind it: a symbolic link in a repository must not lead to any file of the machine.
  */
 import { realpathSync } from 'node:fs';

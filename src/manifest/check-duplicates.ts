@@ -1,5 +1,5 @@
 /**
- * No resource is declared twice (RULES 4, 37): by two documents, by a short form beside its document, by two spellings,
+ * No resource is declared twice (rules 4, 37): by two documents, by a short form beside its document, by two spellings,
  * or through two targets that are one place.
  */
 import { formatAddress } from '../model/address.ts';

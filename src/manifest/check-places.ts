@@ -1,5 +1,5 @@
 /**
- * No two targets of a stack are one place (RULES 37): what the one declares, the other would take for undeclared. Only
+ * No two targets of a stack are one place (rule 37): what the one declares, the other would take for undeclared. Only
  * where both say which names are theirs, and no name can be both's, may a place be shared.
  */
 import type { Path } from '../model/json.ts';

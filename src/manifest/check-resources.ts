@@ -1,6 +1,6 @@
 /**
  * What is wrong between valid manifests, or in one by its kind's own rules. Everything here is certain without a look at
- * any service (RULES 5); what depends on live resources is for the plan.
+ * any service (rule 5); what depends on live resources is for the plan.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
@@ -94,7 +94,7 @@ function mergedUnder({ where }: Entry['declaration']): { message: string; place:
   return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
 }
 
-/** A role's name must be one of those that are this stack's (RULES 24). */
+/** A role's name must be one of those that are this stack's (rule 24). */
 function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
   const { address } = resource;
   const { ownership, names } = kind;

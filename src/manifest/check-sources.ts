@@ -1,5 +1,5 @@
 /**
- * Where secrets of manifests may come from, as far as the stack limits it (RULES 42): whoever may write a manifest must not
+ * Where secrets of manifests may come from, as far as the stack limits it (rule 42): whoever may write a manifest must not
  * be able to have any variable or file of the machine sent to a service. Tokens of targets stand in the stack itself.
  */
 import type { FieldTable } from '../model/field.ts';

@@ -1,4 +1,4 @@
-/** Which targets a manifest is for: those it names, or the only one of the stack that serves its kind (RULES 2). */
+/** Which targets a manifest is for: those it names, or the only one of the stack that serves its kind (rule 2). */
 import { isJsonObject, type Path } from '../model/json.ts';
 import type { Target } from '../model/target.ts';
 import type { Declaration } from './declaration.ts';

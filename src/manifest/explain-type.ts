@@ -46,7 +46,7 @@ function noDocument(error: SchemaError): Problem {
   };
 }
 
-/** `null` asks for the service's default; a field that has none cannot be asked for it (RULES 6). */
+/** `null` asks for the service's default; a field that has none cannot be asked for it (rule 6). */
 function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: Judgement): Problem {
   const known = field(at);
   if (known !== undefined && known.default === undefined) return noDefault(at, absent);

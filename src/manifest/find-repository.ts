@@ -1,6 +1,6 @@
 /**
  * What a stack's files may lie in: the git repository around its folder, else that folder. What a link brings in from
- * elsewhere was never reviewed, and may be anybody's secret (RULES 42). Found without git, by looking for `.git` upwards.
+ * elsewhere was never reviewed, and may be anybody's secret (rule 42). Found without git, by looking for `.git` upwards.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';

@@ -1,7 +1,7 @@
 /**
  * From the patterns of `spec.manifests` to files, sorted and each once: files, directories (all YAML below), globs, and
  * `!` in front of what is left out. What stands for nothing, or has nothing left, is told unless it is optional: an empty
- * look must never be taken for "all is gone" (RULES 41).
+ * look must never be taken for "all is gone" (rule 41).
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';

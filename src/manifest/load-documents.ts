@@ -36,7 +36,7 @@ export interface Loaded {
   readonly stack?: StackReading;
   /** the manifests, in reading order: the stack file's own, then file by file */
   readonly documents: readonly YamlDocument[];
-  /** the documents are a part of the stack: what is not among them is as it was before (RULES 41) */
+  /** the documents are a part of the stack: what is not among them is as it was before (rule 41) */
   readonly isSelection?: boolean;
   /** files that manifests were looked for in */
   readonly files: number;

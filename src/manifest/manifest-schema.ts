@@ -13,7 +13,7 @@ const targetName = {
   patternErrorMessage: 'lower-case letters, digits and "-"',
 };
 
-/** One document of the kind: `spec` is required unless `metadata.remove` makes it a tombstone (RULES 23). */
+/** One document of the kind: `spec` is required unless `metadata.remove` makes it a tombstone (rule 23). */
 export function manifestSchema(kind: Kind): JsonObject {
   return {
     title: kind.name,
@@ -63,7 +63,7 @@ export function headerSchema(kinds: Registry): JsonObject {
   };
 }
 
-/** A part of a spec, as the stack's defaults give it: the same fields, none of them required (RULES 3). */
+/** A part of a spec, as the stack's defaults give it: the same fields, none of them required (rule 3). */
 export function partialSpecSchema(kind: Kind): JsonObject {
   return withoutDemands(kind.specSchema);
 }

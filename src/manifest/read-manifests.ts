@@ -29,7 +29,7 @@ export interface ManifestInput {
   readonly cwd: string;
   /** Asked only when manifests are to come from there. @param most after one byte more than this the rest need not be read */
   readonly stdin?: (most: number) => Promise<Uint8Array>;
-  /** what standard input brings is all of the stack, also where that has files of its own (RULES 41) */
+  /** what standard input brings is all of the stack, also where that has files of its own (rule 41) */
   readonly inputIsWhole?: boolean;
   /** the text of manifests that are to be judged in place of all that the stack names; their places are in `-` */
   readonly instead?: string;
@@ -42,7 +42,7 @@ export interface Manifests {
   readonly stack?: Stack;
   /** of the valid manifests, in reading order, tombstones included */
   readonly resources: readonly DesiredResource[];
-  /** the resources are a part of the stack, and nothing is said about the rest: only of what `-` brings (RULES 41) */
+  /** the resources are a part of the stack, and nothing is said about the rest: only of what `-` brings (rule 41) */
   readonly isSelection: boolean;
   /** files that manifests were looked for in; standard input counts as one */
   readonly files: number;

@@ -1,6 +1,6 @@
 /**
  * One target of a stack, and the rules that depend on its service: what it must say, what it cannot say, and an address
- * that is only an address. A dialect is required wherever a real service may answer (RULES 2).
+ * that is only an address. A dialect is required wherever a real service may answer (rule 2).
  */
 import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
 import type { Dialect, Service, Target, TokenSource } from '../model/target.ts';

@@ -1,6 +1,6 @@
 /**
  * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
- * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (RULES 42).
+ * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (rule 42).
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';

@@ -48,7 +48,7 @@ export function validateHeader(document: YamlDocument, kinds: Registry): Problem
   );
 }
 
-/** Where `null` asks for a default that there is none of, also where a schema could not refuse it (RULES 6). */
+/** Where `null` asks for a default that there is none of, also where a schema could not refuse it (rule 6). */
 function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path): Path[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;

@@ -1,7 +1,7 @@
 /**
  * Calls are data: one HTTP request that a change needs, complete before anything is sent. What apply sends is what the
  * plan shows. Ids that do not exist yet stand as references, secrets as their sources; both are types of their own that
- * no JSON can spell, so nothing that a service answers and a write repeats is ever taken for one (RULES 42).
+ * no JSON can spell, so nothing that a service answers and a write repeats is ever taken for one (rule 42).
  */
 import type { AddressText } from './address.ts';
 import type { SecretSource } from './target.ts';
@@ -63,7 +63,7 @@ export interface Call {
   readonly repeatable: boolean;
   /** where the answer holds the id of the resource that this call creates: `/data/id` */
   readonly gives?: { readonly address: AddressText; readonly pointer: string };
-  /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (RULES 30) */
+  /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (rule 30) */
   readonly permission?: string;
   /**
    * The fields of its change that it writes, by their top-level names. Where neither this nor `takesFrom` is said: all that

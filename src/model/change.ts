@@ -25,13 +25,13 @@ export interface Change {
   /** of the live content of what is taken away and has no id: another one under that name has another */
   readonly fingerprint?: string;
   readonly calls: readonly Call[];
-  /** a call of another change that carries this one out too (RULES 20) */
+  /** a call of another change that carries this one out too (rule 20) */
   readonly sharedCall?: CallId;
   /** facts of the live resource that the calls were built on besides the fields; checked again before writing */
   readonly relies: Readonly<Record<string, Json>>;
 }
 
-/** Of a change what the digest knows: all that an approval is about (RULES 27). */
+/** Of a change what the digest knows: all that an approval is about (rule 27). */
 export type MeantChange = Pick<Change, 'address' | 'action' | 'fields' | 'id' | 'fingerprint'>;
 
 /** Which one of all that may ever bear a name: by its id, or, where it has none, by what it is. */

@@ -1,4 +1,4 @@
-/** The claim as text, `<stack>[:protect][:release]`, written in one place and read in the same one (RULES 20). */
+/** The claim as text, `<stack>[:protect][:release]`, written in one place and read in the same one (rule 20). */
 import type { Claim } from './resource.ts';
 
 /** The key of the direct tag binding that holds the claim. */

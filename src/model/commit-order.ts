@@ -1,5 +1,5 @@
 /**
- * How the commit of the manifests that a plan is made from stands to the one that was applied last (RULES 43): what an
+ * How the commit of the manifests that a plan is made from stands to the one that was applied last (rule 43): what an
  * older job must know that had to wait for a newer one.
  */
 

@@ -13,7 +13,7 @@ export interface Place {
 
 export type Severity = 'error' | 'warning';
 
-/** The exit code an error leads to (DESIGN section 4); a run ends with the most telling one. */
+/** The exit code an error leads to (architecture: exit codes); a run ends with the most telling one. */
 export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';
 
 export interface Diagnostic {

@@ -1,4 +1,4 @@
-/** Durations as the secrets service reads them: Go durations, plain seconds, whole days (facts on cluster auth, 2.4). */
+/** Durations as the secrets service reads them: Go durations, plain seconds, whole days (wire/cluster-auth 2.4). */
 
 const units: Readonly<Record<string, number>> = {
   ns: 1e-9,

@@ -15,13 +15,13 @@ export interface Comparison {
 
 export interface Field {
   readonly compare: Comparison;
-  /** what `null` asks for: the service's "Default on create". Absent: there is none, and `null` is invalid (RULES 6). */
+  /** what `null` asks for: the service's "Default on create". Absent: there is none, and `null` is invalid (rule 6). */
   readonly default?: Json;
   /** what the service does for that default, where the value does not say it: "what the mount gives" for 0 seconds */
   readonly defaultMeans?: string;
-  /** sent by create and never again; a difference is a note (RULES 13) */
+  /** sent by create and never again; a difference is a note (rule 13) */
   readonly createOnly?: true;
-  /** the birth mark stands in it, unless a manifest sets it (RULES 20) */
+  /** the birth mark stands in it, unless a manifest sets it (rule 20) */
   readonly bearsBirthMark?: true;
   /** never answered by the service: compared with the ledger */
   readonly writeOnly?: true;

@@ -1,6 +1,6 @@
 /**
  * Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
- * the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (RULES 19).
+ * the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (rule 19).
  */
 import type { FieldChange } from './field.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';

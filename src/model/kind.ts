@@ -53,11 +53,11 @@ export interface Kind {
   lostAnswer?(session: Session, call: Call, about: OwnDoing): Promise<Answer | undefined>;
   /** Says what is to be compared where that is not simply what was declared and what was answered. */
   prepare?(meeting: Meeting): Prepared;
-  /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (RULES 15). */
+  /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (rule 15). */
   withdraw?(record: LedgerRecord, live: LiveResource): Spec;
   /**
    * Of a whole that is released: the fields that the release changes besides the claim, as they shall be then. The plan
-   * shows them, so that they are approved with it (RULES 18, 27).
+   * shows them, so that they are approved with it (rules 18, 27).
    */
   released?(live: LiveResource, record?: LedgerRecord): Spec;
   /**
@@ -80,7 +80,7 @@ export interface Kind {
   obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
   /**
    * What a forced deletion of this resource as it is now overrides, which a safe one would be refused for. It is a part of
-   * what the deletion means: it is approved with it, and looked at once more before it is sent (RULES 23, 27, 29).
+   * what the deletion means: it is approved with it, and looked at once more before it is sent (rules 23, 27, 29).
    */
   overridden?(live: LiveResource, record?: LedgerRecord): readonly Overridden[];
   /**
@@ -89,7 +89,7 @@ export interface Kind {
    */
   risk?(before: Spec | undefined, after: Spec | undefined): readonly Risk[];
   /**
-   * What makes two resources look like one that was renamed (RULES 26): alike when the first text is the same, the more
+   * What makes two resources look like one that was renamed (rule 26): alike when the first text is the same, the more
    * so the more of the others are. Undefined when there is nothing to go by. `spec` is canonical.
    */
   likeness?(spec: Spec): readonly string[] | undefined;
@@ -201,19 +201,19 @@ export interface Wanted {
   record(address: Address): LedgerRecord | undefined;
   /** for an export: names that are to be read although nobody declares them; where it is given, no other undeclared ones are */
   readonly undeclared?: (name: string) => boolean;
-  /** for kinds that tell of losses: whether the plan is going to delete this whole, so that its part is to be read (RULES 10) */
+  /** for kinds that tell of losses: whether the plan is going to delete this whole, so that its part is to be read (rule 10) */
   readonly leaving?: (whole: Address) => boolean;
 }
 
 export interface LiveSet {
   /**
    * Why nothing of the target could be looked at: its list was refused, its mount is of another method. The other members
-   * say nothing then, and the whole target is left out of the plan (RULES 39).
+   * say nothing then, and the whole target is left out of the plan (rule 39).
    */
   readonly unread?: string;
-  /** single resources that could not be looked at, each with why: they are neither created nor changed (RULES 39) */
+  /** single resources that could not be looked at, each with why: they are neither created nor changed (rule 39) */
   readonly unseen?: ReadonlyMap<AddressText, string>;
-  /** of records that lead to what is in another place, each where that is: the ledger is not of this place (RULES 37) */
+  /** of records that lead to what is in another place, each where that is: the ledger is not of this place (rule 37) */
   readonly elsewhere?: ReadonlyMap<AddressText, string>;
   readonly resources: readonly LiveResource[];
   /** of declared resources that are not there: sentences about what they will not be, whatever their manifests say */

@@ -1,5 +1,5 @@
 /**
- * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (RULES 42). Filled by
+ * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (rule 42). Filled by
  * whoever reads or sends a secret, asked by whoever says something.
  */
 import { isJsonObject, type Json } from './json.ts';

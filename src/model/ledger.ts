@@ -1,5 +1,5 @@
 /**
- * Our record of what a stack last applied (RULES 25), the lock that one apply at a time holds, and the history of all
+ * Our record of what a stack last applied (rule 25), the lock that one apply at a time holds, and the history of all
  * of them. A ledger is a cache of evidence: it can be lost and rebuilt. No secrets in any of the three.
  */
 import type { AddressText } from './address.ts';
@@ -24,7 +24,7 @@ export interface LedgerRecord {
   readonly marks?: Readonly<Record<string, Json>>;
 }
 
-/** What somebody approved, kept while an apply runs: after a crash the same job is judged against it (RULES 28). */
+/** What somebody approved, kept while an apply runs: after a crash the same job is judged against it (rule 28). */
 export interface ApprovedPlan {
   /** of the digest: what was approved under another one has to be approved again */
   readonly version: number;
@@ -44,13 +44,13 @@ export interface Ledger {
   readonly serial: number;
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
   /**
-   * What each target was, by its name, when its records were made: records of another identity prove nothing (RULES 37).
+   * What each target was, by its name, when its records were made: records of another identity prove nothing (rule 37).
    * Undefined in a ledger of before it was kept: there the records are taken for those of today's targets.
    */
   readonly targets?: ReadonlyMap<string, IdentityText>;
-  /** the commit of the manifests that were applied last, also by an apply with nothing to do (RULES 43) */
+  /** the commit of the manifests that were applied last, also by an apply with nothing to do (rule 43) */
   readonly commit?: AppliedCommit;
-  /** the stack goes on under this name, where all of this has gone: nothing is applied under the old one (RULES 44) */
+  /** the stack goes on under this name, where all of this has gone: nothing is applied under the old one (rule 44) */
   readonly closedFor?: string;
   /** absent while no apply of an approved plan is under way */
   readonly approved?: ApprovedPlan;
@@ -104,7 +104,7 @@ export interface HistoryEntry {
   readonly commit?: string;
   readonly dirty?: boolean;
   readonly digest: string;
-  /** what each target was (RULES 37); absent in an entry of before it was kept */
+  /** what each target was (rule 37); absent in an entry of before it was kept */
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /** RFC 3339; of one that left open what became of a creation: when a later apply had come to its end, which settles it */
   readonly settled?: string;
@@ -193,7 +193,7 @@ export class LedgerAddressError extends LedgerError {
   override readonly name = 'LedgerAddressError';
 }
 
-/** Something is there, but it is not what was written: it can be rebuilt (RULES 25). */
+/** Something is there, but it is not what was written: it can be rebuilt (rule 25). */
 export class DamagedLedger extends LedgerError {
   override readonly name = 'DamagedLedger';
 }
@@ -208,7 +208,7 @@ export class LedgerConflict extends LedgerError {
   }
 }
 
-/** The lock of this run is not seen to be its own any more: nothing more may be sent (RULES 45). */
+/** The lock of this run is not seen to be its own any more: nothing more may be sent (rule 45). */
 export class LockLost extends LedgerError {
   override readonly name = 'LockLost';
   /** what happened, in a clause; the message says more */

@@ -1,6 +1,6 @@
 /**
  * Name patterns as the services match them: `*` stands for any run of characters, also none, and nothing else is
- * special (RULES 24). Never a regular expression, so no pattern can be slow or mean more than it says.
+ * special (rule 24). Never a regular expression, so no pattern can be slow or mean more than it says.
  */
 
 /** Whether `name` as a whole matches `pattern`. Case counts. */

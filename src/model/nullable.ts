@@ -1,4 +1,4 @@
-/** `null` in schemas, made one way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable (RULES 7). */
+/** `null` in schemas, made one way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable (rule 7). */
 import { type Static, type TSchema, Type } from 'typebox';
 
 /** The same schema, admitting `null`: "the service's default". */

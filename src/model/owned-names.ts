@@ -1,4 +1,4 @@
-/** Which names of a target are the stack's: one answer for whoever reads, judges or removes resources (RULES 24). */
+/** Which names of a target are the stack's: one answer for whoever reads, judges or removes resources (rule 24). */
 import type { NameRule } from './kind.ts';
 import { matchesPattern } from './name-pattern.ts';
 import type { Target } from './target.ts';

@@ -1,6 +1,6 @@
 /**
  * How two plans differ in what they mean: in stack, targets and changes, and in nothing that stands outside the digest
- * (RULES 27). An absent side means that this plan has no such thing.
+ * (rule 27). An absent side means that this plan has no such thing.
  */
 import type { Address, AddressText } from './address.ts';
 import type { Action } from './change.ts';

@@ -25,7 +25,7 @@ export interface Plan {
   /** what it is stopped for until somebody has read it, or warned of; outside of the digest */
   readonly guards: readonly Guard[];
   readonly coverage: Coverage;
-  /** 32 hexadecimal characters (RULES 27) */
+  /** 32 hexadecimal characters (rule 27) */
   readonly digest: string;
 }
 

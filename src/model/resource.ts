@@ -28,7 +28,7 @@ export interface DesiredResource {
   readonly fromDefaults: readonly string[];
 }
 
-/** The mark in the target that says which stack owns a resource (RULES 20). */
+/** The mark in the target that says which stack owns a resource (rule 20). */
 export interface Claim {
   readonly stack: string;
   readonly protect: boolean;
@@ -49,7 +49,7 @@ export interface LiveResource {
   readonly id?: string;
   /**
    * What the service answers, in the shape of a manifest's spec, with every field that it can tell. A field that is
-   * missing here is one that the service does not answer (RULES 12).
+   * missing here is one that the service does not answer (rule 12).
    */
   readonly spec: Spec;
   readonly witness: Witness;
@@ -57,7 +57,7 @@ export interface LiveResource {
   readonly facts: Readonly<Record<string, Json>>;
   /**
    * What the token that read it may do with it, by the service's own word, each right by its name there. One that is
-   * missing is one that the service does not tell (RULES 30).
+   * missing is one that the service does not tell (rule 30).
    */
   readonly rights?: Readonly<Record<string, boolean>>;
 }

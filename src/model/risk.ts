@@ -1,4 +1,4 @@
-/** What a change opens or closes, and to whom: the words in which a kind tells what the guards have to know (RULES 33). */
+/** What a change opens or closes, and to whom: the words in which a kind tells what the guards have to know (rule 33). */
 import type { RiskGuard } from './guard.ts';
 import type { Path } from './json.ts';
 
@@ -12,7 +12,7 @@ export interface Risk {
   readonly guard?: RiskGuard;
 }
 
-/** True when access only shrinks: such a change goes before those that widen (RULES 32). */
+/** True when access only shrinks: such a change goes before those that widen (rule 32). */
 export function isNarrowing(risks: readonly Risk[]): boolean {
   return risks.length > 0 && risks.every(({ effect }) => effect === 'narrows');
 }

@@ -1,6 +1,6 @@
 /**
  * What may be known of a secret: whether there is one, its version, and the name of its source. Plans, ledgers, histories
- * and reports hold this and nothing else of it; a value never comes through here (RULES 16, 27).
+ * and reports hold this and nothing else of it; a value never comes through here (rules 16, 27).
  */
 import { isJsonObject, type Json } from './json.ts';
 

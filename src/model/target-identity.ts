@@ -1,5 +1,5 @@
 /**
- * What a target *is* (RULES 37). A target's name is only a word of the stack's: tomorrow the same word may stand for
+ * What a target *is* (rule 37). A target's name is only a word of the stack's: tomorrow the same word may stand for
  * another place, and what was recorded of the one proves nothing about the other. Everything that has to know whether two
  * places are one asks here.
  */
@@ -28,7 +28,7 @@ export function formatIdentity({ service, url, place }: TargetIdentity): Identit
   return `${service} ${place} at ${url}`;
 }
 
-/** A namespace in the header and one in front of the path lead to the same mount (facts on cluster auth, 2.1). */
+/** A namespace in the header and one in front of the path lead to the same mount (wire/cluster-auth 2.1). */
 function mountPlace(mount: string, namespace: string): string {
   const segments = [...segmentsOf(namespace), 'auth', ...segmentsOf(mount)];
   return (segments[0] === 'root' ? segments.slice(1) : segments).join('/');

@@ -34,14 +34,14 @@ export interface Target {
   /** the secrets service's namespace header */
   readonly namespace?: string;
   readonly requestsPerSecond?: number;
-  /** names that are this stack's; only `*` is special (RULES 24) */
+  /** names that are this stack's; only `*` is special (rule 24) */
   readonly owns?: readonly string[];
   readonly exclusive?: boolean;
 }
 
 export interface Stack {
   readonly name: string;
-  /** the stack's former name, whose claims are taken over (RULES 21) */
+  /** the stack's former name, whose claims are taken over (rule 21) */
   readonly renamedFrom?: string;
   /** path of `trueup.yaml` as the user would type it */
   readonly file: string;
@@ -49,7 +49,7 @@ export interface Stack {
   readonly directory: string;
   readonly manifests: readonly string[];
   readonly targets: readonly Target[];
-  /** per kind, merged under each manifest of that kind (RULES 3) */
+  /** per kind, merged under each manifest of that kind (rule 3) */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
   /** where manifests may say that a secret comes from; anywhere when absent */
@@ -62,7 +62,7 @@ export interface Stack {
   readonly embedded?: { readonly seed: string };
 }
 
-/** The sources of secrets that manifests may name (RULES 42); an empty list admits none of its sort. */
+/** The sources of secrets that manifests may name (rule 42); an empty list admits none of its sort. */
 export interface SecretPlaces {
   /** names, or patterns in which only `*` is special */
   readonly env: readonly string[];
@@ -79,7 +79,7 @@ export type LedgerPlace =
   /** in a database; the address holds credentials, so it is a secret as a whole */
   | { readonly in: 'postgres'; readonly url: SecretSource };
 
-/** How much a plan may change before somebody must acknowledge it (RULES 33); percentages are of one kind in one target. */
+/** How much a plan may change before somebody must acknowledge it (rule 33); percentages are of one kind in one target. */
 export interface Guards {
   /** of a kind in a target, in a target, and over the plan */
   readonly maxDeletes?: number;
@@ -103,9 +103,9 @@ export type Capability =
   | 'additive-tag-bindings'
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
-  /** a create accepts flat tags (facts on workspaces, 1.5.8) */
+  /** a create accepts flat tags (wire/workspaces 1.5.8) */
   | 'flat-tags-on-create'
-  /** a workspace has to say that it does not inherit its project's destroy schedule (facts on workspaces, 1.5.19) */
+  /** a workspace has to say that it does not inherit its project's destroy schedule (wire/workspaces 1.5.19) */
   | 'own-auto-destroy';
 
 /** The names and habits of one real service on the wire. Kinds speak `neutral`; the tables translate. */

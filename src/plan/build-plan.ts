@@ -43,7 +43,7 @@ export interface Planning {
   readonly forget: readonly AddressText[];
   /** the id of a live resource; undefined when there is none, or none yet */
   idOf(address: Address): string | undefined;
-  /** judges a live resource that was read again just before its change is sent (RULES 29) */
+  /** judges a live resource that was read again just before its change is sent (rule 29) */
   recheck(change: Change, live: LiveResource | undefined): Recheck;
   /** whether live, read again, is as a call of the change was to make it that writes these fields */
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
@@ -51,9 +51,9 @@ export interface Planning {
   needsRecheck(change: Change): boolean;
   /** what the service will refuse to the token that this plan was made with: errors only to whoever wants to apply it */
   readonly refusals: readonly Diagnostic[];
-  /** what the answers to the writes of a change prove of it (RULES 40) */
+  /** what the answers to the writes of a change prove of it (rule 40) */
   judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): AnswersVerdict;
-  /** what live still lacks of a change that was approved, whatever the manifests say today (RULES 28) */
+  /** what live still lacks of a change that was approved, whatever the manifests say today (rule 28) */
   leftOf(approved: MeantChange): Left;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What the ledger knows of a target that is another place by now, as far as the new place proves it (RULES 37): a
+ * What the ledger knows of a target that is another place by now, as far as the new place proves it (rule 37): a
  * resource is there with the recorded id or, where it can bear none, exactly as we last wrote it. Pure.
  */
 import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';

@@ -1,4 +1,4 @@
-/** Guards about the commit that the manifests come from, for a plan as a whole: would it take a later one back? (RULES 43) */
+/** Guards about the commit that the manifests come from, for a plan as a whole: would it take a later one back? (rule 43) */
 import { type CommitOrder, shortCommit } from '../model/commit-order.ts';
 import type { Finding } from './count-guards.ts';
 

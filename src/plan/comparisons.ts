@@ -22,7 +22,7 @@ function unique(values: readonly Json[]): Json[] {
   return [...new Map(values.map((value) => [canonicalText(value), value])).values()].sort(byText);
 }
 
-/** A list, or text split at commas as the secrets service does (facts on cluster auth, 2.4). */
+/** A list, or text split at commas as the secrets service does (wire/cluster-auth 2.4). */
 function elements(value: Json): readonly Json[] {
   if (Array.isArray(value)) return value.map((item) => (typeof item === 'string' ? item.trim() : item));
   if (value === '' || value === null) return [];
@@ -87,7 +87,7 @@ export const duration: Comparison = comparison('duration', (value) => {
 /** RFC 3339 with its zone: without one, the same text would be another moment on another machine. */
 const moment = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
 
-/** A moment in any spelling, to the minute: the service cuts seconds off (facts on workspaces, 2.1). */
+/** A moment in any spelling, to the minute: the service cuts seconds off (wire/workspaces 2.1). */
 export const minute: Comparison = comparison('scalar', (value) => {
   const time = typeof value === 'string' && moment.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(time) ? value : new Date(Math.floor(time / 60_000) * 60_000).toISOString();
@@ -95,7 +95,7 @@ export const minute: Comparison = comparison('scalar', (value) => {
 
 /**
  * CIDR blocks as the secrets service reads them back: a single host without its suffix, host bits kept, an IPv4 address
- * in IPv6 clothes as IPv4 (facts on cluster auth, 2.4).
+ * in IPv6 clothes as IPv4 (wire/cluster-auth 2.4).
  */
 export const cidrSet: Comparison = {
   shape: 'set',

@@ -1,5 +1,5 @@
 /**
- * Guards that count: many deletes, going to zero, and percentages of what the stack owns (RULES 33). Deletes are counted
+ * Guards that count: many deletes, going to zero, and percentages of what the stack owns (rule 33). Deletes are counted
  * of each kind, of each target and of the whole plan, so that no amount of spreading hides how many there are.
  */
 import { type Address, formatAddress } from '../model/address.ts';

@@ -1,6 +1,6 @@
 /**
  * What a stack asks of a resource and of its parts, as one value by kind and field: what two resources are alike by that
- * bear no better sign (RULES 26). Pure.
+ * bear no better sign (rule 26). Pure.
  */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import { type Json, sameJson } from '../model/json.ts';

@@ -10,7 +10,7 @@ import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 export interface DiffInput {
   readonly fields: FieldTable;
   readonly desired: Spec;
-  /** undefined: there is no live resource. A missing member: the service does not answer that field (RULES 12). */
+  /** undefined: there is no live resource. A missing member: the service does not answer that field (rule 12). */
   readonly live: Spec | undefined;
   /** values last applied, by field; undefined when the ledger does not know the resource */
   readonly recorded: Spec | undefined;
@@ -76,7 +76,7 @@ interface Wanted {
   readonly notes: readonly string[];
 }
 
-/** The value to compare with (RULES 6, 16). */
+/** The value to compare with (rules 6, 16). */
 function wantedValue({ name, field, declared, recorded, absent }: Asked): Wanted {
   if (declared !== undefined) {
     const origin = declared === null ? 'default' : undefined;

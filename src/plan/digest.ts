@@ -1,5 +1,5 @@
 /**
- * The digest of what a plan means (RULES 27): stack, targets, selection and a set of atoms, hashed in a fixed order.
+ * The digest of what a plan means (rule 27): stack, targets, selection and a set of atoms, hashed in a fixed order.
  * Times, order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
  */
 import { createHash } from 'node:crypto';

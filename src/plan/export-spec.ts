@@ -12,7 +12,7 @@ export interface ExportInput {
   readonly fields: FieldTable;
   /** as the service answers it and the kind describes it; a missing field is not written */
   readonly live: Spec;
-  /** what the stack puts under the manifest, deprecated spellings folded (RULES 3) */
+  /** what the stack puts under the manifest, deprecated spellings folded (rule 3) */
   readonly defaults: Spec;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A create that looks like something of ours which no manifest declares any more: most likely one resource whose name was
- * changed in its manifest (RULES 26). What becomes of the old one makes no difference: where it is kept, an empty twin of
+ * changed in its manifest (rule 26). What becomes of the old one makes no difference: where it is kept, an empty twin of
  * it would be made. Pure.
  */
 import { type AddressText, formatAddress } from '../model/address.ts';

@@ -1,6 +1,6 @@
 /**
  * Why the service will refuse one change, as far as live tells: what stands in its way, and which rights the token lacks
- * that its calls need. Only a right that is said to be denied is denied (RULES 30).
+ * that its calls need. Only a right that is said to be denied is denied (rule 30).
  */
 import type { Call } from '../model/call.ts';
 import type { Change } from '../model/change.ts';

@@ -1,7 +1,7 @@
 /**
  * Order. Calls are the nodes: `needs` are dependency edges (a failure skips what hangs on it), and the `order` numbers
  * of one target are order edges (they only wait). References to ids add dependency edges on the very call that gives
- * the id, not on the whole change that it belongs to (RULES 32).
+ * the id, not on the whole change that it belongs to (rule 32).
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import { type Call, type CallId, IdReference, referencesIn } from '../model/call.ts';

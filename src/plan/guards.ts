@@ -1,5 +1,5 @@
 /**
- * What a plan is stopped for until somebody has read it (RULES 33): pure, from the drafted changes, the scene and what
+ * What a plan is stopped for until somebody has read it (rule 33): pure, from the drafted changes, the scene and what
  * the stack says of guards. Most count per kind and target; the plan stays complete whatever they say.
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
@@ -98,7 +98,7 @@ function renameFindings(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): 
   return gather(sightings);
 }
 
-/** Only what bears a claim can be renamed in place (RULES 17, 26). */
+/** Only what bears a claim can be renamed in place (rules 17, 26). */
 function renameWords(scene: Scene, { gone: { address: former }, becomes, made }: LikelyRename): string {
   const looks = `looks like "${former.name}", which this plan ${verbs[becomes]}`;
   return scene.kind(made.change.address.kind).ownership.by === 'claim'

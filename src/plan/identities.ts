@@ -20,7 +20,7 @@ export function byAddress<T extends { readonly address: Address }>(
 }
 
 /**
- * Live resources by address; one that was renamed stands at the address that declares it (RULES 8, 26). The ledger's id
+ * Live resources by address; one that was renamed stands at the address that declares it (rules 8, 26). The ledger's id
  * is a better proof than a manifest's `renamedFrom`, and the order of files proves nothing.
  */
 export function matchLive(
@@ -74,7 +74,7 @@ function followWholes(
 
 /**
  * Why nobody knows how a resource stands, also by the address that declares it: one that is renamed takes it along, its
- * parts too, and one that was not found at all may be the one that its heir is renamed from (RULES 39).
+ * parts too, and one that was not found at all may be the one that its heir is renamed from (rule 39).
  * @param all as they were read, before `matchLive` moved any
  */
 export function matchUnseen(

@@ -1,4 +1,4 @@
-/** The guards that follow from who somebody is: created anew, deleted without a record, taken over (RULES 8, 22, 24, 44). */
+/** The guards that follow from who somebody is: created anew, deleted without a record, taken over (rules 8, 22, 24, 44). */
 import { formatAddress } from '../model/address.ts';
 import type { Draft } from './draft.ts';
 import type { WordedGuard } from './guard-words.ts';

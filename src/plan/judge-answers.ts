@@ -1,5 +1,5 @@
 /**
- * What the answers to the writes of a change prove of it (RULES 40). A service that says yes and keeps the old value must
+ * What the answers to the writes of a change prove of it (rule 40). A service that says yes and keeps the old value must
  * not pass for one that did what it was asked: what was answered is compared with what was sent, and what is to be reset is
  * not taken for done until it has been read, for an answer may be nothing but the request said again. Pure.
  */

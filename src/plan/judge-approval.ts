@@ -1,6 +1,6 @@
 /**
  * May a plan that was made afresh be carried out because another one was approved? It may when the two mean the same,
- * or when it is that part of the approved one which is not true yet (RULES 28). Whatever else it holds, and whatever it
+ * or when it is that part of the approved one which is not true yet (rule 28). Whatever else it holds, and whatever it
  * lacks without being true, stops it. Pure.
  */
 import { type Address, formatAddress } from '../model/address.ts';

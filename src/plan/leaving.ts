@@ -1,6 +1,6 @@
 /**
  * What a plan is going to delete, told before all of it has been read: parts say who loses something by a deletion, and
- * are read for what goes and for nothing else that is not declared (RULES 10).
+ * are read for what goes and for nothing else that is not declared (rule 10).
  */
 import { type AddressText, parseAddress } from '../model/address.ts';
 import { judgeUndeclared } from './prune.ts';

@@ -1,6 +1,6 @@
 /**
  * What is left to do of an approved change, seen from live alone: the manifests may ask for something else by now, and a
- * value that was approved is true or is not true whoever made it so (RULES 28).
+ * value that was approved is true or is not true whoever made it so (rule 28).
  */
 import { formatAddress } from '../model/address.ts';
 import { type MeantChange, meantId } from '../model/change.ts';

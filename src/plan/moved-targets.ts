@@ -1,6 +1,6 @@
 /**
  * Targets that are another place than when the ledger's records of them were made: the same word, another organization,
- * mount or address. What is recorded of the one proves nothing about the other (RULES 37).
+ * mount or address. What is recorded of the one proves nothing about the other (rule 37).
  */
 import { parseAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';

@@ -1,5 +1,5 @@
 /**
- * May this stack write a declared resource? The decision tables of RULES 21 and 24, in one place. Nothing is taken over
+ * May this stack write a declared resource? The decision tables of rules 21 and 24, in one place. Nothing is taken over
  * silently: what is not provably ours is a problem that says which line would make it so.
  */
 import { type Address, formatAddress } from '../model/address.ts';
@@ -74,7 +74,7 @@ function wantedClaim(scene: Scene, { metadata }: DesiredResource): Claim {
   };
 }
 
-/** RULES 21. */
+/** Rule 21. */
 function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource): Verdict {
   const { claim, bornOf } = live.witness;
   const refused = refusedClaim(scene, resource, claim);
@@ -125,7 +125,7 @@ function refusedClaim(
     : refuse(resource, foreignClaim(resource, claim));
 }
 
-/** RULES 24, for resources that can bear no mark: the ledger is the witness. */
+/** Rule 24, for resources that can bear no mark: the ledger is the witness. */
 function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
   const record = scene.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
@@ -135,7 +135,7 @@ function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
 }
 
 /**
- * What a live resource without a record comes to, once it is known whether it differs (RULES 24). Being as declared proves
+ * What a live resource without a record comes to, once it is known whether it differs (rule 24). Being as declared proves
  * nothing about who made it: it is adopted, and shown. Only what an apply of ours that was cut short had begun to create
  * is ours from the start, when nothing that anybody can tell is otherwise; what nobody can tell is written once more.
  */

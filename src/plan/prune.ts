@@ -1,5 +1,5 @@
 /**
- * What becomes of resources that no manifest declares any more. Nothing is deleted without witnesses (RULES 22-24): a
+ * What becomes of resources that no manifest declares any more. Nothing is deleted without witnesses (rules 22-24): a
  * claim alone, a lost ledger, an incomplete look or a content that someone changed never deletes anything.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
@@ -79,7 +79,10 @@ function keptOutOfView(scene: Scene): Extract<Removal, { is: 'mention' }>[] {
   });
 }
 
-/** What is not declared is not removed after an incomplete look, wherever the gap was (DESIGN section 4). */
+/**
+ * What is not declared is not removed after an incomplete look, wherever the gap was
+ * (architecture: plan sees all or says so).
+ */
 function unpruned(address: Address, verdict: Removal): Removal {
   if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
   return kept(address, 'kept: it is no longer declared, but after an incomplete look nothing is removed');
@@ -106,7 +109,7 @@ function judgeLive(scene: Scene, live: LiveResource): Removal | undefined {
   return { is: 'release', reason: 'no longer declared; it stays as it is' };
 }
 
-/** RULES 22. */
+/** Rule 22. */
 function judgeClaimed(
   scene: Scene,
   live: LiveResource,
@@ -141,7 +144,7 @@ function unlessRefused(scene: Scene, live: LiveResource, removal: Removal): Remo
     : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
 }
 
-/** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (RULES 22). */
+/** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (rule 22). */
 function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
   const { address, witness } = live;
   const { former } = scene;
@@ -160,7 +163,7 @@ function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
   return kept(address, message, fix);
 }
 
-/** RULES 24: roles and what else bears no mark. */
+/** Rule 24: roles and what else bears no mark. */
 function judgeRecorded(
   scene: Scene,
   live: LiveResource,
@@ -214,7 +217,7 @@ function isOwned(scene: Scene, { kind, target, name }: Address): boolean {
   return ownsName(scene.target(target).target, name, scene.kind(kind).names);
 }
 
-/** Whether nobody changed it since: the witness without which no unmarked resource is deleted (RULES 24). */
+/** Whether nobody changed it since: the witness without which no unmarked resource is deleted (rule 24). */
 export function isAsLastWritten(scene: Scene, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = scene.kind(live.address.kind);
   const { content } = record;
@@ -249,7 +252,7 @@ function isReleased(scene: Scene, live: LiveResource): boolean {
   return scene.isComplete && judgeLive(scene, live)?.is === 'release';
 }
 
-/** RULES 23. */
+/** Rule 23. */
 function judgeTombstone(scene: Scene, tombstone: DesiredResource): Removal {
   const { address, metadata, place } = tombstone;
   const refusal = refuseTombstone(scene, address);

@@ -1,4 +1,4 @@
-/** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (RULES 28). */
+/** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (rule 28). */
 import { type Address, formatAddress, parseAddress } from '../model/address.ts';
 import type { Action, MeantChange, Particular } from '../model/change.ts';
 import type { FieldChange } from '../model/field.ts';

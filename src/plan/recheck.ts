@@ -1,5 +1,5 @@
 /**
- * The last look before a write (RULES 29): the fields that the plan relied on, compared once more. Already true: nothing
+ * The last look before a write (rule 29): the fields that the plan relied on, compared once more. Already true: nothing
  * to do. As they were: send. Anything else moved under the plan: stale, and nothing is sent.
  */
 import { formatAddress } from '../model/address.ts';

@@ -1,5 +1,5 @@
 /**
- * What a lost ledger can be known to have said (RULES 25): the manifests as they are now are taken for what was applied
+ * What a lost ledger can be known to have said (rule 25): the manifests as they are now are taken for what was applied
  * last, but only of resources that are live and provably this stack's. A claim proves that; of what can bear none, only
  * being exactly as declared does. Claim and birth mark together prove a creation. Pure.
  */
@@ -83,6 +83,6 @@ function createdByUs(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
 
 function isCreatedByUs(scene: Scene, { address, witness: { claim, bornOf } }: LiveResource): boolean {
   if (scene.kind(address.kind).ownership.by !== 'claim') return false;
-  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (RULES 44).
+  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rule 44).
   return claim?.stack === scene.stack.name && !claim.inherited && scene.isOurs(bornOf);
 }

@@ -1,6 +1,6 @@
 /**
  * References to nothing: a name that is neither declared nor live, that this very plan deletes, or whose id nobody could
- * look up for a change that needs it (RULES 5, 39).
+ * look up for a change that needs it (rules 5, 39).
  */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';

@@ -1,6 +1,6 @@
 /**
  * What the service will refuse of a plan, seen beforehand. A plan notes it, for another token may be the one that
- * applies; apply's own plan is made with the very token that would be refused, so there it is an error (RULES 30).
+ * applies; apply's own plan is made with the very token that would be refused, so there it is an error (rule 30).
  */
 import { type AddressText, formatAddress } from '../model/address.ts';
 import type { Change } from '../model/change.ts';

@@ -36,7 +36,7 @@ export interface SceneInput {
   readonly desired: readonly DesiredResource[];
   readonly targets: readonly LiveTarget[];
   readonly ledger: Ledger;
-  /** `desired` is a part of the stack: what is not in it is as it was before, declared or not (RULES 41) */
+  /** `desired` is a part of the stack: what is not in it is as it was before, declared or not (rule 41) */
   readonly isSelection?: boolean;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
@@ -68,13 +68,13 @@ export interface Scene {
    * only those of what it holds.
    */
   readonly spent: readonly AddressText[];
-  /** whether an apply of this stack that was cut short had begun to create it (RULES 24) */
+  /** whether an apply of this stack that was cut short had begun to create it (rule 24) */
   hasBegunToCreate(address: Address): boolean;
   /** the stack that this one was; undefined for one that has always had its name */
   readonly former: FormerStack | undefined;
-  /** whether a claim or birth mark names this stack, by the name it has or the one it had (RULES 21) */
+  /** whether a claim or birth mark names this stack, by the name it has or the one it had (rule 21) */
   isOurs(stack: string | undefined): boolean;
-  /** whether a target turned out not to be the one that the ledger's records of it are of (RULES 37) */
+  /** whether a target turned out not to be the one that the ledger's records of it are of (rule 37) */
   readonly isDisplaced: boolean;
   /** whether the plan looked where this address would be: its target and its kind are part of the plan */
   isInView(address: Address): boolean;
@@ -84,7 +84,7 @@ export interface Scene {
   hidingPlace(address: Address): string | undefined;
   /**
    * Why nobody knows how this very resource stands: neither its absence nor its presence means anything, so it is left out
-   * of the plan (RULES 39). Undefined for what was looked at, and found or not.
+   * of the plan (rule 39). Undefined for what was looked at, and found or not.
    */
   unseen(address: Address): string | undefined;
   /** what is known of a resource before it is created: sentences about what it will not be */

@@ -1,5 +1,5 @@
 /**
- * A stack that goes on under another name (RULES 44): what the ledger of its former name says comes along, and as long as
+ * A stack that goes on under another name (rule 44): what the ledger of its former name says comes along, and as long as
  * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
  * say which records prove what: that stops the plan. Pure.
  */
@@ -53,7 +53,7 @@ export function takeOver(
   };
 }
 
-/** A ledger without identities is taken for one of today's targets (RULES 37). */
+/** A ledger without identities is taken for one of today's targets (rule 37). */
 function placesOf(
   { known, targets }: Ledger,
   stack: Pick<Stack, 'targets'>,

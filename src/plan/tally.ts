@@ -1,4 +1,4 @@
-/** How much of each kind in each target a plan changes, against how much of it the stack owned before (RULES 33). */
+/** How much of each kind in each target a plan changes, against how much of it the stack owned before (rule 33). */
 import { type Address, type AddressText, formatAddress } from '../model/address.ts';
 import type { Claim, LiveResource } from '../model/resource.ts';
 import type { Draft } from './draft.ts';
@@ -51,7 +51,7 @@ export function placeOf({ kind, target }: Address): string {
   return `${kind}/${target}`;
 }
 
-/** Deletions, releases and revocations alike: afterwards it is not this stack's any more (RULES 33). */
+/** Deletions, releases and revocations alike: afterwards it is not this stack's any more (rule 33). */
 export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }

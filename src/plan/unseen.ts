@@ -1,4 +1,4 @@
-/** Words for a name that leads to nothing: whether there is none, or whether nobody could look (RULES 5, 8). */
+/** Words for a name that leads to nothing: whether there is none, or whether nobody could look (rules 5, 8). */
 import { type Address, formatAddress } from '../model/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Scene } from './scene.ts';

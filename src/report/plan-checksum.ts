@@ -1,6 +1,6 @@
 /**
  * What shows that a plan file is as it was written: a checksum over all of it, words, places and calls included. The
- * digest is over what the plan means and no more (RULES 27), and who reads a plan reads the rest too.
+ * digest is over what the plan means and no more (rule 27), and who reads a plan reads the rest too.
  */
 import { createHash } from 'node:crypto';
 import { canonicalText, type Json } from '../model/json.ts';

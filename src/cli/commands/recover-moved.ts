@@ -1,6 +1,6 @@
 /**
  * `trueup recover --moved TARGET [path]`: a target is another place by now, and the ledger keeps of it what the new place
- * proves (RULES 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
+ * proves (rule 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
  */
 import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
 import { counted } from '../../model/counted.ts';

@@ -1,5 +1,5 @@
 /**
- * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (RULES 25). Reads the
+ * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (rule 25). Reads the
  * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
  */
 import { completeRecord } from '../../apply/complete-record.ts';
@@ -117,7 +117,7 @@ function tellWhole({ records }: Ledger, { place: where }: StackStore, { world }:
   return exitCodes.done;
 }
 
-/** What the former name's ledger says is better than all that could be rebuilt (RULES 44). */
+/** What the former name's ledger says is better than all that could be rebuilt (rule 44). */
 function tellFormer({ name, store }: FormerLedger, { screen }: Place): ExitCode {
   printError(
     screen,
@@ -198,7 +198,7 @@ function tell(
   say(renderPlan(next, { paint: screen.paint, calls: false, ...width }));
 }
 
-/** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (RULES 24). */
+/** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (rule 24). */
 function tellFates(records: Rebuilt['records'], { world }: Place): void {
   const released = [...records].filter(([text, { origin, onRemove }]) => {
     const ownership = world.kinds.get(parseAddress(text).kind)?.ownership;

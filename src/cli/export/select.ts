@@ -59,7 +59,7 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
     : undefined;
 }
 
-/** A role outside the names that its target owns cannot be declared, whoever asks (RULES 24). */
+/** A role outside the names that its target owns cannot be declared, whoever asks (rule 24). */
 export function isOutside({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
   return `outside the names that target "${target.name}" owns`;
