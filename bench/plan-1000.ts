@@ -1,6 +1,6 @@
 /**
- * What a plan without changes costs on many workspaces: requests against the formula for terraform (facts on workspaces,
- * section 3: 2 + 2N), and the time with bulk tag bindings against the fallback that asks for them one by one.
+ * What a plan without changes costs on many workspaces: requests against the formula for terraform (wire/workspaces 3:
+ * 2 + 2N), and the time with bulk tag bindings against the fallback that asks for them one by one.
  * `node bench/plan-1000.ts [workspaces] [rounds]`. Client and service share this process, so times are upper bounds.
  */
 import { type CountedStack, names, openCountedStack, owned, workspace } from '../test/scale/counted-stack.ts';

@@ -165,7 +165,7 @@ interface StoredRecord {
 
 /**
  * A record without what no witness tells once the ledger has missed it: that a lock is ours, which we then never undo
- * (RULES 18), and that a role is of our making, on which nothing hangs (RULES 24).
+ * (rule 18), and that a role is of our making, on which nothing hangs (rule 24).
  */
 function witnessed([address, record]: readonly [string, StoredRecord]): unknown {
   const { origin, marks, ...rest } = record;

@@ -1,5 +1,5 @@
 /**
- * Killed at any instant, the next apply converges (DESIGN section 4): a real process is killed before and after each
+ * Killed at any instant, the next apply converges (architecture: apply finishes or tells): it is killed before and after each
  * write request, and before and after each file that it replaces (ledger, lock, history); reads change nothing, so what
  * lies between two of these boundaries is the same state. By default some of them are tried, chosen by a fixed rule;
  * TRUEUP_ALL_BOUNDARIES=1 tries all.

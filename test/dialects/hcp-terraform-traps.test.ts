@@ -1,4 +1,4 @@
-// What trips clients of the real service up (facts/workspaces-wire.md, 1.5 and 2.1), each through the whole job.
+// What trips clients of the real service up (wire/workspaces 1.5 and 2.1), each through the whole job.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json.ts';
 import { type OpenOrganization, openOrganization } from './open-organization.ts';
@@ -78,7 +78,7 @@ describe('null, empty and absent through hcp-terraform', () => {
     expect(app.lock).toEqual({ reason: 'frozen', by: users.writer });
     await stack.make(workspace('app', {}));
     expect(app.lock).toBeUndefined();
-    // Once locked, the reason is empty text and null no more (facts 1.5.14).
+    // Once locked, the reason is empty text and null no more (wire/workspaces 1.5.14).
     await stack.run('plan --exit-code');
   });
 

@@ -1,4 +1,4 @@
-// A target whose token comes from a login with a JWT: used by plan and apply, and revoked at the end (RULES 31).
+// A target whose token comes from a login with a JWT: used by plan and apply, and revoked at the end (rule 31).
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

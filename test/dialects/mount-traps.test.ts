@@ -1,4 +1,4 @@
-// What a correct differ must do with a secrets service (facts/cluster-auth-wire.md 4.5), point by point, on the wire.
+// What a correct differ must do with a secrets service (wire/cluster-auth 4), point by point, on the wire.
 import { describe, expect, it } from 'vitest';
 import { caCert, otherPublicKey, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from './open-mount.ts';

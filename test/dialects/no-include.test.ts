@@ -1,4 +1,4 @@
-// Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word (RULES 9).
+// Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word (rule 9).
 import { describe, expect, it } from 'vitest';
 import { openOrganization } from './open-organization.ts';
 import { workspace } from './stack-folder.ts';

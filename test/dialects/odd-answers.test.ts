@@ -1,4 +1,4 @@
-// Live values that a write would repeat, of types that this method never answers: not taken over, and never sent (RULES 42).
+// Live values that a write would repeat, of types that this method never answers: not taken over, and never sent (rule 42).
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../kinds/cluster-auth-config/pem-samples.ts';
 import { openMount } from './open-mount.ts';

@@ -1,6 +1,6 @@
 /**
  * Mounts of other methods that answer the same paths as cluster auth does: only the members of the answers tell them apart
- * (facts/cluster-auth-wire.md, section 0). Written from what such mounts are known to answer.
+ * (wire/cluster-auth 2.9). Written from what such mounts are known to answer.
  */
 
 export interface OtherMethod {

@@ -1,6 +1,6 @@
 /**
  * One role as a secrets service keeps it: how it coerces what is written, merges it, and what it answers. Written from
- * facts/cluster-auth-wire.md (2.4 to 2.7) alone, so that a mistake cannot hide by being made on both sides.
+ * wire/cluster-auth 2.4-2.7 alone, so that a mistake cannot hide by being made on both sides.
  */
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 /**
  * A small secrets service on loopback with one cluster-auth mount, which behaves as the real ones do where that matters
- * to a client, and records what comes over the wire. Source: facts/cluster-auth-wire.md. Closed when the test ends.
+ * to a client, and records what comes over the wire. Source: wire/cluster-auth. Closed when the test ends.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 import type { OtherMethod } from './other-methods.ts';

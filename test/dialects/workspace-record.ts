@@ -1,5 +1,5 @@
 /**
- * One workspace as a real service keeps and answers it, written from facts/workspaces-wire.md alone: it shares no code
+ * One workspace as a real service keeps and answers it, written from wire/workspaces alone: it shares no code
  * with the embedded service, so that a mistake cannot hide by being made on both sides.
  */
 import { randomBytes } from 'node:crypto';
@@ -15,11 +15,11 @@ export interface Names {
 export interface Project {
   readonly id: string;
   readonly tags?: Readonly<Record<string, string>>;
-  /** its own value; a workspace with another one has to say that it does not inherit (facts 1.5.19) */
+  /** its own value; a workspace with another one has to say that it does not inherit (wire/workspaces 1.5.19) */
   readonly autoDestroy?: string;
 }
 
-/** `by`: the user who holds it (facts 1.5.7). */
+/** `by`: the user who holds it (wire/workspaces 1.5.7). */
 export interface Lock {
   readonly reason: string;
   readonly by: string;
@@ -79,7 +79,7 @@ export class WorkspaceRecord {
   sshKey: string | null = null;
   lock: Lock | undefined;
   everLocked = false;
-  /** every workspace of the project may read the state (facts 1.5.3) */
+  /** every workspace of the project may read the state (wire/workspaces 1.5.3) */
   projectSharing = false;
   resources = 0;
   retention: { readonly type: string; readonly attributes: Members } | undefined;
@@ -97,7 +97,7 @@ export class WorkspaceRecord {
     }
     const version = attributes[this.names.version];
     if (typeof version === 'string') this.version = version;
-    // What is not repeated goes back: the vendor's own table says so (facts 2.1).
+    // What is not repeated goes back: the vendor's own table says so (wire/workspaces 2.1).
     this.assessments = attributes['assessments-enabled'] === true;
     this.#writeExecution(attributes);
     this.#writeTriggers(attributes);
@@ -223,7 +223,7 @@ export class WorkspaceRecord {
     return { ...repository, 'display-identifier': identifier, 'webhook-url': 'https://hooks.example.com/1' };
   }
 
-  /** A relationship that is unset is absent, not null (facts 1.5.14). */
+  /** A relationship that is unset is absent, not null (wire/workspaces 1.5.14). */
   #relationships(): Members {
     const to = (type: string, id: string) => ({ data: { type, id } });
     return {

@@ -1,6 +1,6 @@
 /**
  * A small workspaces service on loopback that behaves as a real one does where that matters to a client, and records
- * what comes over the wire. Source: facts/workspaces-wire.md. Closed when the test ends.
+ * what comes over the wire. Source: wire/workspaces. Closed when the test ends.
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 import { type Members, type Names, type Project, Refusal, WorkspaceRecord } from './workspace-record.ts';
@@ -9,11 +9,11 @@ export interface Habits {
   readonly names: Names;
   /** what becomes of `include=effective_tag_bindings` */
   readonly include: 'answered' | 'refused' | 'ignored';
-  /** PATCH /workspaces/:id/tag-bindings adds (facts 1.5.4) */
+  /** PATCH /workspaces/:id/tag-bindings adds (wire/workspaces 1.5.4) */
   readonly additive: boolean;
-  /** a create connects an app installation too (facts 1.5.2) */
+  /** a create connects an app installation too (wire/workspaces 1.5.2) */
   readonly appOnCreate: boolean;
-  /** a create takes flat tags (facts 1.5.8) */
+  /** a create takes flat tags (wire/workspaces 1.5.8) */
   readonly tagsOnCreate: boolean;
   readonly projects: readonly Project[];
 }
@@ -343,7 +343,7 @@ class Service {
     };
   }
 
-  /** Names are kept in lower case (facts 1.5.18). */
+  /** Names are kept in lower case (wire/workspaces 1.5.18). */
   #tag(workspace: WorkspaceRecord, tags: readonly Members[], adds: boolean): Reply {
     for (const { attributes } of tags) {
       const name = String((attributes as Members)['name']).toLowerCase();

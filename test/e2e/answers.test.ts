@@ -1,4 +1,4 @@
-/** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out (RULES 40). */
+/** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out (rule 40). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { workspace } from './documents.ts';

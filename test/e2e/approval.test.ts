@@ -1,4 +1,4 @@
-/** A plan that was approved by its digest, and the same job run again after it failed or was killed (RULES 28). */
+/** A plan that was approved by its digest, and the same job run again after it failed or was killed (rule 28). */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';

@@ -1,4 +1,4 @@
-/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (RULES 24, 28, 33). */
+/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (rules 24, 28, 33). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';

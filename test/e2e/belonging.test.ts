@@ -1,4 +1,4 @@
-/** What is read by id proves that it belongs to the target, and more than there is cannot be all (RULES 38). */
+/** What is read by id proves that it belongs to the target, and more than there is cannot be all (rule 38). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';

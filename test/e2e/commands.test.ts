@@ -1,4 +1,4 @@
-/** The command line as a user meets it: arguments, paths, streams and exit codes (DESIGN section 4, "Exit codes"). */
+/** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
 import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -60,6 +60,6 @@ export const role = (name: string, spec: object = {}, metadata: object = {}) =>
     metadata,
   );
 
-/** A tombstone (RULES 23): a document without a spec. */
+/** A tombstone (rule 23): a document without a spec. */
 export const tombstone = (kind: string, name: string, remove: 'safe' | 'force') =>
   header(kind, { name, remove });

@@ -1,4 +1,4 @@
-/** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed (RULES 25). */
+/** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed (rule 25). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { consumers, workspace } from './documents.ts';

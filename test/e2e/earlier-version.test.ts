@@ -1,4 +1,4 @@
-/** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (RULES 37). */
+/** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (rule 37). */
 import { describe, expect, it } from 'vitest';
 import { openBench, toVersion1 } from './bench.ts';
 import { role, workspace } from './documents.ts';

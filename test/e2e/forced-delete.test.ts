@@ -1,4 +1,4 @@
-/** Force gets past what a safe delete is refused for, and past nothing that nobody has read (RULES 23, 27, 29). */
+/** Force gets past what a safe delete is refused for, and past nothing that nobody has read (rules 23, 27, 29). */
 import { describe, expect, it } from 'vitest';
 import { openBench } from './bench.ts';
 import { tombstone, workspace } from './documents.ts';

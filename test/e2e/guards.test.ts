@@ -1,4 +1,4 @@
-/** Guards through the real CLI: a plan shows them whole, apply refuses until they are acknowledged for it (RULES 33). */
+/** Guards through the real CLI: a plan shows them whole, apply refuses until they are acknowledged for it (rule 33). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

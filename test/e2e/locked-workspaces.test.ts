@@ -1,4 +1,4 @@
-/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays (RULES 18). */
+/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays (rule 18). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { workspace } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Plan never writes, and sees all that its token may see, or says so (DESIGN section 4). */
+/** What a plan looked at, and that it never writes (architecture: plan never writes; architecture: plan sees all or says so). */
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';

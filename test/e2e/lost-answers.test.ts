@@ -1,4 +1,4 @@
-/** An answer is not the fact: what was carried out although nobody heard so is known for what it is (RULES 24, 40). */
+/** An answer is not the fact: what was carried out although nobody heard so is known for what it is (rules 24, 40). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { role, workspace } from './documents.ts';

@@ -1,4 +1,4 @@
-/** What is answered and not understood is neither taken for something else nor for nothing (RULES 39, 42). */
+/** What is answered and not understood is neither taken for something else nor for nothing (rules 39, 42). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from './bench.ts';
 import { consumers, workspace } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (RULES 37). */
+/** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (rule 37). */
 import { expect, test } from 'vitest';
 import { type Checkout, openBench } from './bench.ts';
 import { clusterAuthConfig, role } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Nothing is taken over silently: claims, adoption, conflicts, renames (DESIGN section 4, RULES 20, 21, 26). */
+/** Nothing is taken over silently: claims, adoption, conflicts, renames (rules 20, 21, 26). */
 import { describe, expect, it } from 'vitest';
 import { bindings } from '../server/serve-for-test.ts';
 import { openBench } from './bench.ts';

@@ -1,4 +1,4 @@
-/** Apply finishes or tells (DESIGN section 4): what becomes of a run in which something breaks, and of the next one. */
+/** What becomes of a run in which something breaks, and of the next one (architecture: apply finishes or tells). */
 import { describe, expect, it } from 'vitest';
 import { bindings } from '../server/serve-for-test.ts';
 import { type Bench, openBench, secrets } from './bench.ts';

@@ -1,4 +1,4 @@
-/** Apply does what was approved: plans kept in files, shown, compared and applied (DESIGN section 4, RULES 27-30). */
+/** Apply does what was approved: plans kept in files, shown, compared and applied (rules 27-30). */
 import { createHash } from 'node:crypto';
 import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (RULES 37). */
+/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (rule 37). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, type StackOptions, toVersion1 } from './bench.ts';
 import { consumers, role, workspace } from './documents.ts';

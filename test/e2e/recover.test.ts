@@ -1,4 +1,4 @@
-/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again (RULES 25). */
+/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again (rule 25). */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

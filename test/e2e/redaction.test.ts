@@ -1,4 +1,4 @@
-/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it (RULES 42). */
+/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it (rule 42). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,4 @@
-/** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (RULES 22, 23). */
+/** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (rules 22, 23). */
 import { describe, expect, it } from 'vitest';
 import { bindings } from '../server/serve-for-test.ts';
 import { openBench } from './bench.ts';

@@ -1,4 +1,4 @@
-/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (RULES 44). */
+/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (rule 44). */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

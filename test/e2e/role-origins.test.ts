@@ -1,4 +1,4 @@
-/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left (RULES 24). */
+/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left (rule 24). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { role, tombstone } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Roles and the config of a mount bear no claim: the ledger and the target's patterns say whose they are (RULES 16, 24). */
+/** Roles and the config of a mount bear no claim: the ledger and the target's patterns say whose they are (rules 16, 24). */
 import { describe, expect, it } from 'vitest';
 import { openBench } from './bench.ts';
 import { clusterAuthConfig, role, tombstone } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Secrets stay out (DESIGN section 4): of every output, ledger, plan and error, also when the service repeats them. */
+/** No secret is in any output, ledger, plan or error, also when the service repeats it (architecture: secrets stay out). */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

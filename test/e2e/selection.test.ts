@@ -1,4 +1,4 @@
-/** Manifests that are piped into a stack with files of its own are a part of it: the rest is left as it is (RULES 41). */
+/** Manifests that are piped into a stack with files of its own are a part of it: the rest is left as it is (rule 41). */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

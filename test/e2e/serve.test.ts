@@ -1,4 +1,4 @@
-/** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (RULES 35). */
+/** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (rule 35). */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What starts runs: the service has one of several triggers, and clears the others when one is set (RULES 13, 27). */
+/** What starts runs: the service has one of several triggers, and clears the others when one is set (rules 13, 27). */
 import { expect, it } from 'vitest';
 import { openBench } from './bench.ts';
 import { workspace } from './documents.ts';

@@ -1,4 +1,4 @@
-/** Nothing is waited for without end, and nothing for long without a word (RULES 46): the real CLI, a service that dallies. */
+/** Nothing is waited for without end, and nothing for long without a word (rule 46): the real CLI, a service that dallies. */
 import { describe, expect, it } from 'vitest';
 import { openBench, secrets } from './bench.ts';
 import { role, workspace } from './documents.ts';

@@ -1,6 +1,6 @@
 /**
  * Every combination of document, claim, birth mark, ledger and live difference, judged by the planner and by the rows of
- * RULES 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
+ * rules 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
  */
 import { describe, expect, test } from 'vitest';
 import { type Address, formatAddress } from '../../src/model/address.ts';

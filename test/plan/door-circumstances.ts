@@ -1,4 +1,4 @@
-/** What may be the case of a thing that can bear no mark, such as a role: the combinations that RULES 22-24 decide. */
+/** What may be the case of a thing that can bear no mark, such as a role: the combinations that rules 22-24 decide. */
 import { type Combination, declared, documents, type Rule } from './decision-table.ts';
 
 /**
@@ -39,7 +39,7 @@ export const doorUnrecorded = ['no ledger', 'no record', 'begun'] as const;
 export const doorDeletable = ['created', 'adopted:delete'] as const;
 export const mayBeOurs = ['inside', 'unsaid'] as const;
 
-/** A name outside of `owns` cannot be declared at all: validation refuses it (RULES 24). */
+/** A name outside of `owns` cannot be declared at all: validation refuses it (rule 24). */
 export function isPossibleDoor({ document, owns }: DoorCase): boolean {
   return owns !== 'outside' || !(declared as readonly string[]).includes(document);
 }

@@ -1,4 +1,4 @@
-/** What is asked before something that can bear no mark is taken or taken away, and what the ledger says of it: RULES 22-24, 33. */
+/** What is asked before something that can bear no mark is taken or taken away, and what the ledger says of it: rules 22-24, 33. */
 import { declared, tombstones } from './decision-table.ts';
 import {
   type DoorRule,
@@ -10,7 +10,7 @@ import {
   mayBeOurs,
 } from './door-circumstances.ts';
 
-/** Which guard asks first (RULES 8, 22, 24). */
+/** Which guard asks first (rules 8, 22, 24). */
 export const doorGuards: readonly DoorRule[] = [
   {
     says: 'what we had applied and somebody deleted is not created again without a word',

@@ -1,5 +1,5 @@
 /**
- * Whose a thing is that can bear no mark, such as a role, and what becomes of it: RULES 22-24 as rows, written from the
+ * Whose a thing is that can bear no mark, such as a role, and what becomes of it: rules 22-24 as rows, written from the
  * rules and not from the planner.
  */
 import { declared, tombstones } from './decision-table.ts';

@@ -1,5 +1,5 @@
 /**
- * Whose a thing with a claim in the target and a birth mark is, such as a workspace, and what becomes of it: RULES 20-23 as
+ * Whose a thing with a claim in the target and a birth mark is, such as a workspace, and what becomes of it: rules 20-23 as
  * rows, written from the rules and not from the planner.
  */
 import { type Combination, declared, documents, type Rule, tombstones } from './decision-table.ts';
@@ -61,7 +61,7 @@ export const houseDeeds: readonly HouseRule[] = [
     comes: 'nothing, says "its tombstone document can be deleted", forgotten',
   },
 
-  // RULES 21: declared and there.
+  // Rule 21: declared and there.
   {
     says: 'declared, with a claim that a project hands down: an error',
     when: { document: declared, claim: 'inherited', live: there },
@@ -162,7 +162,7 @@ export const houseDeeds: readonly HouseRule[] = [
     comes: 'adopt, claim none → mine, colour',
   },
 
-  // RULES 22: not declared and there.
+  // Rule 22: not declared and there.
   {
     says: "not declared, not ours, never recorded: nobody's concern",
     when: { document: 'none', claim: notOurs, ledger: ['no ledger', 'no record'], live: there },
@@ -209,7 +209,7 @@ export const houseDeeds: readonly HouseRule[] = [
     comes: 'nothing, says "nothing proves that this stack created it"',
   },
 
-  // RULES 23: tombstones.
+  // Rule 23: tombstones.
   {
     says: 'a tombstone of what does not bear our claim is refused',
     when: { document: tombstones, claim: notOurs, live: there },
@@ -297,7 +297,7 @@ export const houseOrigins: readonly HouseRule[] = [
   },
 ];
 
-/** Which guard asks first (RULES 8, 22); those that count are not asked here. */
+/** Which guard asks first (rules 8, 22); those that count are not asked here. */
 export const houseGuards: readonly HouseRule[] = [
   {
     says: 'what we had applied and somebody deleted is not created again without a word',

@@ -1,4 +1,4 @@
-/** A part of a stack is planned: what is not in it is left as it is, whoever owns it (RULES 41). */
+/** A part of a stack is planned: what is not in it is left as it is, whoever owns it (rule 41). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/address.ts';

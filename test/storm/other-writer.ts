@@ -1,6 +1,6 @@
 /**
  * The other people of a storm. A gentle one adds to what nobody else speaks for: consumers and tags that no manifest
- * declares, at moments that are not inside the one window that the service leaves open (RULES 14); none of that may be
+ * declares, at moments that are not inside the one window that the service leaves open (rule 14); none of that may be
  * lost. A rough one does anything to anything, at any moment.
  */
 import type { Json, JsonObject } from '../../src/model/json.ts';

@@ -1,5 +1,5 @@
 /**
- * Random stacks in random weather (DESIGN section 4: apply finishes or tells). TRUEUP_STORM_SEEDS says how many seeds,
+ * Random stacks in random weather (architecture: apply finishes or tells). TRUEUP_STORM_SEEDS says how many seeds,
  * TRUEUP_STORM_SEED tries one; `npm run storm` sets both.
  */
 import { afterAll, describe, expect, it } from 'vitest';

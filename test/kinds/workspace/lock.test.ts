@@ -1,4 +1,4 @@
-// Whose a lock is, and what becomes of it: RULES 18. All that a user sees of it is seen through plans.
+// Whose a lock is, and what becomes of it: rule 18. All that a user sees of it is seen through plans.
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { workspace as kind } from '../../../src/kinds/workspace/index.ts';
 import type { Json, JsonObject } from '../../../src/model/json.ts';

@@ -64,7 +64,7 @@ export interface LiveWorkspace {
   readonly consumers?: readonly string[];
 }
 
-/** The attributes of a workspace that was created with a name and nothing else (specs/workspaces.md). */
+/** The attributes of a workspace that was created with a name and nothing else (wire/workspaces 5.4). */
 export const bare: JsonObject = {
   'allow-destroy-plan': true,
   'assessments-enabled': false,
