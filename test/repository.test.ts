@@ -137,16 +137,4 @@ describe('what is written in the repository', () => {
     expect(read('.ci/run')).toContain('npm ci && npm test');
     expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.toThrow();
   });
-
-  test('documents link only to files that exist', () => {
-    const broken = ourFiles()
-      .filter((path) => path.endsWith('.md'))
-      .flatMap((path) =>
-        [...read(path).matchAll(/\]\((?!https?:|mailto:|#)([^)#\s]+)/g)]
-          .map(([, target = '']) => join(path, '..', target))
-          .filter((target) => !existsSync(join(root, target)))
-          .map((target) => `${path} links ${target}`),
-      );
-    expect(broken).toEqual([]);
-  });
 });

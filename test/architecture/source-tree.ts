@@ -23,7 +23,7 @@ export function readTree(root: string): SourceTree {
   ]);
 }
 
-function filesBelow(root: string, folder: string, recursive = true): string[] {
+export function filesBelow(root: string, folder: string, recursive = true): string[] {
   return readdirSync(join(root, folder), { recursive, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => posix.relative(root, posix.join(entry.parentPath, entry.name)))

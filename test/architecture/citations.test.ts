@@ -1,0 +1,164 @@
+// What comments and documents cite can be looked up: every citation leads to a page and a place that exist.
+import { existsSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import {
+  brokenLinksIn,
+  citationsIn,
+  commentsIn,
+  danglingIn,
+  formerCitationsIn,
+  placesOf,
+} from './citations.ts';
+import { filesBelow } from './source-tree.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const read = (path: string): [string, string] => [path, readFileSync(join(root, path), 'utf8')];
+const folders = ['src', 'test', 'scripts', 'bench', 'docs', 'examples'].flatMap((folder) =>
+  filesBelow(root, folder),
+);
+const files = [...folders, ...filesBelow(root, '.', false)];
+const pages = new Map(files.filter((path) => path.endsWith('.md')).map(read));
+const sources = files.filter((path) => /\.[cm]?[jt]s$/.test(path)).map(read);
+const prose: readonly (readonly [string, string])[] = [
+  ...pages,
+  ...sources.map(([path, code]) => [path, commentsIn(code)] as const),
+];
+const places = placesOf(pages);
+const links = {
+  resolve: (from: string, to: string) => posix.join(posix.dirname(from), to),
+  exists: (path: string) => existsSync(join(root, path)),
+};
+
+describe('what is cited', () => {
+  test('can be looked up', () => {
+    const found = prose.flatMap(([path, text]) => danglingIn(text, places).map((line) => `${path}: ${line}`));
+    expect(found).toEqual([]);
+  });
+
+  test('is cited in one form: by page and place', () => {
+    const found = prose.flatMap(([path, text]) => formerCitationsIn(text).map((line) => `${path}: ${line}`));
+    expect(found).toEqual([]);
+  });
+
+  test('is found in the source, on both sides of the wire and in the tests', () => {
+    for (const folder of ['src/kinds', 'src/plan', 'src/server', 'test']) {
+      const cited = prose
+        .filter(([path]) => path.startsWith(folder))
+        .flatMap(([, text]) => citationsIn(text));
+      expect(cited.length, folder).toBeGreaterThan(10);
+    }
+  });
+
+  test('has all the rules, one after the other', () => {
+    const numbers = [...(pages.get('docs/rules.md') ?? '').matchAll(/^## Rule (\d+): /gm)].map(
+      ([, number]) => number,
+    );
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => `${index + 1}`));
+    expect(numbers.length).toBeGreaterThanOrEqual(46);
+  });
+
+  test('is listed in the index of documents', () => {
+    const index = pages.get('docs/README.md') ?? '';
+    const documents = [...pages.keys()].filter(
+      (path) => path.startsWith('docs/') && path !== 'docs/README.md',
+    );
+    expect(documents.filter((path) => !index.includes(`(${posix.relative('docs', path)})`))).toEqual([]);
+  });
+
+  test('is linked only where file and heading exist', () => {
+    expect([...pages.keys()].flatMap((path) => brokenLinksIn(path, pages, links))).toEqual([]);
+  });
+});
+
+describe('a citation that leads nowhere', () => {
+  const some = placesOf(
+    new Map([
+      ['docs/rules.md', '## Rule 1: names\n## Rule 2: targets\n'],
+      ['docs/wire/bells.md', '# Bells\n\n## 1. Sound\n\n### 1.1 Pitch\n\n| 1.1.3 | it may be low |\n'],
+      ['docs/architecture.md', '# Architecture\n\n## Apply finishes or tells\n\n```sh\n# no heading\n```\n'],
+      ['docs/decisions/0001-bells.md', '# 0001: bells\n'],
+    ]),
+  );
+
+  test.each([
+    'as rule 1 has it',
+    'Rules 1, 2',
+    'rules 1-2',
+    'wire/bells',
+    'wire/bells 1, 1.1 and 1.1.3',
+    '(wire/bells 1.1, step 9)',
+    '(architecture: apply finishes or tells)',
+    'decision 0001',
+    'a set of rules',
+  ])('is not %j', (text) => {
+    expect(danglingIn(text, some)).toEqual([]);
+  });
+
+  test.each([
+    ['rule 3', 'docs/rules.md has no 3'],
+    ['rules 1-3', 'docs/rules.md has no 3'],
+    ['rules 1, 4', 'docs/rules.md has no 4'],
+    ['wire/bells 1.2', 'docs/wire/bells.md has no 1.2'],
+    ['wire/bells 1.1-1.2', 'docs/wire/bells.md has no 1.2'],
+    ['wire/drums 1', 'there is no docs/wire/drums.md'],
+    ['architecture: no heading', 'docs/architecture.md has no no heading'],
+    ['decision 0002', 'docs/decisions has no 0002'],
+  ])('is %j', (text, why) => {
+    expect(danglingIn(`as ${text}, says`, some)).toEqual([`${text}: ${why}`]);
+  });
+
+  test('is found where a comment breaks its line', () => {
+    const code = ['/**', ' * Whose it is (rules 1,', ' * 7). And more', ' */', 'const rule = 9;', ''].join(
+      '\n',
+    );
+    expect(danglingIn(commentsIn(code), some)).toEqual(['rules 1, 7: docs/rules.md has no 7']);
+  });
+
+  test('is found behind code', () => {
+    const code = `const one = 1; ${'/'.repeat(2)} rule 8`;
+    expect(danglingIn(commentsIn(code), some)).toEqual(['rule 8: docs/rules.md has no 8']);
+  });
+});
+
+describe('a citation of the former form', () => {
+  test.each([
+    'RULES 24',
+    'DESIGN section 4',
+    'facts 2.5',
+    'facts on cluster auth, 2.4',
+    'facts/toolchain.md',
+    'specs/workspaces.md',
+    'cluster-auth-wire.md 2.1',
+    '(specs, "Create a workspace")',
+  ])('is %j', (text) => {
+    expect(formerCitationsIn(`as ${text} says`)).not.toEqual([]);
+  });
+
+  test.each(['the spec of a kind', 'facts of a live resource', 'the specs as written', 'rule 24'])(
+    'is not %j',
+    (text) => {
+      expect(formerCitationsIn(text)).toEqual([]);
+    },
+  );
+});
+
+describe('a link', () => {
+  const documents = new Map([
+    [
+      'docs/a.md',
+      '[b](b.md#rule-24-roles) [c](c.md) [d](b.md#rule-25) [e](#nowhere) [f](https://example.com/x)',
+    ],
+    ['docs/b.md', '## Rule 24: roles\n'],
+  ]);
+
+  test('whose file or heading is not there is told', () => {
+    const exists = (path: string) => documents.has(path);
+    expect(brokenLinksIn('docs/a.md', documents, { ...links, exists })).toEqual([
+      'docs/a.md links docs/c.md, which is not there',
+      'docs/a.md links docs/b.md#rule-25, a heading that is not there',
+      'docs/a.md links docs/a.md#nowhere, a heading that is not there',
+    ]);
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * How comments and documents cite the pages below `docs`, as docs/README.md describes it, and what there is to be cited.
+ * Works on texts alone. The one place that knows the form of a citation.
+ */
+
+/** One place that a text points at. */
+export interface Citation {
+  /** as it stands in the text */
+  readonly text: string;
+  /** path of the page, or of the folder whose files are the places */
+  readonly page: string;
+  /** a number, or a heading in lower case; absent where the page as a whole is meant */
+  readonly place?: string;
+}
+
+/** What can be cited: the places of each page, by its path. */
+export type Places = ReadonlyMap<string, ReadonlySet<string>>;
+
+const rulesPage = 'docs/rules.md';
+const architecturePage = 'docs/architecture.md';
+const decisionsFolder = 'docs/decisions';
+
+/** What comments say, without code; a comment of several lines is one line of the answer. */
+export function commentsIn(code: string): string {
+  const said = code.split('\n').map((line) => {
+    const { whole, end } =
+      /^\s*(?:\/\*\*?|\*\/?|\/\/)(?<whole>.*)$|\s\/\/(?<end>.*)$/.exec(line)?.groups ?? {};
+    return whole?.replace(/\*\/\s*$/, '').trim() ?? (end === undefined ? '\n' : `\n${end.trim()}\n`);
+  });
+  return said.join(' ').replaceAll(/ ?\n ?/g, '\n');
+}
+
+const numbers = String.raw`\d+(?:\.\d+)*`;
+const list = `${numbers}(?:(?:-|, | and )${numbers})*`;
+
+const forms: readonly { readonly form: RegExp; page(words: Words): string; places(words: Words): Place[] }[] =
+  [
+    {
+      form: new RegExp(String.raw`\b[Rr]ules? (?<list>${list})(?![\w%])`, 'g'),
+      page: () => rulesPage,
+      places: ({ list: all = '' }) => numbersIn(all),
+    },
+    {
+      form: new RegExp(String.raw`\bwire/(?<page>[a-z-]+)(?!\.ts)(?: (?<list>${list}))?`, 'g'),
+      page: ({ page = '' }) => `docs/wire/${page}.md`,
+      places: ({ list: all }) => (all === undefined ? [undefined] : numbersIn(all)),
+    },
+    {
+      form: /\barchitecture: (?<heading>[a-z ]+)/g,
+      page: () => architecturePage,
+      places: ({ heading = '' }) => [heading.trim()],
+    },
+    {
+      form: /\b[Dd]ecisions? (?<number>\d{4})\b/g,
+      page: () => decisionsFolder,
+      places: ({ number }) => [number],
+    },
+  ];
+
+type Words = Readonly<Record<string, string | undefined>>;
+type Place = string | undefined;
+
+/** Every citation of a text without code, one for each place. */
+export function citationsIn(prose: string): Citation[] {
+  return forms.flatMap(({ form, page, places }) =>
+    [...prose.matchAll(form)].flatMap(({ 0: text, groups = {} }) =>
+      places(groups).map((place) => ({
+        text,
+        page: page(groups),
+        ...(place === undefined ? {} : { place }),
+      })),
+    ),
+  );
+}
+
+/** `8, 22-24` is 8, 22, 23, 24; `2.4-2.6` is 2.4, 2.5, 2.6. */
+function numbersIn(text: string): string[] {
+  return text.split(/, | and /).flatMap((part) => {
+    const [from = '', to = from] = part.split('-');
+    const before = from.slice(0, from.lastIndexOf('.') + 1);
+    const [first, last] = [from, to].map((number) => Number(number.split('.').at(-1)));
+    if (first === undefined || last === undefined || last <= first)
+      return [from, ...(to === from ? [] : [to])];
+    return Array.from({ length: last - first + 1 }, (_, index) => `${before}${first + index}`);
+  });
+}
+
+/** What was written before the pages were in the repository: drafts by their names, and sections without a page. */
+const former =
+  /\bRULES \d|\bDESIGN\b|\bfacts(?: on [a-z -]+)?,? (?:section )?\d|\bfacts\/|\bspecs\/|-wire\.md|\btoolchain\.md|\bspecs?, (?:"|rule \d)/g;
+
+/** Citations of a form that nobody can look up. */
+export function formerCitationsIn(prose: string): string[] {
+  return [...prose.matchAll(former)].map(([text]) => text);
+}
+
+/** @param pages texts of the documents by path */
+export function placesOf(pages: ReadonlyMap<string, string>): Places {
+  const places = new Map<string, Set<string>>();
+  for (const [path, text] of pages) {
+    places.set(
+      path,
+      new Set([...numberedIn(text), ...headingsIn(text).map((heading) => heading.toLowerCase())]),
+    );
+  }
+  const records = [...pages.keys()].flatMap((path) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1] ?? []);
+  return places.set(decisionsFolder, new Set(records));
+}
+
+/** Numbers that stand before a heading or in the first cell of a row: `## Rule 24: roles`, `### 2.3 Flat tags`, `| 1.5.3 | … |`. */
+function numberedIn(text: string): string[] {
+  const place = new RegExp(String.raw`^(?:#+ (?:Rule )?|\| )(${numbers})(?:[:.]? | \|)`, 'gm');
+  return [...text.matchAll(place)].flatMap(([, number]) => number ?? []);
+}
+
+function headingsIn(text: string): string[] {
+  const prose = text.replaceAll(/^```[\s\S]*?^```/gm, '');
+  return [...prose.matchAll(/^#+ (.+)$/gm)].flatMap(([, heading]) => heading ?? []);
+}
+
+/** Citations that lead nowhere, each with what is missing. */
+export function danglingIn(prose: string, places: Places): string[] {
+  return citationsIn(prose).flatMap(({ text, page, place }) => {
+    const known = places.get(page);
+    if (known === undefined) return [`${text}: there is no ${page}`];
+    return place === undefined || known.has(place) ? [] : [`${text}: ${page} has no ${place}`];
+  });
+}
+
+/** Relative links of a document whose file or heading does not exist. @param exists for a path below the root */
+export function brokenLinksIn(
+  path: string,
+  pages: ReadonlyMap<string, string>,
+  { resolve, exists }: { resolve(from: string, to: string): string; exists(path: string): boolean },
+): string[] {
+  const links = [...(pages.get(path) ?? '').matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  return links.flatMap(([, file = '', anchor]) => {
+    const target = file === '' ? path : resolve(path, file);
+    if (!exists(target)) return [`${path} links ${target}, which is not there`];
+    if (anchor === undefined) return [];
+    const anchors = headingsIn(pages.get(target) ?? '').map(anchorOf);
+    return anchors.includes(anchor) ? [] : [`${path} links ${target}#${anchor}, a heading that is not there`];
+  });
+}
+
+/** As code forges make them: `Rule 24: roles` is `rule-24-roles`. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+    .replaceAll(' ', '-');
+}
