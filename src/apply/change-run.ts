@@ -101,7 +101,7 @@ export class ChangeRun {
     return this.#endCall(call, await this.#send(call));
   }
 
-  /** What is there before anything was sent is nothing that we created, however alike (RULES 24). */
+  /** What is there before anything was sent is nothing that we created, however alike (rules 24). */
   #foundThere(): CallEnd {
     const { address, action } = this.change;
     if (action === 'create') this.#tools.created(formatAddress(address), 'adopted');
@@ -157,7 +157,7 @@ export class ChangeRun {
     return { id, insteadOfMark: insteadOfMark(this.change, this.#tools.kind) };
   }
 
-  /** A no is an answer, and not the fact (RULES 40): what it was about is looked at once. */
+  /** A no is an answer, and not the fact (rules 40): what it was about is looked at once. */
   async #doubt(call: Call, sent: Failed): Promise<CallEnd> {
     const end: CallEnd = { kind: 'failed', detail: sent.why };
     if (!isNo(sent)) return { ...end, refused: true };

@@ -62,7 +62,7 @@ export async function lookAfterRefusal(call: Call, change: Change, look: SecondL
   }
 }
 
-/** What is created where claims tell whose it is, is this create's doing only if it bears its mark (RULES 20). */
+/** What is created where claims tell whose it is, is this create's doing only if it bears its mark (rules 20). */
 function judge(
   call: Call,
   change: Change,

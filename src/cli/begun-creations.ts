@@ -1,5 +1,5 @@
 /**
- * What applies had begun to create without ever hearing what became of it (RULES 24): all that those were creating that
+ * What applies had begun to create without ever hearing what became of it (rules 24): all that those were creating that
  * never ended, the newest entries of the history, all that those made whose ledger could not be written at their end, and of
  * the last one that ended otherwise what was answered by nobody. A later apply settles it. They say it only of targets that
  * still are the place that they were.

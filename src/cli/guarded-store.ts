@@ -1,5 +1,5 @@
 /**
- * A store that is given no secret that the run knows (RULES 42): a ledger is read by many and kept for long, and one in git
+ * A store that is given no secret that the run knows (rules 42): a ledger is read by many and kept for long, and one in git
  * goes to its remote. The run itself goes on with what it knows; a value that was left out equals nothing later on.
  */
 import { canonicalText, type Json } from '../model/json.ts';

@@ -118,7 +118,7 @@ const shortest = 100;
 
 /**
  * The wait that the service asks for, in milliseconds: `Retry-After` as seconds or a date, else, with 429,
- * `X-RateLimit-Reset` as seconds remaining, fractions allowed (facts on workspaces, 1.2): some send that with every answer,
+ * `X-RateLimit-Reset` as seconds remaining, fractions allowed (wire/workspaces 1.2): some send that with every answer,
  * and then it asks for nothing. A moment since 1970 in place of seconds is understood.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {

@@ -154,7 +154,7 @@ async function readManifestFile(path: string, input: LoadInput, repository: Repo
 
 /**
  * The file in which the Stack should be. Whoever gives the path of some other file has it judged like a manifest of the
- * folder that they are in: outside of its repository it is refused, for a problem would show a line of it (RULES 42).
+ * folder that they are in: outside of its repository it is refused, for a problem would show a line of it (rules 42).
  */
 async function readStackFile(path: string, input: LoadInput): Promise<Text> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));

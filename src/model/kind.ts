@@ -41,14 +41,14 @@ export interface Kind {
   readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
   /**
    * Of what a plan has seen, and `readOne` does not find: why it is not certainly gone, as the service contradicts itself
-   * (RULES 39). undefined: by this second witness, too, it is gone.
+   * (rules 39). undefined: by this second witness, too, it is gone.
    */
   doubtGone?(session: Session, address: Address, id?: string): Promise<string | undefined>;
-  /** What the answer to a write tells of the resource; undefined when it tells nothing of it (RULES 40). */
+  /** What the answer to a write tells of the resource; undefined when it tells nothing of it (rules 40). */
   answered?(call: Call, answer: Answer): Answered | undefined;
   /**
    * For a repeated call that found its work done, its first answer being lost or no yes: what a yes would have told, if it
-   * can be proved that the work was its own (RULES 18). Only for calls with statuses that mean `already`.
+   * can be proved that the work was its own (rules 18). Only for calls with statuses that mean `already`.
    */
   lostAnswer?(session: Session, call: Call, about: OwnDoing): Promise<Answer | undefined>;
   /** Says what is to be compared where that is not simply what was declared and what was answered. */

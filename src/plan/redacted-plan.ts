@@ -1,5 +1,5 @@
 /**
- * Plans as they are kept, without the secrets that their run knew (RULES 42): what can still be said of the values that
+ * Plans as they are kept, without the secrets that their run knew (rules 42): what can still be said of the values that
  * they do not tell. Pure.
  */
 import type { MeantChange } from '../model/change.ts';

@@ -91,7 +91,7 @@ export interface Scene {
   foreseen(address: Address): readonly string[];
   /** why what is declared there cannot be created */
   impossible(address: Address): readonly Diagnostic[];
-  /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (DESIGN section 4) */
+  /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (architecture: promises) */
   readonly isComplete: boolean;
   /** whether `desired` is a part of the stack: then nobody knows what else is declared, and nothing is judged for not being so */
   readonly isSelection: boolean;

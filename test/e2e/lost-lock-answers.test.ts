@@ -1,6 +1,6 @@
 /**
  * A lock in a git ref that was pushed, and whose answer never came: the run does not know that it holds it. Whatever ends a
- * run gives the lock back or says how (RULES 46). The real CLI and a real remote.
+ * run gives the lock back or says how (rules 46). The real CLI and a real remote.
  */
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

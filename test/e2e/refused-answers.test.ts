@@ -1,4 +1,4 @@
-/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with (RULES 40). */
+/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with (rules 40). */
 import { describe, expect, it } from 'vitest';
 import type { OrganizationSeed } from '../../src/server/seed/seed.ts';
 import { type Bench, type Checkout, openBench } from './bench.ts';

@@ -1,5 +1,5 @@
 /**
- * A ledger that takes the question and never answers (RULES 46): the time of a run and the signals of a person end the wait,
+ * A ledger that takes the question and never answers (rules 46): the time of a run and the signals of a person end the wait,
  * and everything that was started for it. The real CLI, and servers that only accept.
  */
 import { cp, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** 429 says that nothing was processed, and is not always true: what was sent again may find itself (RULES 34). */
+/** 429 says that nothing was processed, and is not always true: what was sent again may find itself (rules 34). */
 import { describe, expect, it } from 'vitest';
 import { type Bench, openBench } from './bench.ts';
 import { workspace } from './documents.ts';

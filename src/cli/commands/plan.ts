@@ -100,7 +100,7 @@ async function tell(
   }
 }
 
-/** What a plan file is good for: apply plans again, and a plan with problems is not applied (RULES 28, 39). */
+/** What a plan file is good for: apply plans again, and a plan with problems is not applied (rules 28, 39). */
 function useOf({ coverage, problems }: Plan, command: string): string {
   const unread = coverage.targets.flatMap(({ target, unread }) => (unread ? [`"${printable(target)}"`] : []));
   if (unread.length > 0) {

@@ -76,7 +76,7 @@ export async function doubtGone(session: Session, { name }: Address): Promise<st
   return (await notGone(session, [names.fold(name)])).get(names.fold(name));
 }
 
-/** Declared and recorded, as the service spells names (facts 2.5). */
+/** Declared and recorded, as the service spells names (wire/cluster-auth 2.5). */
 function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
   const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
   return new Set(addresses.map(({ name }) => names.fold(name)));

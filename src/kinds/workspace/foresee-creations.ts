@@ -1,6 +1,6 @@
 /**
  * What a workspace that is to be created will not be, whatever its manifest says: its organization enforces health
- * assessments, its project says when it is destroyed. It is said before anybody has seen it not hold (RULES 39, 40); what
+ * assessments, its project says when it is destroyed. It is said before anybody has seen it not hold (rules 39, 40); what
  * nobody can know is told by what the creation is answered. What the service would refuse is a problem of the manifest.
  * Asked only where a manifest stands against it.
  */

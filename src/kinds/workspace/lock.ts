@@ -1,7 +1,7 @@
 /**
  * Whose lock it is. Ours is only one that the ledger says that we took, that is held still, and that is the same one by
  * all that the service tells of it, who holds it and why, and by one of the two at least: what tells neither may be
- * anybody's. Somebody may have taken ours off and put on another (RULES 18).
+ * anybody's. Somebody may have taken ours off and put on another (rules 18).
  */
 import { formatAddress } from '../../model/address.ts';
 import type { Call } from '../../model/call.ts';
