@@ -4,7 +4,7 @@ import { kinds } from '../src/kinds/index.ts';
 import { makeCompiler, schemaKey } from '../src/manifest/compile-schema.ts';
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/manifest-schema.ts';
 import { stackSchema } from '../src/manifest/stack-schema.ts';
-import { jsonSchema } from '../src/model/json-schema.ts';
+import { jsonSchema } from '../src/model/kind/json-schema.ts';
 import { planSchema } from '../src/report/plan-schema.ts';
 
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */

@@ -6,8 +6,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { allSchemas } from '../src/cli/all-schemas.ts';
 import { kinds } from '../src/kinds/index.ts';
-import { kebabCase } from '../src/model/field-names.ts';
-import type { JsonObject } from '../src/model/json.ts';
+import { kebabCase } from '../src/model/kind/field-names.ts';
+import type { JsonObject } from '../src/model/json/json.ts';
 
 const folder = fileURLToPath(new URL('../schemas/', import.meta.url));
 

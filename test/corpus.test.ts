@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
-import { guardIds } from '../src/model/guard.ts';
+import { guardIds } from '../src/model/plan/guard.ts';
 import { startServer } from '../src/server/start-server.ts';
 import { trueup } from './captured-world.ts';
 

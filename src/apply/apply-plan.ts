@@ -2,15 +2,15 @@
  * Carries a plan out: its own calls and nothing else, in dependency order, each change looked at once more just before
  * it is written. Every change ends with exactly one outcome, and the ledger hears of each call that was carried out.
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Call } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Path } from '../model/json.ts';
-import type { Registry, Session } from '../model/kind.ts';
-import { type Ledger, LedgerConflict, type Origin } from '../model/ledger.ts';
-import type { ApplyEvent, Outcome } from '../model/outcome.ts';
-import type { SecretSource } from '../model/target.ts';
+import type { Path } from '../model/json/json.ts';
+import type { Registry, Session } from '../model/kind/kind.ts';
+import { type Ledger, LedgerConflict, type Origin } from '../model/stack/ledger.ts';
+import type { ApplyEvent, Outcome } from '../model/plan/outcome.ts';
+import type { SecretSource } from '../model/stack/target.ts';
 import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import type { AnswersVerdict } from '../plan/judge-answers.ts';

@@ -2,14 +2,14 @@
  * One change while it is carried out: looked at once more before its first call, ended when its last call has ended.
  * Its outcome is the worst of what became of its calls. Nothing is thrown on: a failure is that of this change alone.
  */
-import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Call, CallId } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import type { Kind } from '../model/kind.ts';
-import type { Origin } from '../model/ledger.ts';
-import type { Outcome, OutcomeKind } from '../model/outcome.ts';
-import type { Spec } from '../model/resource.ts';
-import type { SecretSource } from '../model/target.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Call, CallId } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { Origin } from '../model/stack/ledger.ts';
+import type { Outcome, OutcomeKind } from '../model/plan/outcome.ts';
+import type { Spec } from '../model/resource/resource.ts';
+import type { SecretSource } from '../model/stack/target.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';

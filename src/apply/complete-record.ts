@@ -3,14 +3,14 @@
  * and what the carried-out calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one
  * that it wrote must be (rules 6, 25).
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Call, CallId } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import type { FieldTable } from '../model/field.ts';
-import type { Json } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
-import type { LedgerRecord, Origin } from '../model/ledger.ts';
-import type { Spec } from '../model/resource.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Call, CallId } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import type { FieldTable } from '../model/kind/field.ts';
+import type { Json } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { LedgerRecord, Origin } from '../model/stack/ledger.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning, RecordDraft } from '../plan/build-plan.ts';
 import { canonicalValue } from '../plan/canonical-spec.ts';

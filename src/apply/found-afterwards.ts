@@ -2,9 +2,9 @@
  * What the plan that is made after an apply says of changes whose end nobody heard, or that were answered as failed: an
  * answer is not the fact (rule 40). What failed stays failed; that it is true all the same stands beside it.
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
-import type { Outcome } from '../model/outcome.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
 import type { Planning } from '../plan/build-plan.ts';
 
 /** The same outcomes, those marked that were found true. @param changes of the plan that was applied */

@@ -2,14 +2,14 @@
  * An apply as the history keeps it: what was planned with its values before, and, once it has ended, what became of each
  * change. Of a secret it holds what a plan shows of it, and nothing else.
  */
-import { type Address, formatAddress } from '../model/address.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Json } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
-import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
-import { formatIdentity } from '../model/target-identity.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Json } from '../model/json/json.ts';
+import type { Kind, Registry } from '../model/kind/kind.ts';
+import type { HistoryChange, HistoryEntry, Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import { formatIdentity } from '../model/stack/target-identity.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 
 /** What an entry says about its run besides the plan. */

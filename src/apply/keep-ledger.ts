@@ -3,9 +3,9 @@
  * ended before a write begins is in that write; what a failed write was to hold is in the next one. Once another run has
  * written the ledger, nothing more is: what this run knows is out of date for good.
  */
-import type { AddressText } from '../model/address.ts';
-import { sameJson } from '../model/json.ts';
-import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/ledger.ts';
+import type { AddressText } from '../model/resource/address.ts';
+import { sameJson } from '../model/json/json.ts';
+import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/stack/ledger.ts';
 
 /** All that an apply does with a store. */
 export type LedgerWriter = Pick<LedgerStore, 'write'>;

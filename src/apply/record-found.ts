@@ -1,6 +1,6 @@
 /** What the ledger is told of resources that a plan found as declared. */
-import type { Registry } from '../model/kind.ts';
-import type { Ledger } from '../model/ledger.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { Ledger } from '../model/stack/ledger.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import { completeRecord } from './complete-record.ts';
 import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';

@@ -1,8 +1,8 @@
 /** Fills the references of a call in: ids that are known by now, secrets that are read only here. */
-import type { AddressText } from '../model/address.ts';
-import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
-import type { SecretSource } from '../model/target.ts';
+import type { AddressText } from '../model/resource/address.ts';
+import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/plan/call.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import type { SecretSource } from '../model/stack/target.ts';
 import type { WireRequest } from '../model/wire.ts';
 
 export interface Resolver {

@@ -2,10 +2,10 @@
  * The look at what a write was to do that was answered with a no: an answer is not the fact, and what stands in front of a
  * service may refuse what it has passed on. A no that is true costs one read at most, and of many only the first few.
  */
-import type { Call } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import type { Kind, Session } from '../model/kind.ts';
-import type { LiveResource, Spec } from '../model/resource.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import type { Kind, Session } from '../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../model/resource/resource.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import { writtenBy } from './complete-record.ts';
 import { isThisCreate } from './send-call.ts';

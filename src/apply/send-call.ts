@@ -2,12 +2,12 @@
  * Sends one call and says what came of it. A create whose answer was lost is looked up by name before anything is sent
  * again: it is never blindly repeated (architecture: apply finishes or tells).
  */
-import { type Address, formatAddress, parseAddress } from '../model/address.ts';
-import type { Call } from '../model/call.ts';
-import { isJsonObject, type Json, sameJson } from '../model/json.ts';
-import type { Kind, Session } from '../model/kind.ts';
-import type { Origin } from '../model/ledger.ts';
-import type { LiveResource, Spec } from '../model/resource.ts';
+import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Call } from '../model/plan/call.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
+import type { Kind, Session } from '../model/kind/kind.ts';
+import type { Origin } from '../model/stack/ledger.ts';
+import type { LiveResource, Spec } from '../model/resource/resource.ts';
 import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
 import { whyStopped } from './why-stopped.ts';
 

@@ -1,5 +1,5 @@
 /** Why a run sends nothing more, in a clause for its outcomes. */
-import { LedgerConflict, LockLost } from '../model/ledger.ts';
+import { LedgerConflict, LockLost } from '../model/stack/ledger.ts';
 
 /** @param stop aborted */
 export function whyStopped({ reason }: AbortSignal): string {

@@ -4,8 +4,8 @@
  */
 import { nearestWord } from '../manifest/nearest-word.ts';
 import { counted } from '../model/counted.ts';
-import { blockingIds, type GuardId, guardIds } from '../model/guard.ts';
-import type { Plan } from '../model/plan.ts';
+import { blockingIds, type GuardId, guardIds } from '../model/plan/guard.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { acknowledgement } from '../report/guard-text.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Refusal } from './plan-file.ts';

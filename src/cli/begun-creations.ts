@@ -4,11 +4,11 @@
  * the last one that ended otherwise what was answered by nobody. A later apply settles it. They say it only of targets that
  * still are the place that they were.
  */
-import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Registry } from '../model/kind.ts';
-import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Stack } from '../model/target.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/stack/ledger.ts';
+import type { DesiredResource } from '../model/resource/resource.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { identitiesOf } from '../plan/moved-targets.ts';
 import type { LockFence } from './lock-fence.ts';
 

@@ -1,6 +1,6 @@
 /** What the commands of the command line have in common: how one is made, where its end is told, the help they share. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseDuration } from '../model/duration.ts';
+import { parseDuration } from '../model/kind/duration.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ColorChoice, Format, Screen } from './screen.ts';
 

@@ -12,8 +12,8 @@ import {
   type TargetConnection,
   type TargetOptions,
 } from '../http/open-target.ts';
-import type { Session } from '../model/kind.ts';
-import type { Dialect, Stack, Target } from '../model/target.ts';
+import type { Session } from '../model/kind/kind.ts';
+import type { Dialect, Stack, Target } from '../model/stack/target.ts';
 import { openSession } from '../targets/open-session.ts';
 import type { Deadline } from './deadline.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';

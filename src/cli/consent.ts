@@ -1,7 +1,7 @@
 /** Whether a plan may be written: problems forbid it, guards block it until they are acknowledged, and somebody has to agree. */
 import { counted } from '../model/counted.ts';
-import { blockingIds, type GuardId } from '../model/guard.ts';
-import type { Plan } from '../model/plan.ts';
+import { blockingIds, type GuardId } from '../model/plan/guard.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './acknowledge.ts';
 import { printPlan } from './commands/plan.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';

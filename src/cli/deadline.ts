@@ -1,5 +1,5 @@
 /** How long a run may take from its first request on, so that no service and nobody's silence can hold it for ever (rule 46). */
-import { formatDuration } from '../model/duration.ts';
+import { formatDuration } from '../model/kind/duration.ts';
 
 /** Seconds of a run whose stack and command line say nothing. */
 const defaultTimeout = 3600;

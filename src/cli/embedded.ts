@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../files/read-regular.ts';
 import { replaceFile } from '../ledger/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
-import type { Stack } from '../model/target.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { readOwnSeed } from './seed-file.ts';
 import type { World } from './world.ts';
 

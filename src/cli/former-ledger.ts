@@ -2,8 +2,8 @@
  * The ledger that a renamed stack had under its former name (rule 44): read for a plan; locked, brought along and closed
  * by an apply.
  */
-import type { Ledger, StackStore } from '../model/ledger.ts';
-import type { Stack } from '../model/target.ts';
+import type { Ledger, StackStore } from '../model/stack/ledger.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { openLedger } from './open-ledger.ts';

@@ -2,8 +2,8 @@
  * A store that is given no secret that the run knows (rules 42): a ledger is read by many and kept for long, and one in git
  * goes to its remote. The run itself goes on with what it knows; a value that was left out equals nothing later on.
  */
-import { canonicalText, type Json } from '../model/json.ts';
-import type { Ledger, LedgerRecord, StackStore } from '../model/ledger.ts';
+import { canonicalText, type Json } from '../model/json/json.ts';
+import type { Ledger, LedgerRecord, StackStore } from '../model/stack/ledger.ts';
 import type { World } from './world.ts';
 
 export function guardedStore(store: StackStore, clean: World['clean']): StackStore {

@@ -2,11 +2,11 @@
  * Whether the plan that `apply` made afresh is what was approved, or what is left of it (rule 28). If it is not, how the
  * two differ is told, and nothing is written.
  */
-import { formatAddress } from '../model/address.ts';
-import type { MeantChange } from '../model/change.ts';
-import type { ApprovedPlan, Ledger } from '../model/ledger.ts';
-import type { Plan } from '../model/plan.ts';
-import type { PlanDifference } from '../model/plan-difference.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { MeantChange } from '../model/plan/change.ts';
+import type { ApprovedPlan, Ledger } from '../model/stack/ledger.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { PlanDifference } from '../model/plan/plan-difference.ts';
 import { type Planning, planTarget, selectionOf } from '../plan/build-plan.ts';
 import { comparePlans, isSamePlan } from '../plan/compare-plans.ts';
 import { atomsOf, digestOf, digestVersion } from '../plan/digest.ts';

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import type { RunIdentity } from '../model/ledger.ts';
+import type { RunIdentity } from '../model/stack/ledger.ts';
 import type { World } from './world.ts';
 
 type Env = World['env'];

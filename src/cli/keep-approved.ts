@@ -4,8 +4,8 @@
  */
 import type { Fence } from '../apply/fence.ts';
 import type { LedgerHead } from '../apply/keep-ledger.ts';
-import { sameJson } from '../model/json.ts';
-import type { ApprovedPlan, Ledger, LedgerStore } from '../model/ledger.ts';
+import { sameJson } from '../model/json/json.ts';
+import type { ApprovedPlan, Ledger, LedgerStore } from '../model/stack/ledger.ts';
 
 /**
  * Written before the first call; what stands there already is not written again.

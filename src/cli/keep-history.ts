@@ -5,9 +5,9 @@
 import { randomBytes } from 'node:crypto';
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts';
-import type { HistoryStore, Ledger, RunIdentity } from '../model/ledger.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import type { HistoryStore, Ledger, RunIdentity } from '../model/stack/ledger.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { settleEntries } from './begun-creations.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { printError, type Screen } from './screen.ts';

@@ -5,10 +5,10 @@
  */
 import type { LedgerHead } from '../apply/keep-ledger.ts';
 import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts';
-import type { CommitOrder } from '../model/commit-order.ts';
-import type { Ledger } from '../model/ledger.ts';
-import type { Plan } from '../model/plan.ts';
-import type { Stack } from '../model/target.ts';
+import type { CommitOrder } from '../model/stack/commit-order.ts';
+import type { Ledger } from '../model/stack/ledger.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { identitiesAfter } from '../plan/moved-targets.ts';
 
 export interface HeadInput {

@@ -3,7 +3,7 @@
  * back, have some time of their own; once one of them was not answered in it, no other is waited for.
  */
 import type { Ends, Question } from '../ledger/endable-store.ts';
-import { WaitEnded } from '../model/ledger.ts';
+import { WaitEnded } from '../model/stack/ledger.ts';
 import { DeadlineError } from './deadline.ts';
 
 /** What ends a run, as its ledger sees it. */

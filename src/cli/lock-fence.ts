@@ -4,7 +4,7 @@
  * answered just now.
  */
 import type { Fence } from '../apply/fence.ts';
-import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/ledger.ts';
+import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../model/stack/ledger.ts';
 
 /** How long a sight is good for. A store that takes longer to answer is asked anew for each write. Milliseconds. */
 const fresh = 5000;

@@ -1,10 +1,10 @@
 /** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
-import type { CommitOrder } from '../model/commit-order.ts';
+import type { CommitOrder } from '../model/stack/commit-order.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
-import type { Registry } from '../model/kind.ts';
-import type { Ledger } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Stack } from '../model/target.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { Ledger } from '../model/stack/ledger.ts';
+import type { DesiredResource } from '../model/resource/resource.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
 import { findLeaving } from '../plan/leaving.ts';
 import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';

@@ -2,13 +2,13 @@
  * Secrets that the calls of a plan need and that are not there. A plan says so, for it may be applied elsewhere; an apply
  * does not begin: one that stops in the middle for want of a variable leaves a platform half changed.
  */
-import { formatAddress } from '../model/address.ts';
-import { referencesIn, SecretReference } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import { referencesIn, SecretReference } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { KnownSecrets } from '../model/known-secrets.ts';
-import type { Plan } from '../model/plan.ts';
-import type { SecretSource } from '../model/target.ts';
+import type { Plan } from '../model/plan/plan.ts';
+import type { SecretSource } from '../model/stack/target.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { printDiagnostics, printError, type Screen } from './screen.ts';
 import { readSecret, type SecretPlace, whyAbsent } from './secrets.ts';

@@ -1,6 +1,6 @@
 /** For commands about the ledger alone: finds the stack and opens its store. Mistakes in manifests are none of theirs. */
-import type { StackStore } from '../model/ledger.ts';
-import type { Stack } from '../model/target.ts';
+import type { StackStore } from '../model/stack/ledger.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';
 import { loadManifests } from './load-manifests.ts';
 import { openLedger } from './open-ledger.ts';

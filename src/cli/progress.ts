@@ -2,7 +2,7 @@
  * Tells how an apply goes: one live line on a terminal, one line a change elsewhere. It only ever writes: a progress
  * that reads the keyboard would swallow Ctrl-C, which has to reach the apply as a signal.
  */
-import type { ApplyEvent } from '../model/outcome.ts';
+import type { ApplyEvent } from '../model/plan/outcome.ts';
 import { columns } from '../report/layout.ts';
 import { renderEvent } from '../report/outcomes-text.ts';
 import { plain } from '../report/paint.ts';

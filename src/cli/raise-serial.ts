@@ -2,7 +2,7 @@
  * Whoever takes a lock over raises the serial of the ledger first (rule 45): the next write of the run that held it is
  * refused then, whatever that run still believes, and it sends nothing more.
  */
-import { DamagedLedger, LedgerConflict, type LedgerStore } from '../model/ledger.ts';
+import { DamagedLedger, LedgerConflict, type LedgerStore } from '../model/stack/ledger.ts';
 
 /** Who writes faster than this often is alive. */
 const attempts = 10;

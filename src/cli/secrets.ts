@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
 import { leadsOut } from '../manifest/admitted-files.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
-import type { SecretSource, Stack } from '../model/target.ts';
+import type { SecretSource, Stack } from '../model/stack/target.ts';
 import type { World } from './world.ts';
 
 /** Bytes of a token or a JWT, and far more than any has. */

@@ -1,6 +1,6 @@
 /** How a command line names the stack, for the commands that trueup proposes: what was typed once is what works again. */
 import { standardInput } from '../manifest/find-stack.ts';
-import type { Stack } from '../model/target.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { shellWord } from '../report/shell-word.ts';
 
 /** @param path as it was typed. @returns `stacks/pay`, `-` or `- --complete`; undefined for the stack that is here */

@@ -1,6 +1,6 @@
 /** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
 import type { Patience } from '../http/retry.ts';
-import type { Registry } from '../model/kind.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
 
 export interface Output {

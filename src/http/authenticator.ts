@@ -3,7 +3,7 @@
  * It sends to exactly three paths and shares nothing with the plan's transport but the line (rule 31).
  */
 import type { Dispatcher } from 'undici';
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 import { type Answer, describeAnswer, WireError } from '../model/wire.ts';
 import type { Line } from './line.ts';
 import { loginsOnly } from './restrict.ts';

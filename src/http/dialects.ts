@@ -3,7 +3,7 @@
  * specs as written; a table says what its service calls the same things, and what it can do beyond the specs.
  * Sources: wire/workspaces 1.1 and 1.5, wire/cluster-auth 1 and 2.1.
  */
-import type { Dialect, Service } from '../model/target.ts';
+import type { Dialect, Service } from '../model/stack/target.ts';
 
 const neutralWorkspaces: Dialect = {
   name: 'neutral',

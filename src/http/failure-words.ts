@@ -2,7 +2,7 @@
  * The service's own words about a failure, as one line without control characters. Each service has its envelope, old
  * endpoints and proxies have theirs; all of them are read here, none is required.
  */
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 
 const longest = 300;
 

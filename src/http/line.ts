@@ -4,7 +4,7 @@
  */
 import type { Dispatcher } from 'undici';
 import { KnownSecrets } from '../model/known-secrets.ts';
-import type { Dialect, Target } from '../model/target.ts';
+import type { Dialect, Target } from '../model/stack/target.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Bounds } from './exchange.ts';
 import type { Surroundings } from './failures.ts';

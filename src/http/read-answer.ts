@@ -2,9 +2,9 @@
  * An answer as the floors above see it: parsed, in `neutral` names, with the service's words if it failed. Success that
  * is no JSON did not come from the service, and is an error: a captive page must never read as an empty list.
  */
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { KnownSecrets } from '../model/known-secrets.ts';
-import type { Dialect } from '../model/target.ts';
+import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './exchange.ts';
 import { failureWords, foreignWords, serviceWarnings } from './failure-words.ts';

@@ -4,7 +4,7 @@
  * meanwhile are read once more (rule 8).
  */
 import { counted } from '../model/counted.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 import type { Answer, Reader } from '../model/wire.ts';
 
 export interface Pages {

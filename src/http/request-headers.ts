@@ -1,5 +1,5 @@
 /** The headers of a request: what the service wants, in the names of the dialect. */
-import type { Dialect, Target } from '../model/target.ts';
+import type { Dialect, Target } from '../model/stack/target.ts';
 import { services } from './services.ts';
 
 export interface Headed {

@@ -3,7 +3,7 @@
  * answer. A request that is not repeatable is never sent again after it may have reached the service (rule 34).
  */
 import type { Dispatcher } from 'undici';
-import type { Json } from '../model/json.ts';
+import type { Json } from '../model/json/json.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';

@@ -2,7 +2,7 @@
  * What each service expects of every request, whoever made the service: the root of its API and its media type. The
  * habits of one real product are not here but in `dialects.ts`.
  */
-import { apiRoots, type Service } from '../model/target.ts';
+import { apiRoots, type Service } from '../model/stack/target.ts';
 
 export interface ServiceHabits {
   /** what stands between the target's URL and the path of a call */

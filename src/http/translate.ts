@@ -2,9 +2,9 @@
  * A body between `neutral` and a dialect's own names. Only member names change: values, order and depth stay, and
  * translating there and back gives the body that went in.
  */
-import type { Json } from '../model/json.ts';
-import { renameMembers } from '../model/rename-members.ts';
-import type { Dialect } from '../model/target.ts';
+import type { Json } from '../model/json/json.ts';
+import { renameMembers } from '../model/json/rename-members.ts';
+import type { Dialect } from '../model/stack/target.ts';
 
 /** Renames the members of `body` at any depth; names that the dialect does not mention stay as they are. */
 export function translate(body: Json, dialect: Dialect, direction: 'to-wire' | 'to-neutral'): Json {

@@ -1,5 +1,5 @@
 /** Stores whose every question can be ended before it is answered: a store may never answer, and nobody waits for ever. */
-import { type StackStore, WaitEnded } from '../model/ledger.ts';
+import { type StackStore, WaitEnded } from '../model/stack/ledger.ts';
 
 /** What ends one question. */
 export interface Ends {

@@ -4,7 +4,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
-import { LedgerError, WaitEnded } from '../model/ledger.ts';
+import { LedgerError, WaitEnded } from '../model/stack/ledger.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 
 export interface GitPlace {

@@ -2,7 +2,7 @@
  * Ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`: what a CI without any other storage has.
  * Every write is pushed with a lease on the state that it was made from; who loses the race looks again and decides anew.
  */
-import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import type { GitPlace } from './git-command.ts';

@@ -9,8 +9,8 @@ import {
   type Ledger,
   LedgerError,
   type LedgerRecord,
-} from '../model/ledger.ts';
-import type { IdentityText } from '../model/target-identity.ts';
+} from '../model/stack/ledger.ts';
+import type { IdentityText } from '../model/stack/target-identity.ts';
 
 /** What a text is and where it was found, for messages. */
 export interface LedgerPlace {

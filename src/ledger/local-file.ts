@@ -6,7 +6,7 @@
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../files/read-regular.ts';
-import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/ledger.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
 import { followLinks } from './follow-links.ts';

@@ -3,7 +3,7 @@
  * out: each is remembered until a later one is known to stand there, so that a run never takes its own write for another run's.
  */
 import { createHash } from 'node:crypto';
-import { type Ledger, LedgerConflict } from '../model/ledger.ts';
+import { type Ledger, LedgerConflict } from '../model/stack/ledger.ts';
 import { formatLedger, type LedgerPlace, parseLedger } from './ledger-text.ts';
 
 /** One try to write a ledger. */

@@ -11,7 +11,7 @@ import {
   LedgerError,
   type LedgerLock,
   WaitEnded,
-} from '../model/ledger.ts';
+} from '../model/stack/ledger.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import { asideName } from './aside-name.ts';
 import { type EndableStore, type Ends, noEnds, unlessEnded } from './endable-store.ts';

@@ -1,5 +1,5 @@
 /** A lock and a history entry as the JSON that every store keeps. What cannot be read as one is told, never guessed. */
-import { type HistoryEntry, LedgerError, type LedgerLock } from '../model/ledger.ts';
+import { type HistoryEntry, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
 
 export function formatStored(value: LedgerLock | HistoryEntry): string {
   return `${JSON.stringify(value, null, 2)}\n`;

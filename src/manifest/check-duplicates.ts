@@ -2,10 +2,10 @@
  * No resource is declared twice (rules 4, 37): by two documents, by a short form beside its document, by two spellings,
  * or through two targets that are one place.
  */
-import { formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/resource/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
-import { isJsonObject } from '../model/json.ts';
-import { formatIdentity, identityOf } from '../model/target-identity.ts';
+import { isJsonObject } from '../model/json/json.ts';
+import { formatIdentity, identityOf } from '../model/stack/target-identity.ts';
 import { type Entry, placeOfEntry } from './resolve.ts';
 
 /** @param entries also of invalid manifests, in reading order */

@@ -1,5 +1,5 @@
 /** What a stack says of guards and no schema can judge: that it does not both raise and allow the same one. */
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { Problem } from './problem.ts';
 
 /** @param guards `spec.guards` as written */

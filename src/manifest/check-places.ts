@@ -2,10 +2,10 @@
  * No two targets of a stack are one place (rule 37): what the one declares, the other would take for undeclared. Only
  * where both say which names are theirs, and no name can be both's, may a place be shared.
  */
-import type { Path } from '../model/json.ts';
-import { patternsOverlap } from '../model/name-pattern.ts';
-import type { Target } from '../model/target.ts';
-import { formatIdentity, identityOf } from '../model/target-identity.ts';
+import type { Path } from '../model/json/json.ts';
+import { patternsOverlap } from '../model/kind/name-pattern.ts';
+import type { Target } from '../model/stack/target.ts';
+import { formatIdentity, identityOf } from '../model/stack/target-identity.ts';
 import type { Problem } from './problem.ts';
 
 /** @param targets as the stack lists them; undefined where one could not be read */

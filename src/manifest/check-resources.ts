@@ -2,12 +2,12 @@
  * What is wrong between valid manifests, or in one by its kind's own rules. Everything here is certain without a look at
  * any service (rule 5); what depends on live resources is for the plan.
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
-import type { Finding, Kind, Others, Registry } from '../model/kind.ts';
-import { ownsName } from '../model/owned-names.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Dialect, Stack, Target } from '../model/target.ts';
+import type { Finding, Kind, Others, Registry } from '../model/kind/kind.ts';
+import { ownsName } from '../model/resource/owned-names.ts';
+import type { DesiredResource } from '../model/resource/resource.ts';
+import type { Dialect, Stack, Target } from '../model/stack/target.ts';
 import { checkSources } from './check-sources.ts';
 import { leadsToSecret, maskFrom } from './mask-secrets.ts';
 import { fromDefaultsNote, orList, quoted } from './problem.ts';

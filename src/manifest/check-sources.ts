@@ -2,12 +2,12 @@
  * Where secrets of manifests may come from, as far as the stack limits it (rule 42): whoever may write a manifest must not
  * be able to have any variable or file of the machine sent to a service. Tokens of targets stand in the stack itself.
  */
-import type { FieldTable } from '../model/field.ts';
-import { isJsonObject, type Path } from '../model/json.ts';
-import type { Finding, Kind } from '../model/kind.ts';
-import { matchesPattern } from '../model/name-pattern.ts';
-import type { Spec } from '../model/resource.ts';
-import type { Stack } from '../model/target.ts';
+import type { FieldTable } from '../model/kind/field.ts';
+import { isJsonObject, type Path } from '../model/json/json.ts';
+import type { Finding, Kind } from '../model/kind/kind.ts';
+import { matchesPattern } from '../model/kind/name-pattern.ts';
+import type { Spec } from '../model/resource/resource.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { isFileAdmitted, leadsOut } from './admitted-files.ts';
 import { orList, quoted } from './problem.ts';
 

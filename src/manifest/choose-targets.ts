@@ -1,6 +1,6 @@
 /** Which targets a manifest is for: those it names, or the only one of the stack that serves its kind (rule 2). */
-import { isJsonObject, type Path } from '../model/json.ts';
-import type { Target } from '../model/target.ts';
+import { isJsonObject, type Path } from '../model/json/json.ts';
+import type { Target } from '../model/stack/target.ts';
 import type { Declaration } from './declaration.ts';
 import { nearestWord } from './nearest-word.ts';
 import { orList, type Problem, quoted } from './problem.ts';

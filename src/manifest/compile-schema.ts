@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import type { Ajv2020, CodeOptions, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
-import type { Json } from '../model/json.ts';
+import type { Json } from '../model/json/json.ts';
 import { readyChecks } from './ready-checks.ts';
 
 /** Loads on demand and at once, which `import` cannot: Ajv is not needed where every schema is compiled already. */

@@ -3,9 +3,9 @@
  * placed where it was written, in its own file or in `trueup.yaml`.
  */
 import type { Place } from '../model/diagnostic.ts';
-import type { Field } from '../model/field.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Field } from '../model/kind/field.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
 import type { Judgement } from './judgement.ts';
 import { manifestSchema } from './manifest-schema.ts';
 import { leadsToSecret } from './mask-secrets.ts';

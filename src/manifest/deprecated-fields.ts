@@ -1,6 +1,6 @@
 /** Fields that the API itself has deprecated. Looked for before a kind folds them into today's names, as users wrote them. */
-import { isJsonObject, type JsonObject } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
 import type { Problem } from './problem.ts';
 
 /** One warning for each member of `spec` whose schema says `deprecated`; the way out comes from its description. */

@@ -1,5 +1,5 @@
 /** Values and what a schema admits, in words: `the text "yes"`, `a list of text`, `"remote", "local" or "agent"`. */
-import { isJsonObject, type Json } from '../model/json.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 import { orList, quoted } from './problem.ts';
 
 /** @param typed the value as it stands in the file, when that is known: `1.10`, not 1.1 */

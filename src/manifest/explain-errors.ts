@@ -2,7 +2,7 @@
  * A schema's errors as problems in words for people: one for each mistake, at the field it was made in, with what was
  * found, what is allowed and the likely way out. No word of the validator's own language passes through here.
  */
-import type { Path } from '../model/json.ts';
+import type { Path } from '../model/json/json.ts';
 import type { SchemaError } from './compile-schema.ts';
 import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
 import { explainWrongType } from './explain-type.ts';

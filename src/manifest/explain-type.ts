@@ -3,8 +3,8 @@
  * all is null. So the answer is nearly always the same value written in another way, and this says which.
  */
 import { dump } from 'js-yaml';
-import type { Path } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Path } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
 import type { SchemaError } from './compile-schema.ts';
 import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
 import type { Judgement } from './judgement.ts';

@@ -1,7 +1,7 @@
 /** What a value was judged by, and what is known of it besides: all that explaining an error needs. */
-import type { Field } from '../model/field.ts';
-import type { JsonObject, Path } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
+import type { Field } from '../model/kind/field.ts';
+import type { JsonObject, Path } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
 import type { ServiceSpellings } from './service-spellings.ts';
 
 export interface Judgement {

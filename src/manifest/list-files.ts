@@ -6,7 +6,7 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
-import type { Path } from '../model/json.ts';
+import type { Path } from '../model/json/json.ts';
 import { findRepository, liesIn, outsideWords, type Repository } from './find-repository.ts';
 import { standardInput } from './find-stack.ts';
 

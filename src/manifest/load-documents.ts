@@ -5,9 +5,9 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { isJsonObject, type Path } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
-import type { Dialect } from '../model/target.ts';
+import { isJsonObject, type Path } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { Dialect } from '../model/stack/target.ts';
 import { findRepository, liesIn, type Repository } from './find-repository.ts';
 import { displayPath, findStack, stackFileName, standardInput } from './find-stack.ts';
 import { findHidden } from './hidden-parts.ts';

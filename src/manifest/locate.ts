@@ -3,7 +3,7 @@
  * thousand documents without a problem are never walked. Aliases and merge keys are followed to where they point.
  */
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
-import type { Path } from '../model/json.ts';
+import type { Path } from '../model/json/json.ts';
 
 /** The events of one document, and the text that their offsets count in. */
 export interface EventRange {

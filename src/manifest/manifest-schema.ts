@@ -2,8 +2,8 @@
  * The JSON Schema of whole documents, made from the form that each kind fills in: editors complete with it, and
  * `validate` judges by it, so that what an editor accepts is what trueup accepts.
  */
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import type { Kind, Registry } from '../model/kind/kind.ts';
 
 export const apiVersion = 'trueup.dev/v1';
 

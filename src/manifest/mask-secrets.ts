@@ -2,9 +2,9 @@
  * Keeps secrets out of what diagnostics say. A manifest must not hold any, but the one that wrongly does is the one whose
  * line they want to show. `hidden-parts.ts` says what of a whole text is hidden.
  */
-import { camelCase } from '../model/field-names.ts';
-import type { Path } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
+import { camelCase } from '../model/kind/field-names.ts';
+import type { Path } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
 
 /** Fields of the stack that hold, or lead to, a secret. */
 const stackSecrets = ['token', 'auditToken', 'jwt'];

@@ -4,8 +4,8 @@
  */
 import { basename, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
-import type { StackPaths } from '../model/commit-order.ts';
-import type { Stack } from '../model/target.ts';
+import type { StackPaths } from '../model/stack/commit-order.ts';
+import type { Stack } from '../model/stack/target.ts';
 import { standardInput } from './find-stack.ts';
 import { ignoredDirectory, isYaml, slashes, withoutDot } from './list-files.ts';
 

@@ -1,5 +1,5 @@
 /** The stack's defaults under a manifest's spec: maps by key at any depth, everything else replaced whole (rule 3). */
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
 
 /** What `own` says always stands; `defaults` only fill in what it leaves out. `null`, `{}` and `[]` are said. */
 export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {

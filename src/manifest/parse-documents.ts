@@ -13,7 +13,7 @@ import {
   YAMLException,
 } from 'js-yaml';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Json } from '../model/json.ts';
+import type { Json } from '../model/json/json.ts';
 import { checkAliases } from './check-aliases.ts';
 import { findComplexKeys, findDuplicateKeys } from './explain-keys.ts';
 import { explainSyntax } from './explain-syntax.ts';

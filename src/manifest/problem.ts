@@ -3,7 +3,7 @@
  * find problems; one function makes diagnostics of them, so that they look alike and defaults are told the same way.
  */
 import type { Diagnostic, Place, Severity } from '../model/diagnostic.ts';
-import type { Path } from '../model/json.ts';
+import type { Path } from '../model/json/json.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import { maskFrom } from './mask-secrets.ts';
 import type { Side } from './yaml-document.ts';

@@ -1,5 +1,5 @@
 /** Where a stack says that its ledger is kept: a word, or a map where there is more to say. Addresses are never literal. */
-import type { LedgerPlace, SecretSource } from '../model/target.ts';
+import type { LedgerPlace, SecretSource } from '../model/stack/target.ts';
 import type { LedgerDocument } from './stack-schema.ts';
 
 /** The environment variable that holds the database's address where the stack names no other source. */

@@ -4,11 +4,11 @@
  * sorted; nothing here is thrown that a user can cause.
  */
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
-import { isJsonObject } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
+import { isJsonObject } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Dialect, Stack } from '../model/target.ts';
+import type { DesiredResource } from '../model/resource/resource.ts';
+import type { Dialect, Stack } from '../model/stack/target.ts';
 import { checkDuplicates } from './check-duplicates.ts';
 import { checkResources } from './check-resources.ts';
 import { chooseTargets } from './choose-targets.ts';

@@ -3,11 +3,11 @@
  * `trueup.yaml` does not silence those in the manifests.
  */
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import { parseDuration } from '../model/duration.ts';
-import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
-import { jsonSchema } from '../model/json-schema.ts';
-import type { Registry } from '../model/kind.ts';
-import type { Dialect, Guards, Stack, Target } from '../model/target.ts';
+import { parseDuration } from '../model/kind/duration.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json/json.ts';
+import { jsonSchema } from '../model/kind/json-schema.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import type { Dialect, Guards, Stack, Target } from '../model/stack/target.ts';
 import { checkGuards } from './check-guards.ts';
 import { checkPlaces } from './check-places.ts';
 import { compileSchema } from './compile-schema.ts';

@@ -2,8 +2,8 @@
  * One target of a stack, and the rules that depend on its service: what it must say, what it cannot say, and an address
  * that is only an address. A dialect is required wherever a real service may answer (rule 2).
  */
-import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json.ts';
-import type { Dialect, Service, Target, TokenSource } from '../model/target.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Dialect, Service, Target, TokenSource } from '../model/stack/target.ts';
 import { nearestWord } from './nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from './problem.ts';
 import type { TargetDocument } from './stack-schema.ts';

@@ -2,12 +2,12 @@
  * From a valid manifest to desired resources: one for each target, and one more for each short form in its spec, which
  * becomes the very resource that a document of its kind would be. Places are found when somebody asks.
  */
-import type { Address } from '../model/address.ts';
+import type { Address } from '../model/resource/address.ts';
 import type { Place } from '../model/diagnostic.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
-import type { Kind, Registry } from '../model/kind.ts';
-import type { DesiredResource, Metadata, Spec } from '../model/resource.ts';
-import type { Target } from '../model/target.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Kind, Registry } from '../model/kind/kind.ts';
+import type { DesiredResource, Metadata, Spec } from '../model/resource/resource.ts';
+import type { Target } from '../model/stack/target.ts';
 import type { Declaration, Defaults } from './declaration.ts';
 import { mergeDefaults } from './merge-defaults.ts';
 import { layerSpec, type SpecLayers } from './spec-layers.ts';

@@ -2,10 +2,10 @@
  * Which fields hold an address or a secret, or say where one comes from, by their names alone and at any depth: a misspelt
  * or misplaced one holds the same as the one that was meant.
  */
-import { camelCase } from '../model/field-names.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
-import { jsonSchema } from '../model/json-schema.ts';
-import type { Registry } from '../model/kind.ts';
+import { camelCase } from '../model/kind/field-names.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import { jsonSchema } from '../model/kind/json-schema.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import { anyManifestSchema } from './manifest-schema.ts';
 import { secretFields } from './mask-secrets.ts';
 import { nearestWord } from './nearest-word.ts';

@@ -2,8 +2,8 @@
  * What real services call fields that the manifests have under neutral names: who knows a service by its own
  * documentation writes those, and is told ours.
  */
-import { camelCase } from '../model/field-names.ts';
-import type { Dialect } from '../model/target.ts';
+import { camelCase } from '../model/kind/field-names.ts';
+import type { Dialect } from '../model/stack/target.ts';
 
 /** A service's own name of a field in camelCase, to ours. */
 export type ServiceSpellings = ReadonlyMap<string, string>;

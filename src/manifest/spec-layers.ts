@@ -3,9 +3,9 @@
  * folded before they meet, so that an old name in one never contradicts the new name in the other.
  */
 import type { Place } from '../model/diagnostic.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
-import type { Spec } from '../model/resource.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import type { Defaults } from './declaration.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
 import { placeIn, type Side, type YamlDocument } from './yaml-document.ts';

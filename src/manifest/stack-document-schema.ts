@@ -1,7 +1,7 @@
 /** The schema of the Stack document for editors: the one that `trueup.yaml` is judged by, and what `defaults` may hold. */
-import { isJsonObject, type JsonObject } from '../model/json.ts';
-import { jsonSchema } from '../model/json-schema.ts';
-import type { Registry } from '../model/kind.ts';
+import { isJsonObject, type JsonObject } from '../model/json/json.ts';
+import { jsonSchema } from '../model/kind/json-schema.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import { partialSpecSchema } from './manifest-schema.ts';
 import { stackSchema } from './stack-schema.ts';
 

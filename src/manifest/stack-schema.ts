@@ -3,8 +3,8 @@
  * target may say depends on its service; those rules are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
-import { type GuardId, guardIds } from '../model/guard.ts';
-import type { JsonObject } from '../model/json.ts';
+import { type GuardId, guardIds } from '../model/plan/guard.ts';
+import type { JsonObject } from '../model/json/json.ts';
 import { apiVersion } from './manifest-schema.ts';
 
 const closed = { additionalProperties: false };

@@ -1,6 +1,6 @@
 /** What an unknown field was probably meant to be: the API's own spelling, a field of another section, or a near word. */
-import { camelCase } from '../model/field-names.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
+import { camelCase } from '../model/kind/field-names.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
 import { nearestWord } from './nearest-word.ts';
 import type { Problem } from './problem.ts';
 import type { ServiceSpellings } from './service-spellings.ts';

@@ -2,9 +2,9 @@
  * What is wrong with one manifest by itself: its shape by the kind's schema, then what no schema says of every kind,
  * such as `null` where there is no default. A manifest without a problem can be resolved.
  */
-import type { FieldTable } from '../model/field.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json.ts';
-import type { Registry } from '../model/kind.ts';
+import type { FieldTable } from '../model/kind/field.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
 import { compileSchema } from './compile-schema.ts';
 import { type Declaration, judgementOf } from './declaration.ts';
 import { deprecatedFields } from './deprecated-fields.ts';

@@ -3,9 +3,9 @@
  * text is what was given, and the same resources always give the same text.
  */
 import { dump } from 'js-yaml';
-import { isJsonObject, type Json, type JsonObject } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
-import type { Spec } from '../model/resource.ts';
+import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import { apiVersion } from './manifest-schema.ts';
 
 export interface ManifestDraft {

@@ -4,7 +4,7 @@
  */
 import { EVENT_ID } from 'js-yaml';
 import type { Place } from '../model/diagnostic.ts';
-import type { Json, Path } from '../model/json.ts';
+import type { Json, Path } from '../model/json/json.ts';
 import { type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
 import type { SourceText } from './source-text.ts';
 

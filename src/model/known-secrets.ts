@@ -2,7 +2,7 @@
  * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (rule 42). Filled by
  * whoever reads or sends a secret, asked by whoever says something.
  */
-import { isJsonObject, type Json } from './json.ts';
+import { isJsonObject, type Json } from './json/json.ts';
 import { type Finder, type Found, finderOf } from './secret-spellings.ts';
 
 /** What stands in the place of a secret, wherever one would have been said. */

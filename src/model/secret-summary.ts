@@ -2,7 +2,7 @@
  * What may be known of a secret: whether there is one, its version, and the name of its source. Plans, ledgers, histories
  * and reports hold this and nothing else of it; a value never comes through here (rules 16, 27).
  */
-import { isJsonObject, type Json } from './json.ts';
+import { isJsonObject, type Json } from './json/json.ts';
 
 export interface SecretSummary {
   readonly set: boolean;

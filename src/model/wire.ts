@@ -2,7 +2,7 @@
  * HTTP as the floors above see it. A `Reader` has no way to write: what is planned with it cannot change anything.
  * Any answer of a service is a value, whatever its status; only a service that cannot be reached throws.
  */
-import type { Json, JsonObject } from './json.ts';
+import type { Json, JsonObject } from './json/json.ts';
 
 export type WriteMethod = 'POST' | 'PATCH' | 'PUT' | 'DELETE';
 

@@ -2,15 +2,15 @@
  * The planner: scene in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
  * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { CallId } from '../model/call.ts';
-import type { Change, MeantChange, Mention } from '../model/change.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { CallId } from '../model/plan/call.ts';
+import type { Change, MeantChange, Mention } from '../model/plan/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
-import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan.ts';
-import type { LiveResource } from '../model/resource.ts';
-import type { Target } from '../model/target.ts';
-import { identityOf } from '../model/target-identity.ts';
+import type { LedgerRecord } from '../model/stack/ledger.ts';
+import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
+import type { LiveResource } from '../model/resource/resource.ts';
+import type { Target } from '../model/stack/target.ts';
+import { identityOf } from '../model/stack/target-identity.ts';
 import type { Answer } from '../model/wire.ts';
 import { digestOf } from './digest.ts';
 import { type Draft, draftDeclared } from './draft.ts';

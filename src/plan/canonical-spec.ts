@@ -1,7 +1,7 @@
 /** Brings a whole spec to its canonical form, field by field. Fields that are absent stay absent. */
-import type { Field, FieldChange, FieldTable } from '../model/field.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
-import type { Spec } from '../model/resource.ts';
+import type { Field, FieldChange, FieldTable } from '../model/kind/field.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import type { Spec } from '../model/resource/resource.ts';
 
 /** The canonical form of one field's value; `null` becomes the field's default where it has one. */
 export function canonicalValue(field: Field, value: Json): Json {

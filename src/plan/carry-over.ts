@@ -2,10 +2,10 @@
  * What the ledger knows of a target that is another place by now, as far as the new place proves it (rule 37): a
  * resource is there with the recorded id or, where it can bear none, exactly as we last wrote it. Pure.
  */
-import { type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Mention } from '../model/change.ts';
-import type { Kind } from '../model/kind.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
+import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Mention } from '../model/plan/change.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { isAsLastWritten } from './prune.ts';
 import { type Scene, type SceneInput, setScene } from './scene.ts';
 

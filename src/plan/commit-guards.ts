@@ -1,5 +1,5 @@
 /** Guards about the commit that the manifests come from, for a plan as a whole: would it take a later one back? (rule 43) */
-import { type CommitOrder, shortCommit } from '../model/commit-order.ts';
+import { type CommitOrder, shortCommit } from '../model/stack/commit-order.ts';
 import type { Finding } from './count-guards.ts';
 
 /** @param changes how many the plan has: one without any takes nothing back */

@@ -1,15 +1,15 @@
 /** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantParticular } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import { canonicalText } from '../model/json.ts';
-import type { PlanTarget } from '../model/plan.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import { type MeantChange, meantParticular } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { canonicalText } from '../model/json/json.ts';
+import type { PlanTarget } from '../model/plan/plan.ts';
 import type {
   ChangeDifference,
   FieldDifference,
   PlanDifference,
   TargetDifference,
-} from '../model/plan-difference.ts';
+} from '../model/plan/plan-difference.ts';
 import { actionAtom, fieldAtom, type PlanMeaning, targetMeaning } from './digest.ts';
 
 /** Empty exactly when the two have one digest. */

@@ -1,9 +1,9 @@
 /** One resource against a live one, as its kind wants them to be met. Made for the plan, and again just before the write. */
-import { type Address, formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Meeting, Prepared } from '../model/kind.ts';
-import type { DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Meeting, Prepared } from '../model/kind/kind.ts';
+import type { DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import { diff } from './diff.ts';
 import type { Scene } from './scene.ts';

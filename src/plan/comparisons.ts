@@ -4,9 +4,9 @@
  * secrets, which never pass.
  */
 import ipaddr from 'ipaddr.js';
-import { parseDuration } from '../model/duration.ts';
-import type { Comparison, Shape } from '../model/field.ts';
-import { canonicalText, isJsonObject, type Json } from '../model/json.ts';
+import { parseDuration } from '../model/kind/duration.ts';
+import type { Comparison, Shape } from '../model/kind/field.ts';
+import { canonicalText, isJsonObject, type Json } from '../model/json/json.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 
 function comparison(shape: Shape, canonical: (value: Json) => Json): Comparison {

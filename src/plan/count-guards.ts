@@ -2,9 +2,9 @@
  * Guards that count: many deletes, going to zero, and percentages of what the stack owns (rule 33). Deletes are counted
  * of each kind, of each target and of the whole plan, so that no amount of spreading hides how many there are.
  */
-import { type Address, formatAddress } from '../model/address.ts';
-import type { Guard } from '../model/guard.ts';
-import type { Guards } from '../model/target.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import type { Guard } from '../model/plan/guard.ts';
+import type { Guards } from '../model/stack/target.ts';
 import type { Tally } from './tally.ts';
 
 /** A guard before the stack has said whether it blocks. */

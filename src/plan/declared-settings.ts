@@ -2,10 +2,10 @@
  * What a stack asks of a resource and of its parts, as one value by kind and field: what two resources are alike by that
  * bear no better sign (rule 26). Pure.
  */
-import { type Address, formatAddress, parseAddress } from '../model/address.ts';
-import { type Json, sameJson } from '../model/json.ts';
-import type { Kind } from '../model/kind.ts';
-import type { DesiredResource, Spec } from '../model/resource.ts';
+import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
+import { type Json, sameJson } from '../model/json/json.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { DesiredResource, Spec } from '../model/resource/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import type { Scene } from './scene.ts';
 

@@ -2,9 +2,16 @@
  * The differ: what a resource asks for against what the service answers, field by field. Pure, and blind to kinds: all
  * it knows is a table of fields. Equal canonical forms are no difference; a field that is not managed is not looked at.
  */
-import type { Field, FieldChange, FieldTable } from '../model/field.ts';
-import { isJsonObject, type Json, type JsonObject, ownMember, type Path, sameJson } from '../model/json.ts';
-import type { Spec } from '../model/resource.ts';
+import type { Field, FieldChange, FieldTable } from '../model/kind/field.ts';
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  ownMember,
+  type Path,
+  sameJson,
+} from '../model/json/json.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 
 export interface DiffInput {

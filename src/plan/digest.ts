@@ -3,13 +3,13 @@
  * Times, order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
  */
 import { createHash } from 'node:crypto';
-import { type Address, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantParticular } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import { canonicalText } from '../model/json.ts';
-import type { Plan, PlanTarget } from '../model/plan.ts';
-import type { Spec } from '../model/resource.ts';
-import { formatIdentity } from '../model/target-identity.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import { type MeantChange, meantParticular } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { canonicalText } from '../model/json/json.ts';
+import type { Plan, PlanTarget } from '../model/plan/plan.ts';
+import type { Spec } from '../model/resource/resource.ts';
+import { formatIdentity } from '../model/stack/target-identity.ts';
 
 /** Raised whenever the meaning of an atom changes, so that digests of two versions never compare equal by accident. */
 export const digestVersion = 2;

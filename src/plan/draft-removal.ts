@@ -1,10 +1,10 @@
 /** The change for something that no manifest declares any more: its deletion, its release, or what is taken back of a part. */
-import { type Address, formatAddress } from '../model/address.ts';
-import type { Change, Mention } from '../model/change.ts';
-import { formatClaim } from '../model/claim.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Overridden } from '../model/kind.ts';
-import type { Claim, LiveResource, Spec } from '../model/resource.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import type { Change, Mention } from '../model/plan/change.ts';
+import { formatClaim } from '../model/resource/claim.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Overridden } from '../model/kind/kind.ts';
+import type { Claim, LiveResource, Spec } from '../model/resource/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { compare } from './compare.ts';
 import { diff } from './diff.ts';

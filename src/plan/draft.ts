@@ -2,13 +2,13 @@
  * One change before it has calls: what is to become of a declared resource, compared field by field. The draft keeps
  * what the comparison stood on, so that the same comparison can be made again just before the write.
  */
-import { formatAddress } from '../model/address.ts';
-import type { Action, Change } from '../model/change.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Action, Change } from '../model/plan/change.ts';
 import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Overridden } from '../model/kind.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
-import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Overridden } from '../model/kind/kind.ts';
+import type { LedgerRecord } from '../model/stack/ledger.ts';
+import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
 import { canonicalSpec, contentAfter } from './canonical-spec.ts';
 import { type Compared, compare } from './compare.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from './ownership.ts';

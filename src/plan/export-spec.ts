@@ -2,10 +2,10 @@
  * The way back from live to a manifest: the shortest spec that asks for exactly what is live. A field that would come out
  * the same if nobody mentioned it is left out; one that the stack's defaults would change is written out. Pure.
  */
-import { formatDuration } from '../model/duration.ts';
-import type { Field, FieldTable } from '../model/field.ts';
-import { isJsonObject, type Json, sameJson } from '../model/json.ts';
-import type { Spec } from '../model/resource.ts';
+import { formatDuration } from '../model/kind/duration.ts';
+import type { Field, FieldTable } from '../model/kind/field.ts';
+import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 
 export interface ExportInput {

@@ -3,9 +3,9 @@
  * changed in its manifest (rule 26). What becomes of the old one makes no difference: where it is kept, an empty twin of
  * it would be made. Pure.
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import { canonicalText } from '../model/json.ts';
-import type { LiveResource } from '../model/resource.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import { canonicalText } from '../model/json/json.ts';
+import type { LiveResource } from '../model/resource/resource.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import { declaredSettings, isLiveAs, recordedSettings, type Settings } from './declared-settings.ts';
 import type { Draft } from './draft.ts';

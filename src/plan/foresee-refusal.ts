@@ -2,10 +2,10 @@
  * Why the service will refuse one change, as far as live tells: what stands in its way, and which rights the token lacks
  * that its calls need. Only a right that is said to be denied is denied (rule 30).
  */
-import type { Call } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import { ownMember } from '../model/json.ts';
-import type { LiveResource } from '../model/resource.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import { ownMember } from '../model/json/json.ts';
+import type { LiveResource } from '../model/resource/resource.ts';
 import type { Scene } from './scene.ts';
 
 export interface Attempt {

@@ -3,9 +3,9 @@
  * of one target are order edges (they only wait). References to ids add dependency edges on the very call that gives
  * the id, not on the whole change that it belongs to (rule 32).
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import { type Call, type CallId, IdReference, referencesIn } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import { type Call, type CallId, IdReference, referencesIn } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
 
 export interface Ordered {
   /** in the order in which apply starts them */

@@ -1,5 +1,5 @@
 /** What each guard that does not count says of the resources it is about: the rest of `3 Toy in "acme" …`. */
-import type { RiskGuard } from '../model/guard.ts';
+import type { RiskGuard } from '../model/plan/guard.ts';
 
 export type WordedGuard =
   | RiskGuard

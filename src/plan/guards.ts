@@ -2,10 +2,10 @@
  * What a plan is stopped for until somebody has read it (rule 33): pure, from the drafted changes, the scene and what
  * the stack says of guards. Most count per kind and target; the plan stays complete whatever they say.
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import { type Concern, type Guard, guardDefaults, guardIds } from '../model/guard.ts';
-import type { Risk } from '../model/risk.ts';
-import type { Guards } from '../model/target.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
+import { type Concern, type Guard, guardDefaults, guardIds } from '../model/plan/guard.ts';
+import type { Risk } from '../model/plan/risk.ts';
+import type { Guards } from '../model/stack/target.ts';
 import { commitGuards } from './commit-guards.ts';
 import { countGuards, type Finding } from './count-guards.ts';
 import type { Draft } from './draft.ts';

@@ -2,10 +2,10 @@
  * Who is who: which live resource stands behind a declared name, and which of the ledger's records tells of it. Names
  * move and are used again; an id is one resource for ever.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Kind } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource, LiveResource } from '../model/resource.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Kind } from '../model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
 
 export interface Known {
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;

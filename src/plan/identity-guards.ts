@@ -1,5 +1,5 @@
 /** The guards that follow from who somebody is: created anew, deleted without a record, taken over (rules 8, 22, 24, 44). */
-import { formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/resource/address.ts';
 import type { Draft } from './draft.ts';
 import type { WordedGuard } from './guard-words.ts';
 import type { Scene } from './scene.ts';

@@ -3,13 +3,13 @@
  * not pass for one that did what it was asked: what was answered is compared with what was sent, and what is to be reset is
  * not taken for done until it has been read, for an answer may be nothing but the request said again. Pure.
  */
-import type { CallId } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import type { Field, FieldChange } from '../model/field.ts';
-import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
-import type { Answered, Kind } from '../model/kind.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
-import type { Spec } from '../model/resource.ts';
+import type { CallId } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import type { Field, FieldChange } from '../model/kind/field.ts';
+import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json/json.ts';
+import type { Answered, Kind } from '../model/kind/kind.ts';
+import type { LedgerRecord } from '../model/stack/ledger.ts';
+import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 import { notAnswered } from './diff.ts';

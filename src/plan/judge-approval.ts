@@ -3,11 +3,11 @@
  * or when it is that part of the approved one which is not true yet (rule 28). Whatever else it holds, and whatever it
  * lacks without being true, stops it. Pure.
  */
-import { type Address, formatAddress } from '../model/address.ts';
-import { type MeantChange, meantParticular } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import { canonicalText, type Json, sameJson } from '../model/json.ts';
-import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan-difference.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import { type MeantChange, meantParticular } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { canonicalText, type Json, sameJson } from '../model/json/json.ts';
+import type { ChangeDifference, FieldDifference, PlanDifference } from '../model/plan/plan-difference.ts';
 import type { Planning } from './build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';

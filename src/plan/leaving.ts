@@ -2,7 +2,7 @@
  * What a plan is going to delete, told before all of it has been read: parts say who loses something by a deletion, and
  * are read for what goes and for nothing else that is not declared (rule 10).
  */
-import { type AddressText, parseAddress } from '../model/address.ts';
+import { type AddressText, parseAddress } from '../model/resource/address.ts';
 import { judgeUndeclared } from './prune.ts';
 import { type SceneInput, setScene } from './scene.ts';
 

@@ -2,13 +2,13 @@
  * What is left to do of an approved change, seen from live alone: the manifests may ask for something else by now, and a
  * value that was approved is true or is not true whoever made it so (rule 28).
  */
-import { formatAddress } from '../model/address.ts';
-import { type MeantChange, meantId } from '../model/change.ts';
-import { formatClaim } from '../model/claim.ts';
-import type { Field, FieldChange } from '../model/field.ts';
-import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
-import type { Meeting, Prepared } from '../model/kind.ts';
-import type { LiveResource, Spec } from '../model/resource.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import { type MeantChange, meantId } from '../model/plan/change.ts';
+import { formatClaim } from '../model/resource/claim.ts';
+import type { Field, FieldChange } from '../model/kind/field.ts';
+import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json/json.ts';
+import type { Meeting, Prepared } from '../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../model/resource/resource.ts';
 import { canonicalSpec, canonicalValue } from './canonical-spec.ts';
 import { peerOf } from './compare.ts';
 import { diff } from './diff.ts';

@@ -1,5 +1,5 @@
 /** Who loses something by the deletions of a plan, in the words of the kinds that know who depends on what goes. Pure. */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 

@@ -2,11 +2,11 @@
  * Targets that are another place than when the ledger's records of them were made: the same word, another organization,
  * mount or address. What is recorded of the one proves nothing about the other (rule 37).
  */
-import { parseAddress } from '../model/address.ts';
+import { parseAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Ledger } from '../model/ledger.ts';
-import type { Target } from '../model/target.ts';
-import { formatIdentity, type IdentityText, identityOf } from '../model/target-identity.ts';
+import type { Ledger } from '../model/stack/ledger.ts';
+import type { Target } from '../model/stack/target.ts';
+import { formatIdentity, type IdentityText, identityOf } from '../model/stack/target-identity.ts';
 
 export interface MovedTarget {
   readonly target: Target;

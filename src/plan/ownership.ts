@@ -2,12 +2,12 @@
  * May this stack write a declared resource? The decision tables of rules 21 and 24, in one place. Nothing is taken over
  * silently: what is not provably ours is a problem that says which line would make it so.
  */
-import { type Address, formatAddress } from '../model/address.ts';
-import { formatClaim } from '../model/claim.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
+import { formatClaim } from '../model/resource/claim.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Origin } from '../model/ledger.ts';
-import type { Claim, DesiredResource, LiveResource } from '../model/resource.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Origin } from '../model/stack/ledger.ts';
+import type { Claim, DesiredResource, LiveResource } from '../model/resource/resource.ts';
 import type { Scene } from './scene.ts';
 import { isTakenOver } from './take-over.ts';
 import { unseen } from './unseen.ts';

@@ -1,9 +1,9 @@
 /** Asks the kind for the calls of one change, shows it what it may know of the rest of the plan, and puts them into the target's own names. */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import { type Call, IdReference } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
-import { renameMembers } from '../model/rename-members.ts';
-import type { Dialect } from '../model/target.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
+import { type Call, IdReference } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
+import { renameMembers } from '../model/json/rename-members.ts';
+import type { Dialect } from '../model/stack/target.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 

@@ -2,13 +2,13 @@
  * What becomes of resources that no manifest declares any more. Nothing is deleted without witnesses (rules 22-24): a
  * claim alone, a lost ledger, an incomplete look or a content that someone changed never deletes anything.
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
-import type { Mention } from '../model/change.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Mention } from '../model/plan/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { sameJson } from '../model/json.ts';
-import type { LedgerRecord } from '../model/ledger.ts';
-import { ownsName } from '../model/owned-names.ts';
-import type { DesiredResource, LiveResource } from '../model/resource.ts';
+import { sameJson } from '../model/json/json.ts';
+import type { LedgerRecord } from '../model/stack/ledger.ts';
+import { ownsName } from '../model/resource/owned-names.ts';
+import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
 import { contentAfter } from './canonical-spec.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,8 +1,8 @@
 /** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (rule 28). */
-import { type Address, formatAddress, parseAddress } from '../model/address.ts';
-import type { Action, MeantChange, Particular } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Json, Path } from '../model/json.ts';
+import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
+import type { Action, MeantChange, Particular } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Json, Path } from '../model/json/json.ts';
 import type { Atom } from './digest.ts';
 
 type Parsed =

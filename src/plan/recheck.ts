@@ -2,13 +2,13 @@
  * The last look before a write (rule 29): the fields that the plan relied on, compared once more. Already true: nothing
  * to do. As they were: send. Anything else moved under the plan: stale, and nothing is sent.
  */
-import { formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
-import { formatClaim } from '../model/claim.ts';
-import type { FieldChange } from '../model/field.ts';
-import { canonicalText, sameJson } from '../model/json.ts';
-import type { Overridden } from '../model/kind.ts';
-import type { Claim, LiveResource } from '../model/resource.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
+import { formatClaim } from '../model/resource/claim.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { canonicalText, sameJson } from '../model/json/json.ts';
+import type { Overridden } from '../model/kind/kind.ts';
+import type { Claim, LiveResource } from '../model/resource/resource.ts';
 import { type Compared, compare } from './compare.ts';
 import type { Draft } from './draft.ts';
 import { isAsLastWritten } from './prune.ts';

@@ -3,10 +3,10 @@
  * last, but only of resources that are live and provably this stack's. A claim proves that; of what can bear none, only
  * being exactly as declared does. Claim and birth mark together prove a creation. Pure.
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Mention } from '../model/change.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { LiveResource } from '../model/resource.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Mention } from '../model/plan/change.ts';
+import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { LiveResource } from '../model/resource/resource.ts';
 import { buildPlan, type PlanInput, type Planning } from './build-plan.ts';
 import { canonicalSpec } from './canonical-spec.ts';
 import type { Draft } from './draft.ts';

@@ -2,9 +2,9 @@
  * Plans as they are kept, without the secrets that their run knew (rules 42): what can still be said of the values that
  * they do not tell. Pure.
  */
-import type { MeantChange } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Json } from '../model/json.ts';
+import type { MeantChange } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Json } from '../model/json/json.ts';
 import { secretWord } from '../model/known-secrets.ts';
 import { type Atom, atomsOf } from './digest.ts';
 

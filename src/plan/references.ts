@@ -2,8 +2,8 @@
  * References to nothing: a name that is neither declared nor live, that this very plan deletes, or whose id nobody could
  * look up for a change that needs it (rules 5, 39).
  */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';

@@ -2,8 +2,8 @@
  * What the service will refuse of a plan, seen beforehand. A plan notes it, for another token may be the one that
  * applies; apply's own plan is made with the very token that would be refused, so there it is an error (rule 30).
  */
-import { type AddressText, formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Draft } from './draft.ts';
 import { foreseeRefusal, refusalNotes } from './foresee-refusal.ts';

@@ -1,7 +1,7 @@
 /** What one draft opens or closes, by its kind's own words: the whole spec as it is against the whole spec as it will be. */
-import type { FieldChange } from '../model/field.ts';
-import type { Spec } from '../model/resource.ts';
-import type { Risk } from '../model/risk.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Spec } from '../model/resource/resource.ts';
+import type { Risk } from '../model/plan/risk.ts';
 import { contentAfter } from './canonical-spec.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';

@@ -1,11 +1,11 @@
 /** Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups. */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { CommitOrder } from '../model/commit-order.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { CommitOrder } from '../model/stack/commit-order.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Kind, LiveSet, Registry } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource, LiveResource } from '../model/resource.ts';
-import type { Dialect, Stack, Target } from '../model/target.ts';
+import type { Kind, LiveSet, Registry } from '../model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
+import type { Dialect, Stack, Target } from '../model/stack/target.ts';
 import { movedCode } from './moved-targets.ts';
 import { byAddress, matchLive, matchRecords, matchUnseen, recordsAbout, spentRecords } from './identities.ts';
 

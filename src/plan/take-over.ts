@@ -3,11 +3,11 @@
  * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
  * say which records prove what: that stops the plan. Pure.
  */
-import { type Address, type AddressText, parseAddress } from '../model/address.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { LiveResource } from '../model/resource.ts';
-import type { Stack } from '../model/target.ts';
-import type { IdentityText } from '../model/target-identity.ts';
+import { type Address, type AddressText, parseAddress } from '../model/resource/address.ts';
+import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { LiveResource } from '../model/resource/resource.ts';
+import type { Stack } from '../model/stack/target.ts';
+import type { IdentityText } from '../model/stack/target-identity.ts';
 import { identitiesOf, unknownPlace } from './moved-targets.ts';
 import type { FormerStack, Scene } from './scene.ts';
 

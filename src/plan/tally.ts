@@ -1,6 +1,6 @@
 /** How much of each kind in each target a plan changes, against how much of it the stack owned before (rule 33). */
-import { type Address, type AddressText, formatAddress } from '../model/address.ts';
-import type { Claim, LiveResource } from '../model/resource.ts';
+import { type Address, type AddressText, formatAddress } from '../model/resource/address.ts';
+import type { Claim, LiveResource } from '../model/resource/resource.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 import { isTakenOver } from './take-over.ts';

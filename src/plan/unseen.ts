@@ -1,5 +1,5 @@
 /** Words for a name that leads to nothing: whether there is none, or whether nobody could look (rules 5, 8). */
-import { type Address, formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
 import type { Scene } from './scene.ts';
 

@@ -1,5 +1,5 @@
 /** An address as JSON has it: as text and in its parts. */
-import { type Address, formatAddress } from '../model/address.ts';
+import { type Address, formatAddress } from '../model/resource/address.ts';
 
 export function addressMembers(address: Address) {
   const { kind, target, name } = address;

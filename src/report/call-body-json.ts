@@ -9,9 +9,9 @@ import {
   isCallObject,
   isReference,
   SecretReference,
-} from '../model/call.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
-import type { SecretSource } from '../model/target.ts';
+} from '../model/plan/call.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
+import type { SecretSource } from '../model/stack/target.ts';
 
 export function bodyJson(value: CallValue): Json {
   if (value instanceof IdReference) return { $id: value.$id };

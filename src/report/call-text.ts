@@ -1,6 +1,6 @@
 /** The requests of a change as terminal lines: what `plan --calls` shows. */
-import type { Call } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
 import { bodyLines, formatCallPath } from './format-call.ts';
 import { flow, indent } from './layout.ts';
 import type { Paint } from './paint.ts';

@@ -1,5 +1,5 @@
 /** JSON for machines: the same value is always the same text, and nothing in it can move a cursor or reorder a line. */
-import { canonicalText, type Json } from '../model/json.ts';
+import { canonicalText, type Json } from '../model/json/json.ts';
 import { printableJson } from './printable.ts';
 
 /** The value with the keys of every object in it sorted. */

@@ -1,9 +1,9 @@
 /** One change as terminal lines, and several that say the same as one block under all their names. */
-import { formatAddress } from '../model/address.ts';
-import type { Action, Change } from '../model/change.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Action, Change } from '../model/plan/change.ts';
 import type { Place } from '../model/diagnostic.ts';
-import { canonicalText } from '../model/json.ts';
-import type { Risk } from '../model/risk.ts';
+import { canonicalText } from '../model/json/json.ts';
+import type { Risk } from '../model/plan/risk.ts';
 import { callLines } from './call-text.ts';
 import { fieldLines } from './field-text.ts';
 import { type FieldView, fieldViews } from './format-field.ts';

@@ -1,5 +1,5 @@
 /** A call as people read it: its path as a template, its body as JSON with references and secrets named, not shown. */
-import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/call.ts';
+import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/plan/call.ts';
 import { printable } from './printable.ts';
 
 /** `/workspaces/{Kind/acme/app}/actions/lock`: segments encoded as on the wire, so that braces are references. */

@@ -1,6 +1,6 @@
 /** What a plan looked at, as labelled rows of words, before any layout. All text is printable. */
 import { counted } from '../model/counted.ts';
-import type { Coverage, TargetCoverage } from '../model/plan.ts';
+import type { Coverage, TargetCoverage } from '../model/plan/plan.ts';
 import { fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 

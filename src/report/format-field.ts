@@ -3,8 +3,15 @@
  * there is to say about it. All text is printable.
  */
 import { diffArrays } from 'diff';
-import type { FieldChange, Shape } from '../model/field.ts';
-import { canonicalText, isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json.ts';
+import type { FieldChange, Shape } from '../model/kind/field.ts';
+import {
+  canonicalText,
+  isJsonObject,
+  type Json,
+  ownMember,
+  type Path,
+  sameJson,
+} from '../model/json/json.ts';
 import {
   formatInline,
   formatValue,

@@ -2,9 +2,9 @@
  * A value as people read it, before any layout: terminal, markdown and HTML lay out the same words. All text that
  * leaves here is printable; nothing of a secret leaves here but whether it is set, its version, and where it comes from.
  */
-import { formatDuration } from '../model/duration.ts';
-import type { Shape } from '../model/field.ts';
-import { isJsonObject, type Json } from '../model/json.ts';
+import { formatDuration } from '../model/kind/duration.ts';
+import type { Shape } from '../model/kind/field.ts';
+import { isJsonObject, type Json } from '../model/json/json.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 import { printable } from './printable.ts';
 

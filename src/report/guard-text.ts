@@ -1,8 +1,8 @@
 /** The risk list: what a plan is stopped for or warned of, with its numbers, before anything else of it is shown. */
-import { formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/resource/address.ts';
 import { counted } from '../model/counted.ts';
-import { blockingIds, type Concern, type Guard, isBlocking } from '../model/guard.ts';
-import type { Plan } from '../model/plan.ts';
+import { blockingIds, type Concern, type Guard, isBlocking } from '../model/plan/guard.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from './printable.ts';

@@ -1,7 +1,7 @@
 /** Guards and risks as JSON. */
-import type { Guard } from '../model/guard.ts';
-import { jsonPointer } from '../model/json-patch.ts';
-import type { Risk } from '../model/risk.ts';
+import type { Guard } from '../model/plan/guard.ts';
+import { jsonPointer } from '../model/json/json-patch.ts';
+import type { Risk } from '../model/plan/risk.ts';
 import { addressMembers } from './address-members.ts';
 import type { PlanJson } from './plan-schema.ts';
 

@@ -1,6 +1,6 @@
 /** The history of a stack as JSON: what is kept, with a summary of each apply. Valid against `history-schema`. */
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { HistoryEntry } from '../model/ledger.ts';
+import type { HistoryEntry } from '../model/stack/ledger.ts';
 import { renderJson } from './canonical-json.ts';
 import { toldMember } from './diagnostics-json.ts';
 import { countOutcomes } from './outcomes-text.ts';

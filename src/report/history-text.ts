@@ -1,8 +1,8 @@
 /** The history of a stack for a terminal: a line for each apply, and one apply whole, change by change. */
-import { parseAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { parseAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
 import { counted } from '../model/counted.ts';
-import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
+import type { HistoryChange, HistoryEntry } from '../model/stack/ledger.ts';
 import { alike, changeLines } from './change-text.ts';
 import { columns, pad } from './layout.ts';
 import { outcomeSummary } from './outcomes-text.ts';

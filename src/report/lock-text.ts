@@ -1,5 +1,5 @@
 /** Who holds the lock of a stack, for the one who has to wait or to decide: who, where, since when, in which run. */
-import type { LedgerLock } from '../model/ledger.ts';
+import type { LedgerLock } from '../model/stack/ledger.ts';
 import { printable } from './printable.ts';
 import { shellWord } from './shell-word.ts';
 

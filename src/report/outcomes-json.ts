@@ -1,6 +1,6 @@
 /** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Outcome } from '../model/outcome.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
 import { addressMembers } from './address-members.ts';
 import { renderJson } from './canonical-json.ts';
 import { placeMember, toldMember } from './diagnostics-json.ts';

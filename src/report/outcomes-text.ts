@@ -1,7 +1,7 @@
 /** What apply tells for a terminal: a line for each change while it works, and what became of every change at the end. */
-import { formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/resource/address.ts';
 import { counted } from '../model/counted.ts';
-import type { ApplyEvent, Outcome, OutcomeKind } from '../model/outcome.ts';
+import type { ApplyEvent, Outcome, OutcomeKind } from '../model/plan/outcome.ts';
 import { actionSymbols, formatPlace } from './change-text.ts';
 import { indent, pad } from './layout.ts';
 import type { Paint } from './paint.ts';

@@ -3,7 +3,7 @@
  * digest is over what the plan means and no more (rule 27), and who reads a plan reads the rest too.
  */
 import { createHash } from 'node:crypto';
-import { canonicalText, type Json } from '../model/json.ts';
+import { canonicalText, type Json } from '../model/json/json.ts';
 
 /** Over everything but a checksum, whatever the order of members and the white space: 64 hexadecimal characters. */
 export function checksumOf(plan: object): string {

@@ -1,9 +1,9 @@
 /** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
-import { formatAddress } from '../model/address.ts';
+import { formatAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import { jsonPointer } from '../model/json-patch.ts';
-import type { ChangeDifference, PlanDifference } from '../model/plan-difference.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { jsonPointer } from '../model/json/json-patch.ts';
+import type { ChangeDifference, PlanDifference } from '../model/plan/plan-difference.ts';
 import { renderJson } from './canonical-json.ts';
 import { toldMember } from './diagnostics-json.ts';
 import { fieldJson, safeField } from './plan-json.ts';

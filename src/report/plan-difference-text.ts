@@ -1,14 +1,14 @@
 /** How two plans differ, for a terminal: what only one of them does, what both do differently, and where they are for. */
-import { formatAddress } from '../model/address.ts';
-import type { Action } from '../model/change.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { PlanTarget } from '../model/plan.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Action } from '../model/plan/change.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { PlanTarget } from '../model/plan/plan.ts';
 import type {
   ChangeDifference,
   FieldDifference,
   PlanDifference,
   TargetDifference,
-} from '../model/plan-difference.ts';
+} from '../model/plan/plan-difference.ts';
 import { actionSymbols, paintAction } from './change-text.ts';
 import { fieldLines } from './field-text.ts';
 import { fieldViews, formatPath } from './format-field.ts';

@@ -2,14 +2,14 @@
  * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
  * inside values sorted. Of a secret it holds whether it is set, its version and its source, whatever the fields hold.
  */
-import type { Call } from '../model/call.ts';
-import type { Change, Mention } from '../model/change.ts';
+import type { Call } from '../model/plan/call.ts';
+import type { Change, Mention } from '../model/plan/change.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import { blockingIds, isBlocking } from '../model/guard.ts';
-import type { Json } from '../model/json.ts';
-import { jsonPointer, toJsonPatch } from '../model/json-patch.ts';
-import type { Coverage, Plan } from '../model/plan.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import { blockingIds, isBlocking } from '../model/plan/guard.ts';
+import type { Json } from '../model/json/json.ts';
+import { jsonPointer, toJsonPatch } from '../model/json/json-patch.ts';
+import type { Coverage, Plan } from '../model/plan/plan.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 import { addressMembers } from './address-members.ts';
 import { bodyJson } from './call-body-json.ts';

@@ -3,9 +3,9 @@
  * fills is derived from it. Version 2: members may be added to it, none removed or given another meaning.
  */
 import { type Static, Type } from 'typebox';
-import { type GuardId, guardIds, type RiskGuard } from '../model/guard.ts';
-import type { Json } from '../model/json.ts';
-import { planVersion } from '../model/plan.ts';
+import { type GuardId, guardIds, type RiskGuard } from '../model/plan/guard.ts';
+import type { Json } from '../model/json/json.ts';
+import { planVersion } from '../model/plan/plan.ts';
 
 const closed = { additionalProperties: false };
 const count = Type.Integer({ minimum: 0 });

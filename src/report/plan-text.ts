@@ -2,12 +2,12 @@
  * A plan for a terminal: first its risks, then the changes in the order in which apply starts them, then what was left alone, what forbids
  * applying, what was looked at, and, last, because that is what stays on the screen, the summary and the digest.
  */
-import { formatAddress } from '../model/address.ts';
-import type { Change, Mention } from '../model/change.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Change, Mention } from '../model/plan/change.ts';
 import { counted } from '../model/counted.ts';
-import { isBlocking } from '../model/guard.ts';
-import type { Plan, PlanTarget } from '../model/plan.ts';
-import { apiRoots } from '../model/target.ts';
+import { isBlocking } from '../model/plan/guard.ts';
+import type { Plan, PlanTarget } from '../model/plan/plan.ts';
+import { apiRoots } from '../model/stack/target.ts';
 import { alike, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from './format-coverage.ts';

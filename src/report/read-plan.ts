@@ -2,13 +2,13 @@
  * A plan read back from its JSON: the inverse of `plan-json`, up to what JSON leaves out (the text of a manifest's line).
  * Nothing of it is ever sent: a plan that was read is shown, compared, and judged against a fresh one.
  */
-import { type Call, IdReference } from '../model/call.ts';
-import type { Change } from '../model/change.ts';
+import { type Call, IdReference } from '../model/plan/call.ts';
+import type { Change } from '../model/plan/change.ts';
 import type { Diagnostic, Place } from '../model/diagnostic.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Guard } from '../model/guard.ts';
-import { isJsonObject, type Json, type Path } from '../model/json.ts';
-import { type Plan, planVersion } from '../model/plan.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Guard } from '../model/plan/guard.ts';
+import { isJsonObject, type Json, type Path } from '../model/json/json.ts';
+import { type Plan, planVersion } from '../model/plan/plan.ts';
 import { bodyObject } from './call-body-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { DiagnosticJson, PlanJson } from './plan-schema.ts';

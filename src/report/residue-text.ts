@@ -2,12 +2,12 @@
  * What the plan that is made after an apply still wants: each field with what was sent and what the service returned
  * since. In that plan `before` is what was returned and `after` what was sent.
  */
-import { formatAddress } from '../model/address.ts';
-import type { Change } from '../model/change.ts';
+import { formatAddress } from '../model/resource/address.ts';
+import type { Change } from '../model/plan/change.ts';
 import { counted } from '../model/counted.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Outcome } from '../model/outcome.ts';
-import type { Plan } from '../model/plan.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
 import { formatPlace } from './change-text.ts';
 import { fieldLines } from './field-text.ts';
 import { fieldViews, formatPath } from './format-field.ts';

@@ -3,11 +3,11 @@
  * or why nothing can be written. YAML as a whole, with what only a person can do as comments.
  */
 import { dump } from 'js-yaml';
-import { type Address, parseAddress } from '../model/address.ts';
-import type { FieldChange } from '../model/field.ts';
-import type { Json, JsonObject } from '../model/json.ts';
+import { type Address, parseAddress } from '../model/resource/address.ts';
+import type { FieldChange } from '../model/kind/field.ts';
+import type { Json, JsonObject } from '../model/json/json.ts';
 import { secretWord } from '../model/known-secrets.ts';
-import type { HistoryChange, HistoryEntry } from '../model/ledger.ts';
+import type { HistoryChange, HistoryEntry } from '../model/stack/ledger.ts';
 import { formatSecret } from './format-value.ts';
 import { printable, printableJson } from './printable.ts';
 

@@ -2,10 +2,10 @@
  * What a plan amounts to, in words. The one place that may say "No changes", and it does so only of a plan whose look
  * was complete and that nothing forbids.
  */
-import type { Action, Change } from '../model/change.ts';
+import type { Action, Change } from '../model/plan/change.ts';
 import { counted } from '../model/counted.ts';
 import { hasErrors } from '../model/diagnostic.ts';
-import type { Plan, TargetCoverage } from '../model/plan.ts';
+import type { Plan, TargetCoverage } from '../model/plan/plan.ts';
 import { fewOf } from './layout.ts';
 import { printable } from './printable.ts';
 

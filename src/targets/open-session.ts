@@ -1,6 +1,6 @@
 /** One target during one run: a reader, and the reads that several kinds share, each made once. */
-import type { Session } from '../model/kind.ts';
-import type { Dialect, Target } from '../model/target.ts';
+import type { Session } from '../model/kind/kind.ts';
+import type { Dialect, Target } from '../model/stack/target.ts';
 import type { Reader } from '../model/wire.ts';
 
 export function openSession(about: {

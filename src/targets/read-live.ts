@@ -3,12 +3,12 @@
  * known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
  * from being looked at, and is left out of the plan: what was not looked at is not absent (rule 39).
  */
-import { type Address, type AddressText, formatAddress, parseAddress } from '../model/address.ts';
+import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind.ts';
-import type { Ledger, LedgerRecord } from '../model/ledger.ts';
-import type { DesiredResource } from '../model/resource.ts';
-import type { Target } from '../model/target.ts';
+import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
+import type { DesiredResource } from '../model/resource/resource.ts';
+import type { Target } from '../model/stack/target.ts';
 import { WireError } from '../model/wire.ts';
 
 export interface ReadInput {

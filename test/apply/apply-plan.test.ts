@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Call } from '../../src/model/call.ts';
-import type { Kind } from '../../src/model/kind.ts';
+import type { Call } from '../../src/model/plan/call.ts';
+import type { Kind } from '../../src/model/kind/kind.ts';
 import { WireError } from '../../src/model/wire.ts';
 import { house, registryOf } from '../plan/toy-kind.ts';
 import { at, desired, live, record, type World } from '../plan/toy-plan.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Fence } from '../../src/apply/fence.ts';
-import { LedgerConflict, LockLost } from '../../src/model/ledger.ts';
+import { LedgerConflict, LockLost } from '../../src/model/stack/ledger.ts';
 import { at, desired } from '../plan/toy-plan.ts';
 import { applyToys, type Script } from './toy-service.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
+import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
 import { at, desired } from '../plan/toy-plan.ts';
 import { applyToys } from './toy-service.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { resolveCall } from '../../src/apply/resolve-call.ts';
-import { type Call, IdReference, SecretReference } from '../../src/model/call.ts';
+import { type Call, IdReference, SecretReference } from '../../src/model/plan/call.ts';
 
 const call: Call = {
   id: 'Door/acme/front#write',

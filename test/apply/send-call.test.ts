@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Line, type Sent, sendCall } from '../../src/apply/send-call.ts';
-import type { Call } from '../../src/model/call.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { LiveResource, Spec } from '../../src/model/resource.ts';
+import type { Call } from '../../src/model/plan/call.ts';
+import type { Json } from '../../src/model/json/json.ts';
+import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
 import { house } from '../plan/toy-kind.ts';
 import { at, live } from '../plan/toy-plan.ts';

@@ -4,10 +4,10 @@
  */
 import { type Applied, type ApplyInput, applyPlan } from '../../src/apply/apply-plan.ts';
 import type { Fence } from '../../src/apply/fence.ts';
-import { formatAddress } from '../../src/model/address.ts';
-import type { ApplyEvent, Outcome } from '../../src/model/outcome.ts';
-import type { Ledger } from '../../src/model/ledger.ts';
-import type { LiveResource } from '../../src/model/resource.ts';
+import { formatAddress } from '../../src/model/resource/address.ts';
+import type { ApplyEvent, Outcome } from '../../src/model/plan/outcome.ts';
+import type { Ledger } from '../../src/model/stack/ledger.ts';
+import type { LiveResource } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
 import { toys } from '../plan/toy-kind.ts';
 import { inputOf, ledgerOf, planOf, type World } from '../plan/toy-plan.ts';

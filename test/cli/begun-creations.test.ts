@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { begunCreations } from '../../src/cli/begun-creations.ts';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/ledger.ts';
-import { formatIdentity, identityOf } from '../../src/model/target-identity.ts';
+import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/stack/ledger.ts';
+import { formatIdentity, identityOf } from '../../src/model/stack/target-identity.ts';
 import { toys } from '../plan/toy-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../plan/toy-plan.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type HeadInput, ledgerHead } from '../../src/cli/ledger-head.ts';
-import type { CommitOrder } from '../../src/model/commit-order.ts';
+import type { CommitOrder } from '../../src/model/stack/commit-order.ts';
 import { at, desired, ledgerOf, planOf, stack } from '../plan/toy-plan.ts';
 
 const before = { id: 'later' };

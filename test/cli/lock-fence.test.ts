@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { LockFence } from '../../src/cli/lock-fence.ts';
-import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/ledger.ts';
+import { type LedgerLock, LockLost, WaitEnded } from '../../src/model/stack/ledger.ts';
 import { lock } from '../ledger/kept-things.ts';
 
 /** A fence whose store answers when the test says so, at a time that the test sets. */

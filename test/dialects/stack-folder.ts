@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import { guardIds } from '../../src/model/guard.ts';
+import { guardIds } from '../../src/model/plan/guard.ts';
 import { type Ran, trueup } from '../captured-world.ts';
 
 export interface StackFolder {

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import type { ApprovedPlan } from '../../src/model/ledger.ts';
+import type { ApprovedPlan } from '../../src/model/stack/ledger.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, workspace } from './documents.ts';
 import { startTrueup } from './running.ts';

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import { isJsonObject, type Json } from '../../src/model/json.ts';
+import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import { openBench, toVersion1 } from './bench.ts';
 import { consumers, role, workspace } from './documents.ts';
 

@@ -4,7 +4,7 @@ import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import type { StackStore } from '../../src/model/ledger.ts';
+import type { StackStore } from '../../src/model/stack/ledger.ts';
 import type { PlanJson } from '../../src/report/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { git } from '../ledger/git-remote.ts';

@@ -97,7 +97,7 @@ describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
 
 it('an example of each place stands in the README', async () => {
   const { readFile } = await import('node:fs/promises');
-  const readme = await readFile(join(import.meta.dirname, '..', '..', 'README.md'), 'utf8');
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   for (const [, text = ''] of readme.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {
     const stack = await (await openBench()).checkout({ spec: { ledger: 'PLACE' } });
     const file = await readFile(join(stack.directory, 'trueup.yaml'), 'utf8');

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identifyRun } from '../../src/cli/identify-run.ts';
-import type { LedgerLock } from '../../src/model/ledger.ts';
+import type { LedgerLock } from '../../src/model/stack/ledger.ts';
 import { trueup } from '../captured-world.ts';
 import { type Checkout, secrets } from './bench.ts';
 import { held, open, storeOf } from './locked-stack.ts';

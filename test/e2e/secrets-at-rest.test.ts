@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, type Json } from '../../src/model/json.ts';
+import { canonicalText, type Json } from '../../src/model/json/json.ts';
 import type { PlanJson } from '../../src/report/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';

@@ -1,10 +1,10 @@
 // A kind made outside the program: bells of a service that speaks the workspaces API and has bells besides. It rings
 // for one workspace, which it names, and so depends on another kind of the same plan.
-import { type Address, formatAddress } from '../../src/model/address.ts';
-import type { Call } from '../../src/model/call.ts';
-import { isJsonObject, type Json } from '../../src/model/json.ts';
-import type { Kind, Session } from '../../src/model/kind.ts';
-import type { LiveResource, Spec } from '../../src/model/resource.ts';
+import { type Address, formatAddress } from '../../src/model/resource/address.ts';
+import type { Call } from '../../src/model/plan/call.ts';
+import { isJsonObject, type Json } from '../../src/model/json/json.ts';
+import type { Kind, Session } from '../../src/model/kind/kind.ts';
+import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { duration, scalar, set } from '../../src/plan/comparisons.ts';
 import { listWorkspaces } from '../../src/targets/workspaces/list-workspaces.ts';
 

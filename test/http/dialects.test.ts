@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { dialectNames, dialects, findDialect } from '../../src/http/dialects.ts';
 import { translate } from '../../src/http/translate.ts';
-import type { JsonObject } from '../../src/model/json.ts';
-import type { Dialect } from '../../src/model/target.ts';
+import type { JsonObject } from '../../src/model/json/json.ts';
+import type { Dialect } from '../../src/model/stack/target.ts';
 import { listen } from './loopback.ts';
 import { open, rolesTarget, workspacesTarget } from './open-for-test.ts';
 

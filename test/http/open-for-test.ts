@@ -2,7 +2,7 @@
 import { onTestFinished } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
 import { openTarget, type TargetConnection, type TargetOptions } from '../../src/http/open-target.ts';
-import type { Target } from '../../src/model/target.ts';
+import type { Target } from '../../src/model/stack/target.ts';
 import { WireError } from '../../src/model/wire.ts';
 import { FakeClock } from './fake-clock.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
 import { translate } from '../../src/http/translate.ts';
-import type { Json } from '../../src/model/json.ts';
+import type { Json } from '../../src/model/json/json.ts';
 
 const spoken = [...dialects.values()];
 const neutralNames = [...new Set(spoken.flatMap(({ rename }) => Object.keys(rename)))];

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { orderCommits } from '../../src/ledger/commit-order.ts';
 import { repositoryCommit } from '../../src/ledger/repository-commit.ts';
 import { matchFiles } from '../../src/manifest/match-files.ts';
-import type { CommitOrder } from '../../src/model/commit-order.ts';
+import type { CommitOrder } from '../../src/model/stack/commit-order.ts';
 import { git, type GitRemote, makeRemote } from './git-remote.ts';
 
 export interface CommitScene {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitLedger } from '../../src/ledger/git-ref.ts';
 import { repositoryCommit } from '../../src/ledger/repository-commit.ts';
-import type { StackStore } from '../../src/model/ledger.ts';
+import type { StackStore } from '../../src/model/stack/ledger.ts';
 import { git, makeRemote, stateOf } from './git-remote.ts';
 import { entry, ledger, lock } from './kept-things.ts';
 

@@ -1,5 +1,5 @@
 /** Ledgers, locks and history entries to be kept. */
-import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../src/model/ledger.ts';
+import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../src/model/stack/ledger.ts';
 
 export function ledger(serial: number, ...names: readonly string[]): Ledger {
   const record: LedgerRecord = { id: 'ws-1', origin: 'created', fields: { executionMode: 'remote' } };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import { LedgerConflict, LedgerError } from '../../src/model/ledger.ts';
+import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
 import { ledgerOf, record } from '../plan/toy-plan.ts';
 
 async function open() {

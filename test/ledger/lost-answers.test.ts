@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { gitLedger } from '../../src/ledger/git-ref.ts';
 import { postgresLedger } from '../../src/ledger/postgres.ts';
-import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
+import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
 import { makeRemote } from './git-remote.ts';
 import { ledger, lock } from './kept-things.ts';
 import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { gitLedger } from '../../src/ledger/git-ref.ts';
 import { localLedger } from '../../src/ledger/local-file.ts';
 import { postgresLedger } from '../../src/ledger/postgres.ts';
-import { LedgerConflict, type StackStore } from '../../src/model/ledger.ts';
+import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
 import { makeRemote } from './git-remote.ts';
 import { entry, ledger, lock } from './kept-things.ts';
 import { findPostgres, type PostgresServer, postgresIsRequired, startPostgres } from './postgres-server.ts';

@@ -3,7 +3,7 @@
  * are unique in a whole service, so each tenant has the same neighbours under ids of its own.
  */
 import type { OrganizationSeed } from '../../src/server/seed/seed.ts';
-import type { Json } from '../../src/model/json.ts';
+import type { Json } from '../../src/model/json/json.ts';
 
 export const neighbours = {
   pools: ['apool-1', 'apool-2'],

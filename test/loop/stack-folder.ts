@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
-import type { Json, JsonObject } from '../../src/model/json.ts';
+import type { Json, JsonObject } from '../../src/model/json/json.ts';
 import { type Ran, trueup } from '../captured-world.ts';
 import type { StackDraft } from './arbitrary-stack.ts';
 import { inTenant } from './neighbours.ts';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parseDocuments } from '../../src/manifest/parse-documents.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import { isWritten, placeIn, typedText, type YamlDocument } from '../../src/manifest/yaml-document.ts';
-import type { Json, Path } from '../../src/model/json.ts';
+import type { Json, Path } from '../../src/model/json/json.ts';
 
 function parse(text: string, number = 0): YamlDocument {
   const { documents, diagnostics } = parseDocuments(createSourceText('a.yaml', text));

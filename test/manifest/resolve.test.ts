@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DesiredResource } from '../../src/model/resource.ts';
+import type { DesiredResource } from '../../src/model/resource/resource.ts';
 import { plainStack, readOne } from './manifest-folder.ts';
 
 const head = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\n';

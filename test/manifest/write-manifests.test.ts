@@ -6,9 +6,9 @@ import { kinds } from '../../src/kinds/index.ts';
 import { parseDocuments } from '../../src/manifest/parse-documents.ts';
 import { createSourceText } from '../../src/manifest/source-text.ts';
 import { type ManifestDraft, writeManifests } from '../../src/manifest/write-manifests.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { Kind } from '../../src/model/kind.ts';
-import type { Spec } from '../../src/model/resource.ts';
+import type { Json } from '../../src/model/json/json.ts';
+import type { Kind } from '../../src/model/kind/kind.ts';
+import type { Spec } from '../../src/model/resource/resource.ts';
 
 const workspace = kinds.get('Workspace') as Kind;
 const schema = '../schemas/workspace.schema.json';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Kind } from '../../src/model/kind.ts';
+import type { Kind } from '../../src/model/kind/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { house, registryOf } from './toy-kind.ts';
 import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from './toy-plan.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CommitOrder } from '../../src/model/commit-order.ts';
+import type { CommitOrder } from '../../src/model/stack/commit-order.ts';
 import { at, desired } from './toy-plan.ts';
 import { guardsOf } from './watched-toys.ts';
 

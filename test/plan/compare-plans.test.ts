@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../src/model/change.ts';
+import type { Change } from '../../src/model/plan/change.ts';
 import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
 import { atomsOf, digestOf as digest, type PlanMeaning } from '../../src/plan/digest.ts';
 import { readAtoms } from '../../src/plan/read-atoms.ts';

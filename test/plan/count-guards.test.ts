@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAddress } from '../../src/model/address.ts';
+import { formatAddress } from '../../src/model/resource/address.ts';
 import { at, desired, live, record, type World } from './toy-plan.ts';
 import { type Crowd, crowd, fired, guardsOf } from './watched-toys.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { FieldChange } from '../../src/model/field.ts';
-import { isJsonObject, type Json } from '../../src/model/json.ts';
-import type { Spec } from '../../src/model/resource.ts';
+import type { FieldChange } from '../../src/model/kind/field.ts';
+import { isJsonObject, type Json } from '../../src/model/json/json.ts';
+import type { Spec } from '../../src/model/resource/resource.ts';
 import { canonicalSpec } from '../../src/plan/canonical-spec.ts';
 import { type DiffInput, diff } from '../../src/plan/diff.ts';
 import { houseSpec, liveHouse, rewritten } from './arbitrary-toys.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/model/change.ts';
-import type { FieldChange } from '../../src/model/field.ts';
-import type { PlanTarget } from '../../src/model/plan.ts';
+import type { Change } from '../../src/model/plan/change.ts';
+import type { FieldChange } from '../../src/model/kind/field.ts';
+import type { PlanTarget } from '../../src/model/plan/plan.ts';
 import { digestOf } from '../../src/plan/digest.ts';
 import { houseSpec, liveHouse, rewritten } from './arbitrary-toys.ts';
 import { at, desired, live, planOf, record } from './toy-plan.ts';

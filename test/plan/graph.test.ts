@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Call, IdReference } from '../../src/model/call.ts';
-import type { Change } from '../../src/model/change.ts';
+import { type Call, IdReference } from '../../src/model/plan/call.ts';
+import type { Change } from '../../src/model/plan/change.ts';
 import { orderChanges } from '../../src/plan/graph.ts';
 import { at } from './toy-plan.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { blockingIds, type GuardId } from '../../src/model/guard.ts';
-import type { Kind } from '../../src/model/kind.ts';
-import type { Spec } from '../../src/model/resource.ts';
-import type { Guards } from '../../src/model/target.ts';
+import { blockingIds, type GuardId } from '../../src/model/plan/guard.ts';
+import type { Kind } from '../../src/model/kind/kind.ts';
+import type { Spec } from '../../src/model/resource/resource.ts';
+import type { Guards } from '../../src/model/stack/target.ts';
 import { registryOf } from './toy-kind.ts';
 import { at, changeAt, desired, live, planOf, record, type World } from './toy-plan.ts';
 import { closes, crowd, fired, guardsOf, opens, watchedDoor, watchedToys } from './watched-toys.ts';

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import { formatAddress } from '../../src/model/address.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { Spec } from '../../src/model/resource.ts';
+import { formatAddress } from '../../src/model/resource/address.ts';
+import type { Json } from '../../src/model/json/json.ts';
+import type { Spec } from '../../src/model/resource/resource.ts';
 import type { Planning } from '../../src/plan/build-plan.ts';
 import { atomsOf } from '../../src/plan/digest.ts';
 import { type Judgement, judgeApproval } from '../../src/plan/judge-approval.ts';

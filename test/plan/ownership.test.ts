@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { formatAddress } from '../../src/model/address.ts';
-import type { Metadata } from '../../src/model/resource.ts';
+import { formatAddress } from '../../src/model/resource/address.ts';
+import type { Metadata } from '../../src/model/resource/resource.ts';
 import {
   at,
   changeAt,

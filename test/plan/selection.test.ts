@@ -1,8 +1,8 @@
 /** A part of a stack is planned: what is not in it is left as it is, whoever owns it (rule 41). */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatAddress } from '../../src/model/address.ts';
-import type { DesiredResource } from '../../src/model/resource.ts';
+import { formatAddress } from '../../src/model/resource/address.ts';
+import type { DesiredResource } from '../../src/model/resource/resource.ts';
 import { judgeApproval } from '../../src/plan/judge-approval.ts';
 import { findLeaving } from '../../src/plan/leaving.ts';
 import { at, deeds, desired, inputOf, live, planOf, record, type World } from './toy-plan.ts';

@@ -1,12 +1,12 @@
 /** Pieces of plans about toys: each test fills in only what it is about. */
-import { type Address, formatAddress } from '../../src/model/address.ts';
-import type { Change } from '../../src/model/change.ts';
-import { parseClaim } from '../../src/model/claim.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { LiveSet } from '../../src/model/kind.ts';
-import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
-import type { DesiredResource, LiveResource, Metadata, Spec } from '../../src/model/resource.ts';
-import type { Stack, Target } from '../../src/model/target.ts';
+import { type Address, formatAddress } from '../../src/model/resource/address.ts';
+import type { Change } from '../../src/model/plan/change.ts';
+import { parseClaim } from '../../src/model/resource/claim.ts';
+import type { Json } from '../../src/model/json/json.ts';
+import type { LiveSet } from '../../src/model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../src/model/resource/resource.ts';
+import type { Stack, Target } from '../../src/model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../src/plan/build-plan.ts';
 import type { FormerStack, SceneInput } from '../../src/plan/scene.ts';
 import { toys } from './toy-kind.ts';

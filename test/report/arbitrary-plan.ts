@@ -1,21 +1,21 @@
 /** Random plans, diagnostics and outcomes whose every text may hold what a hostile live name could hold. */
 import fc from 'fast-check';
-import type { Address } from '../../src/model/address.ts';
+import type { Address } from '../../src/model/resource/address.ts';
 import {
   type Call,
   type CallObject,
   type CallValue,
   IdReference,
   SecretReference,
-} from '../../src/model/call.ts';
-import type { Change, Mention } from '../../src/model/change.ts';
+} from '../../src/model/plan/call.ts';
+import type { Change, Mention } from '../../src/model/plan/change.ts';
 import type { Diagnostic, Place } from '../../src/model/diagnostic.ts';
-import type { FieldChange, Shape } from '../../src/model/field.ts';
-import { type Guard, guardDefaults } from '../../src/model/guard.ts';
-import type { Json } from '../../src/model/json.ts';
-import type { Outcome } from '../../src/model/outcome.ts';
-import { type Coverage, type Plan, planVersion } from '../../src/model/plan.ts';
-import type { Risk } from '../../src/model/risk.ts';
+import type { FieldChange, Shape } from '../../src/model/kind/field.ts';
+import { type Guard, guardDefaults } from '../../src/model/plan/guard.ts';
+import type { Json } from '../../src/model/json/json.ts';
+import type { Outcome } from '../../src/model/plan/outcome.ts';
+import { type Coverage, type Plan, planVersion } from '../../src/model/plan/plan.ts';
+import type { Risk } from '../../src/model/plan/risk.ts';
 
 export const hostileText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }),

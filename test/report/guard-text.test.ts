@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Concern, Guard } from '../../src/model/guard.ts';
+import type { Concern, Guard } from '../../src/model/plan/guard.ts';
 import { guardSummary } from '../../src/report/guard-text.ts';
 import { plain } from '../../src/report/paint.ts';
 import { planJson } from '../../src/report/plan-json.ts';

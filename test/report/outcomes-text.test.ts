@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Outcome, OutcomeKind } from '../../src/model/outcome.ts';
+import type { Outcome, OutcomeKind } from '../../src/model/plan/outcome.ts';
 import { renderOutcomesJson } from '../../src/report/outcomes-json.ts';
 import { renderEvent, renderOutcomes } from '../../src/report/outcomes-text.ts';
 import { plain } from '../../src/report/paint.ts';

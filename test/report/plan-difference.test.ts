@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { FieldChange } from '../../src/model/field.ts';
-import type { PlanDifference } from '../../src/model/plan-difference.ts';
+import type { FieldChange } from '../../src/model/kind/field.ts';
+import type { PlanDifference } from '../../src/model/plan/plan-difference.ts';
 import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
 import { plain } from '../../src/report/paint.ts';
 import { renderPlanDifferenceJson } from '../../src/report/plan-difference-json.ts';

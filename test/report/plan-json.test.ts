@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Json } from '../../src/model/json.ts';
+import type { Json } from '../../src/model/json/json.ts';
 import { plain } from '../../src/report/paint.ts';
 import { renderPlanJson } from '../../src/report/plan-json.ts';
 import { planSchema, type PlanJson } from '../../src/report/plan-schema.ts';
@@ -9,7 +9,7 @@ import { renderPlan } from '../../src/report/plan-text.ts';
 import { renderResidue } from '../../src/report/residue-text.ts';
 import { anyPlan } from './arbitrary-plan.ts';
 import { call, change, plan } from './small-plan.ts';
-import { IdReference, SecretReference } from '../../src/model/call.ts';
+import { IdReference, SecretReference } from '../../src/model/plan/call.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson>(planSchema);
 const parsed = (text: string) => JSON.parse(text) as PlanJson;

@@ -1,11 +1,11 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import type { Change } from '../../src/model/change.ts';
-import type { FieldChange } from '../../src/model/field.ts';
+import type { Change } from '../../src/model/plan/change.ts';
+import type { FieldChange } from '../../src/model/kind/field.ts';
 import { colourful, plain } from '../../src/report/paint.ts';
 import { renderPlan } from '../../src/report/plan-text.ts';
 import { call, change, place, plan, problem } from './small-plan.ts';
-import { IdReference, SecretReference } from '../../src/model/call.ts';
+import { IdReference, SecretReference } from '../../src/model/plan/call.ts';
 
 const paint = plain;
 

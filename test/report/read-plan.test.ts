@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileSchema } from '../../src/manifest/compile-schema.ts';
-import type { Call } from '../../src/model/call.ts';
-import type { Plan } from '../../src/model/plan.ts';
+import type { Call } from '../../src/model/plan/call.ts';
+import type { Plan } from '../../src/model/plan/plan.ts';
 import { planJson, renderPlanJson } from '../../src/report/plan-json.ts';
 import { checksumOf } from '../../src/report/plan-checksum.ts';
 import { planSchema } from '../../src/report/plan-schema.ts';
 import { type ReadPlan, readPlan } from '../../src/report/read-plan.ts';
 import { anyPlan } from './arbitrary-plan.ts';
 import { call, change, place, plan, problem } from './small-plan.ts';
-import { IdReference } from '../../src/model/call.ts';
+import { IdReference } from '../../src/model/plan/call.ts';
 
 function read(text: string): ReadPlan {
   const errors = compileSchema(planSchema, () => planSchema);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { loadAll } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
-import type { FieldChange } from '../../src/model/field.ts';
-import type { HistoryChange } from '../../src/model/ledger.ts';
+import type { FieldChange } from '../../src/model/kind/field.ts';
+import type { HistoryChange } from '../../src/model/stack/ledger.ts';
 import { renderRevert } from '../../src/report/revert-text.ts';
 import { entry } from '../ledger/kept-things.ts';
 

@@ -1,7 +1,7 @@
 /** How often a large ledger is written: it is written whole, so once for each outcome would be quadratic. */
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
-import type { Ledger, LedgerRecord } from '../../src/model/ledger.ts';
+import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
 import { names } from './counted-stack.ts';
 
 const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });

@@ -2,11 +2,11 @@
 import { counted } from '../../model/counted.ts';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
-import { type AddressText, formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Registry } from '../../model/kind.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import type { Stack, Target } from '../../model/target.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { Ledger } from '../../model/stack/ledger.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
 import { printable } from '../../report/printable.ts';
 import { type Connected, connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';

@@ -1,5 +1,5 @@
 /** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
-import { type HistoryEntry, LedgerError } from '../../model/ledger.ts';
+import { type HistoryEntry, LedgerError } from '../../model/stack/ledger.ts';
 import { renderEntryJson, renderHistoryJson } from '../../report/history-json.ts';
 import { renderEntry, renderHistory } from '../../report/history-text.ts';
 import { renderRevert } from '../../report/revert-text.ts';

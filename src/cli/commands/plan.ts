@@ -1,7 +1,7 @@
 /** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
-import type { Plan } from '../../model/plan.ts';
+import type { Plan } from '../../model/plan/plan.ts';
 import { renderPlanJson } from '../../report/plan-json.ts';
 import { renderPlan } from '../../report/plan-text.ts';
 import { printable } from '../../report/printable.ts';

@@ -2,13 +2,13 @@
  * `trueup recover --moved TARGET [path]`: a target is another place by now, and the ledger keeps of it what the new place
  * proves (rule 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
  */
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Ledger, LedgerRecord, StackStore } from '../../model/ledger.ts';
-import type { DesiredResource } from '../../model/resource.ts';
-import type { Stack, Target } from '../../model/target.ts';
-import { formatIdentity, identityOf } from '../../model/target-identity.ts';
+import type { Ledger, LedgerRecord, StackStore } from '../../model/stack/ledger.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
+import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
 import { type CarriedOver, carryOver } from '../../plan/carry-over.ts';
 import type { PlanInput } from '../../plan/build-plan.ts';
 import {

@@ -3,11 +3,11 @@
  * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
  */
 import { completeRecord } from '../../apply/complete-record.ts';
-import { type AddressText, formatAddress, parseAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
-import type { Registry } from '../../model/kind.ts';
-import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/ledger.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '../../model/stack/ledger.ts';
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { identitiesAfter } from '../../plan/moved-targets.ts';
 import { type Recovered, recoverRecords } from '../../plan/recover-records.ts';

@@ -2,8 +2,8 @@
  * `trueup unlock --id ID [path]`: takes away a lock whose run is over. The id says which one, so that no other can go;
  * a run that was not over after all can write neither ledger nor targets afterwards.
  */
-import type { LedgerLock, StackStore } from '../../model/ledger.ts';
-import type { Stack } from '../../model/target.ts';
+import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
+import type { Stack } from '../../model/stack/target.ts';
 import { lockLines } from '../../report/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { hearStops } from '../hear-stops.ts';

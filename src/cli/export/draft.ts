@@ -4,12 +4,12 @@
  */
 import { mergeDefaults } from '../../manifest/merge-defaults.ts';
 import type { ManifestDraft } from '../../manifest/write-manifests.ts';
-import { type Address, type AddressText, formatAddress } from '../../model/address.ts';
-import { sameJson } from '../../model/json.ts';
-import type { Kind, Registry, ShortForm } from '../../model/kind.ts';
+import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { sameJson } from '../../model/json/json.ts';
+import type { Kind, Registry, ShortForm } from '../../model/kind/kind.ts';
 import type { KnownSecrets } from '../../model/known-secrets.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
-import type { Stack } from '../../model/target.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { Stack } from '../../model/stack/target.ts';
 import { canonicalSpec } from '../../plan/canonical-spec.ts';
 import { exportSpec } from '../../plan/export-spec.ts';
 import type { ExportedTarget } from './read.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../ledger/state-folder.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/write-manifests.ts';
-import { kebabCase } from '../../model/field-names.ts';
+import { kebabCase } from '../../model/kind/field-names.ts';
 import type { DraftedManifest } from './draft.ts';
 
 export const groupings = ['per-resource', 'per-kind', 'one-file'] as const;

@@ -2,10 +2,10 @@
  * Reads what an export is about: first the resources that stand for themselves, in bulk, then the parts of those that
  * were chosen. Only GET and LIST go over the wire.
  */
-import { type AddressText, formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
-import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import type { ConnectedTarget } from '../connect.ts';
 import type { ReadProgress } from './progress.ts';
 import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';

@@ -2,14 +2,14 @@
  * Which live resources an export is about: those that the filters name, less those that somebody owns already. A part of
  * a resource goes wherever its whole goes.
  */
-import { type AddressText, formatAddress } from '../../model/address.ts';
-import { isJsonObject, ownMember } from '../../model/json.ts';
-import type { Kind } from '../../model/kind.ts';
-import type { Ledger } from '../../model/ledger.ts';
-import { matchesPattern } from '../../model/name-pattern.ts';
-import { ownsName } from '../../model/owned-names.ts';
-import type { LiveResource } from '../../model/resource.ts';
-import type { Stack, Target } from '../../model/target.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { isJsonObject, ownMember } from '../../model/json/json.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { Ledger } from '../../model/stack/ledger.ts';
+import { matchesPattern } from '../../model/kind/name-pattern.ts';
+import { ownsName } from '../../model/resource/owned-names.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
 
 export interface Filters {
   /** patterns with `*`; none: every name */

@@ -2,11 +2,11 @@
  * The request that carries out a change of the config: one write with every field, because whatever is left out goes
  * back to its default (wire/cluster-auth 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
  */
-import { formatAddress } from '../../model/address.ts';
-import { type CallObject, SecretReference } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import { type CallObject, SecretReference } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { mountSegments } from '../../targets/cluster-auth/mount.ts';
 import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';

@@ -1,8 +1,8 @@
 /** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
-import { isJsonObject } from '../../model/json.ts';
-import type { Finding, Others } from '../../model/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource.ts';
-import type { Dialect } from '../../model/target.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Finding, Others } from '../../model/kind/kind.ts';
+import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import { pemBlocks } from './pem-blocks.ts';
 
 type Rule = (spec: Spec, dialect: Dialect) => readonly Finding[];

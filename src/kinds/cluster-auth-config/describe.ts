@@ -2,8 +2,8 @@
  * A live config as a manifest would say it (for exports). The reviewer JWT is a secret that no read tells and no export
  * holds: whether there is one is said, and how to say where it comes from.
  */
-import type { Description } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { Description } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 
 export function describe({ spec, facts }: LiveResource): Description {
   // Null is the answer that there is none, which is what a manifest that leaves it out means as well.

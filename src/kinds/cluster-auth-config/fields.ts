@@ -2,7 +2,7 @@
  * How each field of the config compares, and its default: what every write that leaves it out brings back
  * (wire/cluster-auth 2.2).
  */
-import type { FieldTable } from '../../model/field.ts';
+import type { FieldTable } from '../../model/kind/field.ts';
 import { pem, pemSet, scalar, secretVersion, wordOr } from '../../plan/comparisons.ts';
 
 export const fields: FieldTable = {

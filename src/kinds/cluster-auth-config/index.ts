@@ -1,6 +1,6 @@
 /** The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One a target, replaced whole. */
-import { jsonSchema } from '../../model/json-schema.ts';
-import type { Kind } from '../../model/kind.ts';
+import { jsonSchema } from '../../model/kind/json-schema.ts';
+import type { Kind } from '../../model/kind/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';

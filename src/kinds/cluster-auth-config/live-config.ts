@@ -1,8 +1,8 @@
 /** A config as a mount answers it, in the shape of a manifest's spec; what is not as this method answers is none. Pure. */
-import type { Address } from '../../model/address.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
 import { mountWords } from '../../targets/cluster-auth/mount.ts';
 import { answeredFields } from '../../targets/cluster-auth/wire-fields.ts';

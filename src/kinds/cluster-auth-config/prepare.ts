@@ -3,10 +3,10 @@
  * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (rule 16).
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
-import type { Meeting, Prepared } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalDefault } from '../../plan/canonical-spec.ts';
 import { diff } from '../../plan/diff.ts';
 import { fields } from './fields.ts';

@@ -1,7 +1,7 @@
 /** Reads the one config of a mount. A config that nobody declares or recorded is nobody's concern and is not asked for. */
-import { type Address, formatAddress } from '../../model/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
 import { mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
 import {

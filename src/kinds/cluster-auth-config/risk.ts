@@ -2,9 +2,9 @@
  * What a change of the config does to whose JWTs are believed. Pure. Trusting another cluster, another key or another
  * issuer widens as far as anyone can tell here; only dropping trust narrows.
  */
-import type { Json } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
-import type { Risk } from '../../model/risk.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
 

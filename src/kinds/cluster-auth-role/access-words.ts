@@ -1,7 +1,7 @@
 /** Who a role admits and what they get, in words: names × namespaces, policies, lifetime, audience. Pure. */
-import { formatDuration } from '../../model/duration.ts';
-import type { Json } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
+import { formatDuration } from '../../model/kind/duration.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';

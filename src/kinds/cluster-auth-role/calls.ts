@@ -3,13 +3,13 @@
  * over what is live, zeros spelt out and the selector always in, for the service resets that one field by itself
  * whenever it is left out (rule 17; wire/cluster-auth 2.5).
  */
-import { type Address, formatAddress } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
-import type { Spec } from '../../model/resource.ts';
-import { isNarrowing } from '../../model/risk.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import { isNarrowing } from '../../model/plan/risk.ts';
 import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
 import { mountSegments } from '../../targets/cluster-auth/mount.ts';
 import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';

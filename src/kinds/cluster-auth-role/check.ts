@@ -2,10 +2,10 @@
  * What the service would refuse about a role, found offline and in the service's own words (wire/cluster-auth 2.5), and what it
  * takes although nobody can have meant it. A rule says nothing about values that the schema refuses.
  */
-import { formatDuration, parseDuration } from '../../model/duration.ts';
-import type { Json } from '../../model/json.ts';
-import type { Finding } from '../../model/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource.ts';
+import { formatDuration, parseDuration } from '../../model/kind/duration.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Finding } from '../../model/kind/kind.ts';
+import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { isAddressBlock } from './address-block.ts';
 import { NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectorProblem, selectsEverything } from './namespace-selector.ts';

@@ -2,7 +2,7 @@
  * How each field of a role compares, and the service's default of it. Defaults are what a role created without the
  * field reads back (wire/cluster-auth 5.3, 2.5, 2.7).
  */
-import type { Field, FieldTable } from '../../model/field.ts';
+import type { Field, FieldTable } from '../../model/kind/field.ts';
 import { cidrSet, duration, scalar, set, wordOr } from '../../plan/comparisons.ts';
 
 /** Who is admitted: these names, from the namespaces of the list and those that the selector matches. */

@@ -1,6 +1,6 @@
 /** The deprecated `policies` of a role, folded into `tokenPolicies` as the service folds them (wire/cluster-auth 2.4-2.6). */
-import type { Json } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 
 /** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
 export function foldPolicies(spec: Spec): Spec {

@@ -2,7 +2,7 @@
  * A role that was listed and is not to be read: deleted in between, or a service that contradicts itself. A second list
  * decides, one for the whole read: what it still names was not looked at, and that is not absent (rules 8, 39).
  */
-import type { Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { listRoles } from './list-roles.ts';
 
 /** @returns of those that are not certainly gone, why nobody knows how they stand */

@@ -1,6 +1,6 @@
 /** The kind ClusterAuthRole: which service accounts may log in at a mount, and what token they get. */
-import { jsonSchema } from '../../model/json-schema.ts';
-import type { Kind } from '../../model/kind.ts';
+import { jsonSchema } from '../../model/kind/json-schema.ts';
+import type { Kind } from '../../model/kind/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields } from './fields.ts';

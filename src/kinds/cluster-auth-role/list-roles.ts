@@ -1,5 +1,5 @@
 /** The names of all roles of a mount, by the verb LIST or by its spelling as a GET. */
-import type { Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { mountPath } from '../../targets/cluster-auth/mount.ts';
 import { mountAnswer } from '../../targets/cluster-auth/mount-answer.ts';

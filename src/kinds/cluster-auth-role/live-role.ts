@@ -1,8 +1,8 @@
 /** A role as a mount answers it, in the shape of a manifest's spec. Pure. */
-import type { Address } from '../../model/address.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../plan/canonical-spec.ts';
 import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
 import { answeredFields, wireFieldNames } from '../../targets/cluster-auth/wire-fields.ts';

@@ -3,9 +3,9 @@
  * service would refuse beside the declared ones, and consequences for who logs in. It changes no comparison.
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { type Json, sameJson } from '../../model/json.ts';
-import type { Meeting, Prepared } from '../../model/kind.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import { type Json, sameJson } from '../../model/json/json.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../plan/canonical-spec.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { findConflicts } from './check.ts';

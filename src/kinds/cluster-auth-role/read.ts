@@ -3,11 +3,11 @@
  * target owns (rule 11). Roles of nobody's concern are counted and not read. A mount of another method is not looked at
  * as if it were ours (rule 38).
  */
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import { ownsName } from '../../model/owned-names.ts';
-import type { LiveResource } from '../../model/resource.ts';
-import type { Target } from '../../model/target.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { ownsName } from '../../model/resource/owned-names.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Target } from '../../model/stack/target.ts';
 import { mountPath, mountWords } from '../../targets/cluster-auth/mount.ts';
 import {
   isUnsupportedPath,

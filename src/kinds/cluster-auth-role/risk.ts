@@ -2,12 +2,12 @@
  * What a change of a role does to who gets in, with what and for how long. Pure. It looks at one field at a time and
  * calls wider whatever it cannot prove narrower; `before` undefined is a new role, `after` undefined a deleted one.
  */
-import { formatDuration } from '../../model/duration.ts';
-import type { RiskGuard } from '../../model/guard.ts';
-import type { Json } from '../../model/json.ts';
-import { matchesPattern } from '../../model/name-pattern.ts';
-import type { Spec } from '../../model/resource.ts';
-import type { Risk } from '../../model/risk.ts';
+import { formatDuration } from '../../model/kind/duration.ts';
+import type { RiskGuard } from '../../model/plan/guard.ts';
+import type { Json } from '../../model/json/json.ts';
+import { matchesPattern } from '../../model/kind/name-pattern.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import {
   admitsAll,

@@ -2,11 +2,11 @@
  * The requests that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
  * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (rule 15).
  */
-import type { Address } from '../../model/address.ts';
-import type { Call, CallObject, IdReference } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Call, CallObject, IdReference } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import {
   callId,

@@ -1,7 +1,7 @@
 /** The rules about consumers that no schema can say (wire/workspaces 5.5). Offline. */
-import type { Json } from '../../model/json.ts';
-import type { Finding, Others } from '../../model/kind.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Finding, Others } from '../../model/kind/kind.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 
 export function check({ address, spec }: DesiredResource, others: Others): readonly Finding[] {

@@ -1,6 +1,6 @@
 /** Edges as they stand in facts and marks: consumer name to workspace id. Identity is the id, for a name can move. */
-import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 
 export function edgesOf(value: Json | undefined): ReadonlyMap<string, string> {
   if (!isJsonObject(value)) return new Map();

@@ -1,6 +1,6 @@
 /** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
-import { jsonSchema } from '../../model/json-schema.ts';
-import type { Kind } from '../../model/kind.ts';
+import { jsonSchema } from '../../model/kind/json-schema.ts';
+import type { Kind } from '../../model/kind/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { namesOfWorkspaces } from '../../targets/workspaces/workspace-name.ts';
 import { calls } from './calls.ts';

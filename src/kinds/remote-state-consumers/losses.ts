@@ -1,6 +1,6 @@
 /** Who loses access to a state when its workspace is deleted: whoever may read it now and outlives it. Pure. */
-import type { Address } from '../../model/address.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { edgesOf } from './edges.ts';
 

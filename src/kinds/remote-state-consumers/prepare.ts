@@ -2,9 +2,9 @@
  * Live consumers under the names that the manifests have for them, and what is to be compared while the state is still
  * shared with everyone: then nobody can tell which consumers there are besides (rule 15).
  */
-import { formatAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 

@@ -1,7 +1,7 @@
 /** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (rule 10). */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
-import type { Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 

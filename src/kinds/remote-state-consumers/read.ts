@@ -3,9 +3,9 @@
  * request for each hundred consumers, none where state is shared more widely, for then the service would list the whole
  * organization (rule 10).
  */
-import { type Address, formatAddress } from '../../model/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
 import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';

@@ -1,6 +1,6 @@
 /** Who goes on reading a state once its workspace is let go: the consumers that we let in, and that still are. Pure. */
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { edgesOf } from './edges.ts';
 
 export function remains({ marks = {} }: LedgerRecord, live?: LiveResource): readonly string[] {

@@ -1,6 +1,6 @@
 /** The spec of a RemoteStateConsumers as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/nullable.ts';
+import { nullable } from '../../model/kind/nullable.ts';
 
 export const remoteStateConsumersSpec = Type.Object(
   {

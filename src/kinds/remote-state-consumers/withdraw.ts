@@ -1,9 +1,9 @@
 /** What the ledger remembers of consumers, and what of them goes when their document is gone (rules 15, 25). */
 
-import type { Json } from '../../model/json.ts';
-import type { MarkContext } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { MarkContext } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 
 /**

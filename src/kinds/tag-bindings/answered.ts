@@ -2,9 +2,9 @@
  * What the answer to a write tells of tag bindings: an addition is answered with the bindings that it made. A document of
  * the workspace, which answers all other writes, holds none (rule 40).
  */
-import type { Call } from '../../model/call.ts';
-import { isJsonObject } from '../../model/json.ts';
-import type { Answered } from '../../model/kind.ts';
+import type { Call } from '../../model/plan/call.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Answered } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { boundTags } from '../../targets/workspaces/bound-tags.ts';
 

@@ -3,11 +3,11 @@
  * pure additions go; anything else replaces the whole set, claim included, and so relies on the set that was read: there
  * is no way to delete one tag, and no way to write only if nobody else did (rule 14).
  */
-import type { Address } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import type { Json } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
 import {

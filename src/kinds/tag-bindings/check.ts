@@ -1,9 +1,9 @@
 /** The rules about tag bindings that no schema can say (wire/workspaces 1.5.17; rule 14). Offline. */
-import { claimKey } from '../../model/claim.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Finding } from '../../model/kind.ts';
-import { matchesPattern } from '../../model/name-pattern.ts';
-import type { DesiredResource } from '../../model/resource.ts';
+import { claimKey } from '../../model/resource/claim.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { Finding } from '../../model/kind/kind.ts';
+import { matchesPattern } from '../../model/kind/name-pattern.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
 import {
   longestKey,
   longestValue,

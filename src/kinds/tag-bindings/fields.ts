@@ -1,5 +1,5 @@
 /** How the fields of a TagBindings compare: key by key. */
-import type { FieldTable } from '../../model/field.ts';
+import type { FieldTable } from '../../model/kind/field.ts';
 import { set, stringMap } from '../../plan/comparisons.ts';
 
 export const fields: FieldTable = {

@@ -1,7 +1,7 @@
 /** The tags of a workspace that are not of the document's set: the service's own, and those it keeps for others (rule 14). */
-import type { Json } from '../../model/json.ts';
-import { matchesPattern } from '../../model/name-pattern.ts';
-import type { Spec } from '../../model/resource.ts';
+import type { Json } from '../../model/json/json.ts';
+import { matchesPattern } from '../../model/kind/name-pattern.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
 import { isReserved } from '../../targets/workspaces/tag-rules.ts';
 

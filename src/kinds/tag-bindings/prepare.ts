@@ -1,7 +1,7 @@
 /** Takes out of the live tags what is not of the document's set, and foresees a set that does not fit. */
-import { formatAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Meeting, Prepared } from '../../model/kind.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import { asTags } from '../../targets/workspaces/bound-tags.ts';
 import { mostTags } from '../../targets/workspaces/tag-rules.ts';
 import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';

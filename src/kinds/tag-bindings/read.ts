@@ -1,8 +1,8 @@
 /** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (rule 9). */
-import { type Address, formatAddress } from '../../model/address.ts';
-import { parseClaim } from '../../model/claim.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { parseClaim } from '../../model/resource/claim.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
 import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
 import { placeParts } from '../../targets/workspaces/place-parts.ts';

@@ -3,11 +3,11 @@
  * fields that it may have written and no others, for an earlier answer knows nothing of what a later call does. A lock and
  * a retention policy are compared in ways of their own (rules 12, 18, 40).
  */
-import { type Call, isCallObject } from '../../model/call.ts';
-import { kebabCase } from '../../model/field-names.ts';
-import { isJsonObject } from '../../model/json.ts';
-import type { Answered } from '../../model/kind.ts';
-import type { Spec } from '../../model/resource.ts';
+import { type Call, isCallObject } from '../../model/plan/call.ts';
+import { kebabCase } from '../../model/kind/field-names.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Answered } from '../../model/kind/kind.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';

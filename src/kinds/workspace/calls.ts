@@ -1,6 +1,6 @@
 /** The requests that carry out a change of a workspace. Pure. */
-import type { Change } from '../../model/change.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { createCalls } from './create-calls.ts';
 import { deleteCalls, releaseCalls } from './remove-calls.ts';
 import { updateCalls } from './update-calls.ts';

@@ -1,7 +1,7 @@
 /** The rules about one workspace that no schema can say (wire/workspaces 5.4, 2.1). Offline. */
-import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Finding } from '../../model/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { Finding } from '../../model/kind/kind.ts';
+import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { checkExecution } from './check-execution.ts';
 import { checkTriggers } from './check-triggers.ts';
 

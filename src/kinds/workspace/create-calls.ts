@@ -2,12 +2,12 @@
  * Creating a workspace: one POST with claim, birth mark and the tags of the peer document, so that no instant exists in
  * which a workspace of ours is unclaimed (rule 20); then what only an existing workspace takes, the lock last.
  */
-import { type Address, formatAddress } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import { birthMark, formatClaim } from '../../model/claim.ts';
-import { isJsonObject, type JsonObject } from '../../model/json.ts';
-import type { CallContext } from '../../model/kind.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import { birthMark, formatClaim } from '../../model/resource/claim.ts';
+import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
+import type { CallContext } from '../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
 import {
   flatTagList,

@@ -2,9 +2,9 @@
  * A live workspace as a manifest would say it (for exports). One decision that the service answers in several fields is
  * said once; what follows from a clock, from the project or from somebody's lock is not said at all.
  */
-import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Description } from '../../model/kind.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { Description } from '../../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 
 /** What the stack's defaults mention is kept as it is live: leaving it out would let the default win. */
 export function describe(live: LiveResource, defaults: Spec): Description {

@@ -2,7 +2,7 @@
  * How each field of a workspace compares, and what `null` asks for: the spec's "Default on create"
  * (wire/workspaces 5.4). What has no default there has none here.
  */
-import type { Field, FieldTable } from '../../model/field.ts';
+import type { Field, FieldTable } from '../../model/kind/field.ts';
 import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../plan/comparisons.ts';
 
 const on: Field = { compare: scalar, default: true };

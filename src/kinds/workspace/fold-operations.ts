@@ -1,5 +1,5 @@
 /** The deprecated `operations`, folded into `executionMode`: state storage only, or not (wire/workspaces 5.7). */
-import type { Spec } from '../../model/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 
 /** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
 export function foldOperations(spec: Spec): Spec {

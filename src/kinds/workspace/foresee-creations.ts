@@ -4,10 +4,10 @@
  * nobody can know is told by what the creation is answered. What the service would refuse is a problem of the manifest.
  * Asked only where a manifest stands against it.
  */
-import { type AddressText, formatAddress } from '../../model/address.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind.ts';
-import type { DesiredResource, LiveResource } from '../../model/resource.ts';
+import type { LiveSet, Session, Wanted } from '../../model/kind/kind.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { projectDuration } from '../../targets/workspaces/read-project.ts';
 import { enforcesAssessments } from '../../targets/workspaces/read-organization.ts';
 import { assessmentsStay } from './prepare-assessments.ts';

@@ -2,11 +2,11 @@
  * A workspace document in the shape of a manifest. A field that the service does not answer is left out, never guessed
  * (rule 12); an inherited setting is `null`, whatever its effective value.
  */
-import type { Address } from '../../model/address.ts';
-import { parseClaim, stackOfBirthMark } from '../../model/claim.ts';
-import { kebabCase } from '../../model/field-names.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { LiveResource, Spec, Witness } from '../../model/resource.ts';
+import type { Address } from '../../model/resource/address.ts';
+import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
+import { kebabCase } from '../../model/kind/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { LiveResource, Spec, Witness } from '../../model/resource/resource.ts';
 import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
 import { rightsOf } from '../../targets/workspaces/rights.ts';
 import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';

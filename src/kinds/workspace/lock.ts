@@ -3,12 +3,12 @@
  * all that the service tells of it, who holds it and why, and by one of the two at least: what tells neither may be
  * anybody's. Somebody may have taken ours off and put on another (rules 18).
  */
-import { formatAddress } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import { isJsonObject, type Json, sameJson } from '../../model/json.ts';
-import type { MarkContext, OwnDoing, Session } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource, Spec } from '../../model/resource.ts';
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
+import type { MarkContext, OwnDoing, Session } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 

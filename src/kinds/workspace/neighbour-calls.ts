@@ -1,8 +1,8 @@
 /** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
-import type { Address } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { CallContext } from '../../model/kind.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { CallContext } from '../../model/kind/kind.ts';
 import { flatTagList, workspaceBody } from '../../targets/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';

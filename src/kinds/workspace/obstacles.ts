@@ -2,12 +2,12 @@
  * Why the service will refuse to delete a workspace as it is now (wire/workspaces 2.6), and what
  * of that a forced deletion overrides: nobody is to approve one without having read the same.
  */
-import type { Action } from '../../model/change.ts';
+import type { Action } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
-import { isJsonObject } from '../../model/json.ts';
-import type { Overridden } from '../../model/kind.ts';
-import type { LedgerRecord } from '../../model/ledger.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Overridden } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { notAnswered } from '../../plan/diff.ts';
 import { becauseOf, holdsLock } from './lock.ts';
 

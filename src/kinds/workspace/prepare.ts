@@ -2,11 +2,11 @@
  * What is to be compared where that is not simply what was declared and what was answered: a lock is a lock whoever
  * holds it, a new connection of a repository takes the place of the other one.
  */
-import { formatAddress } from '../../model/address.ts';
+import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
-import type { Meeting, Prepared } from '../../model/kind.ts';
-import type { Spec } from '../../model/resource.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { mostTags } from '../../targets/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareAssessments } from './prepare-assessments.ts';

@@ -2,10 +2,10 @@
  * Reads the workspaces of an organization: the shared list, and what it cannot carry, for those workspaces only that
  * the stack has to do with (rules 8, 9).
  */
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import { isJsonObject, type Json } from '../../model/json.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
 import { listWorkspaces, type WorkspaceList } from '../../targets/workspaces/list-workspaces.ts';
 import {

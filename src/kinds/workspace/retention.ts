@@ -2,8 +2,8 @@
  * The data retention policy of a workspace, both ways. A document points at its own policy and at no other; asking the
  * endpoint without such a pointer would answer the organization's, so it is not asked then (wire/workspaces 1.5.10, 2.5).
  */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
 

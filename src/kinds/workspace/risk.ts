@@ -2,9 +2,9 @@
  * What a change of a workspace opens or closes, and what makes two workspaces look like one that was renamed. Pure;
  * `before` undefined is a new workspace, `after` undefined a deleted one.
  */
-import { isJsonObject } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
-import type { Risk } from '../../model/risk.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 
 export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
   const [was, is] = [before?.['globalRemoteState'] === true, after?.['globalRemoteState'] === true];

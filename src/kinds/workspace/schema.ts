@@ -3,7 +3,7 @@
  * `null` only where "the service's default" is a fixed value (rule 6).
  */
 import { type Static, Type } from 'typebox';
-import { nullable } from '../../model/nullable.ts';
+import { nullable } from '../../model/kind/nullable.ts';
 
 const flag = (description: string, fallback: boolean) =>
   Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));

@@ -2,11 +2,11 @@
  * Updating a workspace: one sparse PATCH of what changes, and the calls of what has endpoints of its own. The claim
  * rides in the PATCH, beside all other direct tags, unless the service can add a tag without replacing the rest.
  */
-import type { Address } from '../../model/address.ts';
-import type { Call } from '../../model/call.ts';
-import type { Change } from '../../model/change.ts';
-import type { JsonObject } from '../../model/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind.ts';
+import type { Address } from '../../model/resource/address.ts';
+import type { Call } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { JsonObject } from '../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { asTags } from '../../targets/workspaces/bound-tags.ts';
 import {
   projectRelationship,

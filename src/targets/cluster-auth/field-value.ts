@@ -1,7 +1,7 @@
 /** One field of a whole spec in canonical form; a field that the spec lacks has its default. */
-import type { FieldTable } from '../../model/field.ts';
-import type { Json } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
+import type { FieldTable } from '../../model/kind/field.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
 
 /** @throws on a name that the table lacks: a bug */

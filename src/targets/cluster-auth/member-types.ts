@@ -3,9 +3,9 @@
  * one that this method never answers is not understood, and must not be repeated (rule 42). Source:
  * wire/cluster-auth 2.3, 2.4, 2.7.
  */
-import { parseDuration } from '../../model/duration.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { parseDuration } from '../../model/kind/duration.ts';
+import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 
 /** A list may come as one text, a duration as text; whatever is null or left out has no value. */
 export type MemberType = 'text' | 'list' | 'duration' | 'number' | 'switch';

@@ -2,8 +2,8 @@
  * What an answer of a mount means. The one thing to get right: a 404 is "there is none" only when its `errors` are
  * empty; any other 404 is a mount that does not exist, and taking it for an empty one would prune everything.
  */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
 import { mountWords } from './mount.ts';
 

@@ -1,6 +1,6 @@
 /** Where a target's cluster-auth method is mounted, as the segments of a call and as the path of a read. */
-import type { Session } from '../../model/kind.ts';
-import type { Dialect, Target } from '../../model/target.ts';
+import type { Session } from '../../model/kind/kind.ts';
+import type { Dialect, Target } from '../../model/stack/target.ts';
 
 /** The spec's own place for the method; a dialect may name another. */
 const SPECIFIED_MOUNT = 'cluster';

@@ -3,8 +3,8 @@
  * from afar: nothing may be created, changed or deleted there. The type is asked first, once a session; where nobody tells
  * it, the form of what the mount answers decides.
  */
-import { isJsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { mountName, mountPath, mountWords } from './mount.ts';
 import { isUnsupportedPath, type MountAnswer, mountAnswer } from './mount-answer.ts';

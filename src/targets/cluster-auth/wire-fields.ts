@@ -1,9 +1,9 @@
 /** Between a manifest's fields and a mount's members: `tokenMaxTtl` ⇄ `token_max_ttl`, by the one rule of names. */
 
-import type { FieldTable } from '../../model/field.ts';
-import { snakeCase } from '../../model/field-names.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
-import type { Spec } from '../../model/resource.ts';
+import type { FieldTable } from '../../model/kind/field.ts';
+import { snakeCase } from '../../model/kind/field-names.ts';
+import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 
 /** The fields of the table that are members of the live resource; those of trueup itself are left out. */
 export function wireFieldNames(fields: FieldTable): string[] {

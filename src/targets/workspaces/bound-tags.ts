@@ -3,9 +3,9 @@
  * like any other on the wire and never one here, so that no caller can lose it by writing "the tags". A write repeats the
  * whole set, so a set with a binding that is not understood is not read at all (rule 42).
  */
-import { claimKey } from '../../model/claim.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { claimKey } from '../../model/resource/claim.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 

@@ -4,9 +4,9 @@
  * is not understood is one that was not seen: then this is not all that there is (rule 39).
  */
 import { type Pages, readPages } from '../../http/read-pages.ts';
-import { claimKey } from '../../model/claim.ts';
+import { claimKey } from '../../model/resource/claim.ts';
 import { counted } from '../../model/counted.ts';
-import type { Session } from '../../model/kind.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bound-tags.ts';
 import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';

@@ -3,8 +3,8 @@
  * `renamedFrom` knows under its old name, so that a rename never looks like a loss (rules 8, 26). No workspace stands
  * behind two addresses: the declared one has it, and a record of its former name finds nothing.
  */
-import { type Address, formatAddress, parseAddress } from '../../model/address.ts';
-import type { Wanted } from '../../model/kind.ts';
+import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { Wanted } from '../../model/kind/kind.ts';
 import type { WorkspaceList } from './list-workspaces.ts';
 import { workspaceOf } from './workspace-address.ts';
 import type { WorkspaceItem } from './workspace-item.ts';

@@ -1,6 +1,6 @@
 /** What an organization enforces on its workspaces, whatever they say: read once, and only when a plan depends on it. */
-import { isJsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { WireError } from '../../model/wire.ts';
 import { organizationPath } from './list-workspaces.ts';
 

@@ -1,6 +1,6 @@
 /** What a project says for the workspaces in it: read once for each, and only when a plan depends on it. */
-import { isJsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { WireError } from '../../model/wire.ts';
 
 /**

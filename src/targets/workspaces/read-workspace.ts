@@ -1,6 +1,6 @@
 /** One workspace read by itself, past every cache: just before it is written, or after a lost answer (rule 29). */
-import { isJsonObject } from '../../model/json.ts';
-import type { Session } from '../../model/kind.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
 import { type BoundTags, bindingsById, includedTags, readBoundTags } from './bound-tags.ts';
 import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';

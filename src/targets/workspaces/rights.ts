@@ -1,6 +1,6 @@
 /** What a token may do with a workspace: the `permissions` of a document are those of whoever reads it (rule 30). */
-import { isJsonObject } from '../../model/json.ts';
-import type { LiveResource } from '../../model/resource.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 
 /** Those that calls of ours need. Source: wire/workspaces 5.3. */

@@ -1,5 +1,5 @@
 /** What the service lets a tag binding be (wire/workspaces 1.5.17). */
-import { claimKey } from '../../model/claim.ts';
+import { claimKey } from '../../model/resource/claim.ts';
 
 /** Direct tag bindings of one workspace; one of them is the claim. */
 export const mostTags = 10;

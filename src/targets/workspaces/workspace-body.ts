@@ -1,6 +1,6 @@
 /** Bodies of requests about workspaces, in the neutral names of wire/workspaces 5. */
-import { claimKey } from '../../model/claim.ts';
-import type { Json, JsonObject } from '../../model/json.ts';
+import { claimKey } from '../../model/resource/claim.ts';
+import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Tags } from './bound-tags.ts';
 
 /** A create or an update. Empty parts are left out. */

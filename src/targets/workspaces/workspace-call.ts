@@ -1,7 +1,7 @@
 /** The shape that calls about one workspace share: id, target, path below the workspace, and its own id or a reference to it. */
-import { type Address, formatAddress } from '../../model/address.ts';
-import type { Call, CallId } from '../../model/call.ts';
-import type { CallContext } from '../../model/kind.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Call, CallId } from '../../model/plan/call.ts';
+import type { CallContext } from '../../model/kind/kind.ts';
 import type { Right } from './rights.ts';
 import { workspaceOf } from './workspace-address.ts';
 

@@ -1,5 +1,5 @@
 /** A workspace document of the API, reduced to what is read of it. Only documents with an id and a name count. */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 
 export interface WorkspaceItem {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** What a workspace may be called (wire/workspaces 5.4), for every kind whose documents name one. */
-import type { NameRule } from '../../model/kind.ts';
+import type { NameRule } from '../../model/kind/kind.ts';
 
 const says = 'at most 90 letters, digits, "-" and "_"';
 

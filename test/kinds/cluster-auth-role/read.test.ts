@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
-import type { Target } from '../../../src/model/target.ts';
+import type { Target } from '../../../src/model/stack/target.ts';
 import { declare, wants } from '../../targets/cluster-auth/declare.ts';
 import {
   type Canned,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Wanted } from '../../../src/model/kind.ts';
-import type { LedgerRecord } from '../../../src/model/ledger.ts';
+import type { Wanted } from '../../../src/model/kind/kind.ts';
+import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { WorkspaceList } from '../../../src/targets/workspaces/list-workspaces.ts';
 import { placeParts } from '../../../src/targets/workspaces/place-parts.ts';
 import type { WorkspaceItem } from '../../../src/targets/workspaces/workspace-item.ts';

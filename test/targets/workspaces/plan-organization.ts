@@ -5,14 +5,14 @@ import { remoteStateConsumers } from '../../../src/kinds/remote-state-consumers/
 import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../src/kinds/workspace/index.ts';
 import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
-import { formatAddress } from '../../../src/model/address.ts';
-import type { Call, CallValue } from '../../../src/model/call.ts';
-import type { Change } from '../../../src/model/change.ts';
-import type { Json, JsonObject } from '../../../src/model/json.ts';
-import type { Kind, LiveSet, Wanted } from '../../../src/model/kind.ts';
-import type { LedgerRecord } from '../../../src/model/ledger.ts';
-import type { Plan } from '../../../src/model/plan.ts';
-import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource.ts';
+import { formatAddress } from '../../../src/model/resource/address.ts';
+import type { Call, CallValue } from '../../../src/model/plan/call.ts';
+import type { Change } from '../../../src/model/plan/change.ts';
+import type { Json, JsonObject } from '../../../src/model/json/json.ts';
+import type { Kind, LiveSet, Wanted } from '../../../src/model/kind/kind.ts';
+import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import type { Plan } from '../../../src/model/plan/plan.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
 import { buildPlan } from '../../../src/plan/build-plan.ts';
 
 export const kinds: ReadonlyMap<string, Kind> = new Map(

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatAddress, parseAddress } from '../../src/model/address.ts';
+import { formatAddress, parseAddress } from '../../../src/model/resource/address.ts';
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 

@@ -1,9 +1,9 @@
 /** The plan: ordered changes with their calls, what was looked at, and the digest of what it all means. */
-import type { AddressText } from './address.ts';
+import type { AddressText } from '../resource/address.ts';
 import type { Change, Mention } from './change.ts';
-import type { Diagnostic } from './diagnostic.ts';
+import type { Diagnostic } from '../diagnostic.ts';
 import type { Guard } from './guard.ts';
-import type { TargetIdentity } from './target-identity.ts';
+import type { TargetIdentity } from '../stack/target-identity.ts';
 
 /** Of the shape below, which plan files have: a reader refuses another one. */
 export const planVersion = 2;

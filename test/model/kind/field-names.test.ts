@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { camelCase, kebabCase, snakeCase } from '../../src/model/field-names.ts';
+import { camelCase, kebabCase, snakeCase } from '../../../src/model/kind/field-names.ts';
 
 describe("the API's names and a manifest's", () => {
   test.each([

@@ -2,7 +2,7 @@
  * Field changes as RFC 6902 operations. Applied in order to the live canonical spec they give the desired one, up to
  * the order of sets: a set that grows by one is one `add`, not a rewrite of every index behind it (rule 19).
  */
-import type { FieldChange } from './field.ts';
+import type { FieldChange } from '../kind/field.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
 
 export type PatchOperation =

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatDuration, parseDuration } from '../../src/model/duration.ts';
+import { formatDuration, parseDuration } from '../../../src/model/kind/duration.ts';
 
 describe('a duration', () => {
   test.each<[number | string, number]>([

@@ -1,5 +1,5 @@
 /** Renames object members at any depth: the one thing that a dialect does to a body. References stay what they are. */
-import { type CallValue, isCallObject } from './call.ts';
+import { type CallValue, isCallObject } from '../plan/call.ts';
 
 /** The same value under other member names; what is JSON stays JSON. */
 export function renameMembers<T extends CallValue>(value: T, names: Readonly<Record<string, string>>): T {

@@ -1,5 +1,5 @@
 /** How the fields of a kind compare, and what a difference between two of them is. */
-import type { Json, Path } from './json.ts';
+import type { Json, Path } from '../json/json.ts';
 
 /** How a report shows a value. Comparing needs only the canonical form. */
 export type Shape = 'scalar' | 'text' | 'list' | 'set' | 'map' | 'duration' | 'secret';

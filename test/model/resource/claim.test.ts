@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { birthMark, formatClaim, parseClaim, stackOfBirthMark } from '../../src/model/claim.ts';
+import { birthMark, formatClaim, parseClaim, stackOfBirthMark } from '../../../src/model/resource/claim.ts';
 
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 

@@ -2,7 +2,7 @@
  * Guards: what a plan is stopped for until somebody has read it (rule 33). The ids are what users type, so they are
  * stable: one may be added, none renamed. A guard follows from the changes and is no part of the digest.
  */
-import type { Address } from './address.ts';
+import type { Address } from '../resource/address.ts';
 
 export type GuardId =
   | 'older-commit'

@@ -1,6 +1,6 @@
 /** What a change opens or closes, and to whom: the words in which a kind tells what the guards have to know (rule 33). */
 import type { RiskGuard } from './guard.ts';
-import type { Path } from './json.ts';
+import type { Path } from '../json/json.ts';
 
 export interface Risk {
   /** the field that does it; empty when the whole resource does */

@@ -3,9 +3,9 @@
  * plan shows. Ids that do not exist yet stand as references, secrets as their sources; both are types of their own that
  * no JSON can spell, so nothing that a service answers and a write repeats is ever taken for one (rule 42).
  */
-import type { AddressText } from './address.ts';
-import type { SecretSource } from './target.ts';
-import type { WriteMethod } from './wire.ts';
+import type { AddressText } from '../resource/address.ts';
+import type { SecretSource } from '../stack/target.ts';
+import type { WriteMethod } from '../wire.ts';
 
 /** `Kind/acme/app#create`: unique in a plan. */
 export type CallId = string;

@@ -1,6 +1,6 @@
 /** Stacks and the live places they point at, as read from `trueup.yaml`. Tokens are references, never values. */
-import type { GuardId } from './guard.ts';
-import type { Json } from './json.ts';
+import type { GuardId } from '../plan/guard.ts';
+import type { Json } from '../json/json.ts';
 
 /** Which API a target speaks. */
 export type Service = 'workspaces' | 'cluster-auth';

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { describe, expect, test } from 'vitest';
-import type { FieldTable } from '../../src/model/field.ts';
-import type { Json } from '../../src/model/json.ts';
-import { jsonPointer, toJsonPatch } from '../../src/model/json-patch.ts';
-import type { Spec } from '../../src/model/resource.ts';
-import { canonicalSpec } from '../../src/plan/canonical-spec.ts';
-import { duration, list, scalar, set, stringMap, text, whole } from '../../src/plan/comparisons.ts';
-import { diff } from '../../src/plan/diff.ts';
+import type { FieldTable } from '../../../src/model/kind/field.ts';
+import type { Json } from '../../../src/model/json/json.ts';
+import { jsonPointer, toJsonPatch } from '../../../src/model/json/json-patch.ts';
+import type { Spec } from '../../../src/model/resource/resource.ts';
+import { canonicalSpec } from '../../../src/plan/canonical-spec.ts';
+import { duration, list, scalar, set, stringMap, text, whole } from '../../../src/plan/comparisons.ts';
+import { diff } from '../../../src/plan/diff.ts';
 
 const fields: FieldTable = {
   colour: { compare: scalar, default: 'red' },

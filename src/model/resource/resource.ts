@@ -1,7 +1,7 @@
 /** A managed thing from its two sides: desired (what manifests ask for) and live (what the service answers now). */
 import type { Address } from './address.ts';
-import type { Place } from './diagnostic.ts';
-import type { Json, Path } from './json.ts';
+import type { Place } from '../diagnostic.ts';
+import type { Json, Path } from '../json/json.ts';
 
 /** Field values by their names in manifests. */
 export type Spec = Readonly<Record<string, Json>>;

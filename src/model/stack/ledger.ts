@@ -2,11 +2,11 @@
  * Our record of what a stack last applied (rule 25), the lock that one apply at a time holds, and the history of all
  * of them. A ledger is a cache of evidence: it can be lost and rebuilt. No secrets in any of the three.
  */
-import type { AddressText } from './address.ts';
-import type { Action } from './change.ts';
-import type { FieldChange } from './field.ts';
-import type { Json } from './json.ts';
-import type { OutcomeKind } from './outcome.ts';
+import type { AddressText } from '../resource/address.ts';
+import type { Action } from '../plan/change.ts';
+import type { FieldChange } from '../kind/field.ts';
+import type { Json } from '../json/json.ts';
+import type { OutcomeKind } from '../plan/outcome.ts';
 import type { IdentityText } from './target-identity.ts';
 
 export type Origin = 'created' | 'adopted';

@@ -2,10 +2,10 @@
  * How two plans differ in what they mean: in stack, targets and changes, and in nothing that stands outside the digest
  * (rule 27). An absent side means that this plan has no such thing.
  */
-import type { Address, AddressText } from './address.ts';
+import type { Address, AddressText } from '../resource/address.ts';
 import type { Action } from './change.ts';
-import type { FieldChange } from './field.ts';
-import type { Path } from './json.ts';
+import type { FieldChange } from '../kind/field.ts';
+import type { Path } from '../json/json.ts';
 import type { PlanTarget } from './plan.ts';
 
 export interface PlanDifference {

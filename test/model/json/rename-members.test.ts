@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { renameMembers } from '../../src/model/rename-members.ts';
+import { renameMembers } from '../../../src/model/json/rename-members.ts';
 
 test('members get their new names at any depth, and values stay as they are', () => {
   const body = { mode: 'mode', list: [{ mode: 1 }], constructor: { mode: null } };

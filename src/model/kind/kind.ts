@@ -2,17 +2,17 @@
  * The form that a kind fills in. Differ, planner, applier and reports know a kind only through this contract, so that
  * a new kind touches none of them. Reading is the only thing here that does I/O, and it holds nothing that can write.
  */
-import type { Address, AddressText } from './address.ts';
-import type { Call, CallId, IdReference } from './call.ts';
-import type { Action, Change } from './change.ts';
-import type { Diagnostic, Severity } from './diagnostic.ts';
+import type { Address, AddressText } from '../resource/address.ts';
+import type { Call, CallId, IdReference } from '../plan/call.ts';
+import type { Action, Change } from '../plan/change.ts';
+import type { Diagnostic, Severity } from '../diagnostic.ts';
 import type { FieldChange, FieldTable } from './field.ts';
-import type { Json, JsonObject, Path } from './json.ts';
-import type { LedgerRecord } from './ledger.ts';
-import type { Claim, DesiredResource, LiveResource, Spec } from './resource.ts';
-import type { Risk } from './risk.ts';
-import type { Dialect, Service, Target } from './target.ts';
-import type { Answer, Reader } from './wire.ts';
+import type { Json, JsonObject, Path } from '../json/json.ts';
+import type { LedgerRecord } from '../stack/ledger.ts';
+import type { Claim, DesiredResource, LiveResource, Spec } from '../resource/resource.ts';
+import type { Risk } from '../plan/risk.ts';
+import type { Dialect, Service, Target } from '../stack/target.ts';
+import type { Answer, Reader } from '../wire.ts';
 
 export interface Kind {
   readonly name: string;

@@ -1,9 +1,9 @@
 /** What a plan is made of: one resource, what is to become of it, and the calls that do it. */
-import type { Address } from './address.ts';
+import type { Address } from '../resource/address.ts';
 import type { Call, CallId } from './call.ts';
-import type { Place } from './diagnostic.ts';
-import type { FieldChange } from './field.ts';
-import type { Json } from './json.ts';
+import type { Place } from '../diagnostic.ts';
+import type { FieldChange } from '../kind/field.ts';
+import type { Json } from '../json/json.ts';
 import type { Risk } from './risk.ts';
 
 export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';

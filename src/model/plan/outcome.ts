@@ -1,7 +1,7 @@
 /** What became of each change, and what apply tells while it works. */
-import type { Address } from './address.ts';
+import type { Address } from '../resource/address.ts';
 import type { Action, Change } from './change.ts';
-import type { Place } from './diagnostic.ts';
+import type { Place } from '../diagnostic.ts';
 
 export type OutcomeKind =
   /** sent, and the service said yes */
