@@ -13,7 +13,7 @@ import type { LedgerRecord, Origin } from '../model/stack/ledger.ts';
 import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning, RecordDraft } from '../plan/build-plan.ts';
-import { canonicalValue } from '../plan/canonical-spec.ts';
+import { canonicalValue } from '../compare/canonical-spec.ts';
 import { withValuesAt } from '../plan/judge-answers.ts';
 
 export interface Findings {

@@ -4,8 +4,8 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import type { FieldChange } from '../model/kind/field.ts';
 import type { Meeting, Prepared } from '../model/kind/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
-import { canonicalSpec } from './canonical-spec.ts';
-import { diff } from './diff.ts';
+import { canonicalSpec } from '../compare/canonical-spec.ts';
+import { diff } from '../compare/diff.ts';
 import type { Scene } from './scene.ts';
 
 export interface Sides {

@@ -6,7 +6,7 @@ import { type Address, formatAddress, parseAddress } from '../model/resource/add
 import { type Json, sameJson } from '../model/json/json.ts';
 import type { Kind } from '../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../model/resource/resource.ts';
-import { canonicalSpec } from './canonical-spec.ts';
+import { canonicalSpec } from '../compare/canonical-spec.ts';
 import type { Scene } from './scene.ts';
 
 /** By `Kind.field`, the canonical value. */

@@ -9,7 +9,7 @@ import type { FieldChange } from '../model/kind/field.ts';
 import type { Overridden } from '../model/kind/kind.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../model/resource/resource.ts';
-import { canonicalSpec, contentAfter } from './canonical-spec.ts';
+import { canonicalSpec, contentAfter } from '../compare/canonical-spec.ts';
 import { type Compared, compare } from './compare.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from './ownership.ts';
 import type { Scene } from './scene.ts';

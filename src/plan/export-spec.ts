@@ -6,7 +6,7 @@ import { formatDuration } from '../model/kind/duration.ts';
 import type { Field, FieldTable } from '../model/kind/field.ts';
 import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
 import type { Spec } from '../model/resource/resource.ts';
-import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
+import { canonicalDefault, canonicalValue } from '../compare/canonical-spec.ts';
 
 export interface ExportInput {
   readonly fields: FieldTable;

@@ -6,7 +6,7 @@
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import { canonicalText } from '../model/json/json.ts';
 import type { LiveResource } from '../model/resource/resource.ts';
-import { canonicalSpec } from './canonical-spec.ts';
+import { canonicalSpec } from '../compare/canonical-spec.ts';
 import { declaredSettings, isLiveAs, recordedSettings, type Settings } from './declared-settings.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';

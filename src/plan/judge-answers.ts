@@ -11,8 +11,8 @@ import type { Answered, Kind } from '../model/kind/kind.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
-import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
-import { notAnswered } from './diff.ts';
+import { canonicalDefault, canonicalValue } from '../compare/canonical-spec.ts';
+import { notAnswered } from '../compare/diff.ts';
 
 export interface AnswersVerdict {
   /** fields that were answered otherwise than they were sent, with the answer as their value before */

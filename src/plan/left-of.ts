@@ -9,9 +9,9 @@ import type { Field, FieldChange } from '../model/kind/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../model/json/json.ts';
 import type { Meeting, Prepared } from '../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../model/resource/resource.ts';
-import { canonicalSpec, canonicalValue } from './canonical-spec.ts';
+import { canonicalSpec, canonicalValue } from '../compare/canonical-spec.ts';
 import { peerOf } from './compare.ts';
-import { diff } from './diff.ts';
+import { diff } from '../compare/diff.ts';
 import type { Scene } from './scene.ts';
 
 export interface Left {

@@ -9,7 +9,7 @@ import { sameJson } from '../model/json/json.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { ownsName } from '../model/resource/owned-names.ts';
 import type { DesiredResource, LiveResource } from '../model/resource/resource.ts';
-import { contentAfter } from './canonical-spec.ts';
+import { contentAfter } from '../compare/canonical-spec.ts';
 import type { Scene } from './scene.ts';
 
 export type Removal =

@@ -8,7 +8,7 @@ import type { Mention } from '../model/plan/change.ts';
 import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
 import type { LiveResource } from '../model/resource/resource.ts';
 import { buildPlan, type PlanInput, type Planning } from './build-plan.ts';
-import { canonicalSpec } from './canonical-spec.ts';
+import { canonicalSpec } from '../compare/canonical-spec.ts';
 import type { Draft } from './draft.ts';
 import { type Scene, setScene } from './scene.ts';
 

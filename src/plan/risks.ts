@@ -2,7 +2,7 @@
 import type { FieldChange } from '../model/kind/field.ts';
 import type { Spec } from '../model/resource/resource.ts';
 import type { Risk } from '../model/plan/risk.ts';
-import { contentAfter } from './canonical-spec.ts';
+import { contentAfter } from '../compare/canonical-spec.ts';
 import type { Draft } from './draft.ts';
 import type { Scene } from './scene.ts';
 

@@ -176,7 +176,7 @@ const unbranded: Rule = {
     ),
   breakages: (tree) =>
     [...brands, ...brandedWords].map((brand) => ({
-      'src/plan/diff.ts': `${tree.get('src/plan/diff.ts')}\n// as ${brand} does\n`,
+      'src/compare/diff.ts': `${tree.get('src/compare/diff.ts')}\n// as ${brand} does\n`,
     })),
 };
 

@@ -5,7 +5,7 @@ import type { Call } from '../../src/model/plan/call.ts';
 import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import type { Kind, Session } from '../../src/model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
-import { duration, scalar, set } from '../../src/plan/comparisons.ts';
+import { duration, scalar, set } from '../../src/compare/comparisons.ts';
 import { listWorkspaces } from '../../src/targets/workspaces/list-workspaces.ts';
 
 const name = 'Bell';

@@ -14,7 +14,7 @@ import {
   stringMap,
   text,
   whole,
-} from '../../src/plan/comparisons.ts';
+} from '../../src/compare/comparisons.ts';
 
 const closed = { additionalProperties: false };
 

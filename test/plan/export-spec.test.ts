@@ -14,8 +14,8 @@ import {
   stringMap,
   text,
   whole,
-} from '../../src/plan/comparisons.ts';
-import { diff } from '../../src/plan/diff.ts';
+} from '../../src/compare/comparisons.ts';
+import { diff } from '../../src/compare/diff.ts';
 import { exportSpec } from '../../src/plan/export-spec.ts';
 
 const fields: FieldTable = {

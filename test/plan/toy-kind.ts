@@ -18,7 +18,7 @@ import {
   stringMap,
   text,
   whole,
-} from '../../src/plan/comparisons.ts';
+} from '../../src/compare/comparisons.ts';
 
 /** One field of every sort. */
 export const houseFields: FieldTable = {

@@ -10,7 +10,7 @@ import type { Kind, Registry, ShortForm } from '../../model/kind/kind.ts';
 import type { KnownSecrets } from '../../model/known-secrets.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
-import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { exportSpec } from '../../plan/export-spec.ts';
 import type { ExportedTarget } from './read.ts';
 

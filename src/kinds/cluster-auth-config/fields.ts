@@ -3,7 +3,7 @@
  * (wire/cluster-auth 2.2).
  */
 import type { FieldTable } from '../../model/kind/field.ts';
-import { pem, pemSet, scalar, secretVersion, wordOr } from '../../plan/comparisons.ts';
+import { pem, pemSet, scalar, secretVersion, wordOr } from '../../compare/comparisons.ts';
 
 export const fields: FieldTable = {
   clusterHost: { compare: scalar },

@@ -7,8 +7,8 @@ import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
-import { canonicalDefault } from '../../plan/canonical-spec.ts';
-import { diff } from '../../plan/diff.ts';
+import { canonicalDefault } from '../../compare/canonical-spec.ts';
+import { diff } from '../../compare/diff.ts';
 import { fields } from './fields.ts';
 
 const JWT = 'tokenReviewerJwt';

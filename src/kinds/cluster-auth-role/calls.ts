@@ -10,7 +10,7 @@ import type { Json } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { isNarrowing } from '../../model/plan/risk.ts';
-import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
+import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
 import { mountSegments } from '../../targets/cluster-auth/mount.ts';
 import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';

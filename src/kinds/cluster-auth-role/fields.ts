@@ -3,7 +3,7 @@
  * field reads back (wire/cluster-auth 5.3, 2.5, 2.7).
  */
 import type { Field, FieldTable } from '../../model/kind/field.ts';
-import { cidrSet, duration, scalar, set, wordOr } from '../../plan/comparisons.ts';
+import { cidrSet, duration, scalar, set, wordOr } from '../../compare/comparisons.ts';
 
 /** Who is admitted: these names, from the namespaces of the list and those that the selector matches. */
 export const NAMES = 'boundServiceAccountNames';

@@ -3,7 +3,7 @@ import type { Address } from '../../model/resource/address.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
-import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
 import { answeredFields, wireFieldNames } from '../../targets/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';

@@ -6,7 +6,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
-import { canonicalSpec } from '../../plan/canonical-spec.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
 import { findConflicts } from './check.ts';
 import { fields } from './fields.ts';

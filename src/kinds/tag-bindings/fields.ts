@@ -1,6 +1,6 @@
 /** How the fields of a TagBindings compare: key by key. */
 import type { FieldTable } from '../../model/kind/field.ts';
-import { set, stringMap } from '../../plan/comparisons.ts';
+import { set, stringMap } from '../../compare/comparisons.ts';
 
 export const fields: FieldTable = {
   tags: { compare: stringMap, default: {} },

@@ -3,7 +3,7 @@
  * (wire/workspaces 5.4). What has no default there has none here.
  */
 import type { Field, FieldTable } from '../../model/kind/field.ts';
-import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../plan/comparisons.ts';
+import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../compare/comparisons.ts';
 
 const on: Field = { compare: scalar, default: true };
 const off: Field = { compare: scalar, default: false };

@@ -8,7 +8,7 @@ import { isJsonObject } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { notAnswered } from '../../plan/diff.ts';
+import { notAnswered } from '../../compare/diff.ts';
 import { becauseOf, holdsLock } from './lock.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */

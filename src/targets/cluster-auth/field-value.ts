@@ -2,7 +2,7 @@
 import type { FieldTable } from '../../model/kind/field.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';
-import { canonicalDefault, canonicalValue } from '../../plan/canonical-spec.ts';
+import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
 
 /** @throws on a name that the table lacks: a bug */
 export function fieldValue(fields: FieldTable, spec: Spec, name: string): Json {

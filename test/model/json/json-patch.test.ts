@@ -5,9 +5,9 @@ import type { FieldTable } from '../../../src/model/kind/field.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import { jsonPointer, toJsonPatch } from '../../../src/model/json/json-patch.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../../src/plan/canonical-spec.ts';
-import { duration, list, scalar, set, stringMap, text, whole } from '../../../src/plan/comparisons.ts';
-import { diff } from '../../../src/plan/diff.ts';
+import { canonicalSpec } from '../../../src/compare/canonical-spec.ts';
+import { duration, list, scalar, set, stringMap, text, whole } from '../../../src/compare/comparisons.ts';
+import { diff } from '../../../src/compare/diff.ts';
 
 const fields: FieldTable = {
   colour: { compare: scalar, default: 'red' },

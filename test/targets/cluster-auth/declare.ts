@@ -5,8 +5,8 @@ import type { Change } from '../../../src/model/plan/change.ts';
 import type { CallContext, Kind, Session, Wanted } from '../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../../src/plan/canonical-spec.ts';
-import { diff } from '../../../src/plan/diff.ts';
+import { canonicalSpec } from '../../../src/compare/canonical-spec.ts';
+import { diff } from '../../../src/compare/diff.ts';
 
 const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
 

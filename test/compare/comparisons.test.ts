@@ -18,7 +18,7 @@ import {
   text,
   whole,
   wordOr,
-} from '../../src/plan/comparisons.ts';
+} from '../../src/compare/comparisons.ts';
 
 const comparisons: Readonly<Record<string, Comparison>> = {
   cidrSet,

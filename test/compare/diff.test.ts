@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { FieldChange } from '../../src/model/kind/field.ts';
 import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import type { Spec } from '../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../src/plan/canonical-spec.ts';
-import { type DiffInput, diff } from '../../src/plan/diff.ts';
-import { houseSpec, liveHouse, rewritten } from './arbitrary-toys.ts';
-import { houseFields } from './toy-kind.ts';
+import { canonicalSpec } from '../../src/compare/canonical-spec.ts';
+import { type DiffInput, diff } from '../../src/compare/diff.ts';
+import { houseSpec, liveHouse, rewritten } from '../plan/arbitrary-toys.ts';
+import { houseFields } from '../plan/toy-kind.ts';
 
 function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
   return diffOf(about).fields;
