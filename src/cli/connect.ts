@@ -14,7 +14,7 @@ import {
 } from '../http/open-target.ts';
 import type { Session } from '../model/kind/kind.ts';
 import type { Dialect, Stack, Target } from '../model/stack/target.ts';
-import { openSession } from '../targets/open-session.ts';
+import { openSession } from '../services/open-session.ts';
 import type { Deadline } from './deadline.ts';
 import { type Embedded, openEmbedded } from './embedded.ts';
 import { readSecret, SecretError } from './secrets.ts';

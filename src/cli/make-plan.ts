@@ -9,7 +9,7 @@ import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts'
 import { findLeaving } from '../plan/leaving.ts';
 import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
 import type { SceneInput } from '../plan/scene.ts';
-import { readLive, type TargetReading } from '../targets/read-live.ts';
+import { readLive, type TargetReading } from '../services/read-live.ts';
 import type { Connected } from './connect.ts';
 
 export interface PlanRequest {

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import type { Kind, Session } from '../../src/model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { duration, scalar, set } from '../../src/compare/comparisons.ts';
-import { listWorkspaces } from '../../src/targets/workspaces/list-workspaces.ts';
+import { listWorkspaces } from '../../src/services/workspaces/list-workspaces.ts';
 
 const name = 'Bell';
 

@@ -7,9 +7,9 @@ import { type CallObject, SecretReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
-import { mountSegments } from '../../targets/cluster-auth/mount.ts';
-import { wireBody } from '../../targets/cluster-auth/wire-fields.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
+import { mountSegments } from '../../services/cluster-auth/mount.ts';
+import { wireBody } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 import { CONFIG_NAME } from './read.ts';
 

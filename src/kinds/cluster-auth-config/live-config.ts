@@ -3,9 +3,9 @@ import type { Address } from '../../model/resource/address.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
-import { mountWords } from '../../targets/cluster-auth/mount.ts';
-import { answeredFields } from '../../targets/cluster-auth/wire-fields.ts';
+import { type MemberType, oddMember } from '../../services/cluster-auth/member-types.ts';
+import { mountWords } from '../../services/cluster-auth/mount.ts';
+import { answeredFields } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 
 /** A setting that no manifest knows and that every write would reset: what it is, writes repeat (wire/cluster-auth 2.2). */

@@ -2,14 +2,14 @@
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { mountPath } from '../../targets/cluster-auth/mount.ts';
-import { mountAnswer, unreadError } from '../../targets/cluster-auth/mount-answer.ts';
+import { mountPath } from '../../services/cluster-auth/mount.ts';
+import { mountAnswer, unreadError } from '../../services/cluster-auth/mount-answer.ts';
 import {
   askMountType,
   CONFIG_PATH,
   judgeConfig,
   readConfig,
-} from '../../targets/cluster-auth/prove-mount.ts';
+} from '../../services/cluster-auth/prove-mount.ts';
 import { fields } from './fields.ts';
 import { liveConfig, whyOdd } from './live-config.ts';
 

@@ -5,7 +5,7 @@
 import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
-import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
 
 /** The effects of a change between two whole specs; a field that is missing on a side has its default there. */

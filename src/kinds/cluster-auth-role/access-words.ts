@@ -2,7 +2,7 @@
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';
-import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';
 

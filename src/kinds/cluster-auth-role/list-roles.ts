@@ -1,8 +1,8 @@
 /** The names of all roles of a mount, by the verb LIST or by its spelling as a GET. */
 import type { Session } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
-import { mountPath } from '../../targets/cluster-auth/mount.ts';
-import { mountAnswer } from '../../targets/cluster-auth/mount-answer.ts';
+import { mountPath } from '../../services/cluster-auth/mount.ts';
+import { mountAnswer } from '../../services/cluster-auth/mount-answer.ts';
 
 export interface RoleList {
   /** as the service keeps them, in lower case; undefined when they could not be listed */

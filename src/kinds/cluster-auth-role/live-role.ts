@@ -4,8 +4,8 @@ import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
-import { type MemberType, oddMember } from '../../targets/cluster-auth/member-types.ts';
-import { answeredFields, wireFieldNames } from '../../targets/cluster-auth/wire-fields.ts';
+import { type MemberType, oddMember } from '../../services/cluster-auth/member-types.ts';
+import { answeredFields, wireFieldNames } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
 
 /** Today's field by the deprecated member that answers for it where the service has only that (wire/cluster-auth 2.6, 2.7). */

@@ -7,7 +7,7 @@ import { type Json, sameJson } from '../../model/json/json.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
-import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { findConflicts } from './check.ts';
 import { fields } from './fields.ts';
 import { liveFieldNames } from './live-role.ts';

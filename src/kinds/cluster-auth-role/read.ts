@@ -8,19 +8,19 @@ import { type LiveSet, noResources, type Session, type Wanted } from '../../mode
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
-import { mountPath, mountWords } from '../../targets/cluster-auth/mount.ts';
+import { mountPath, mountWords } from '../../services/cluster-auth/mount.ts';
 import {
   isUnsupportedPath,
   type MountAnswer,
   mountAnswer,
   unreadError,
-} from '../../targets/cluster-auth/mount-answer.ts';
+} from '../../services/cluster-auth/mount-answer.ts';
 import {
   anotherMethod,
   askMountType,
   type MountType,
   whyConfigProvesNothing,
-} from '../../targets/cluster-auth/prove-mount.ts';
+} from '../../services/cluster-auth/prove-mount.ts';
 import { notGone } from './gone-since.ts';
 import { listRoles } from './list-roles.ts';
 import { liveFieldNames, readRole } from './live-role.ts';

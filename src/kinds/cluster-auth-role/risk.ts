@@ -8,7 +8,7 @@ import type { Json } from '../../model/json/json.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
-import { fieldValue } from '../../targets/cluster-auth/field-value.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import {
   admitsAll,
   admitsEveryNamespace,

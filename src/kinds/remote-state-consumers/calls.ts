@@ -7,13 +7,13 @@ import type { Call, CallObject, IdReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import {
   callId,
   callOrder,
   type WorkspaceRequest,
   workspaceCall,
-} from '../../targets/workspaces/workspace-call.ts';
+} from '../../services/workspaces/workspace-call.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 
 export function calls({ address, fields }: Change, context: CallContext): PlannedCalls {

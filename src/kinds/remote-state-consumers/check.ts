@@ -2,7 +2,7 @@
 import type { Json } from '../../model/json/json.ts';
 import type { Finding, Others } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 
 export function check({ address, spec }: DesiredResource, others: Others): readonly Finding[] {
   const consumers = (Array.isArray(spec['consumers']) ? spec['consumers'] : []) as readonly Json[];

@@ -1,8 +1,8 @@
 /** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
-import { namesOfWorkspaces } from '../../targets/workspaces/workspace-name.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { consumersOf } from './edges.ts';

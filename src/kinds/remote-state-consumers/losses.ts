@@ -1,7 +1,7 @@
 /** Who loses access to a state when its workspace is deleted: whoever may read it now and outlives it. Pure. */
 import type { Address } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { edgesOf } from './edges.ts';
 
 export function losses(

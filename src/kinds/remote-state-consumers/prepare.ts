@@ -5,7 +5,7 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 
 export function prepare(meeting: Meeting): Prepared {

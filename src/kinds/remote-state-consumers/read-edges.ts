@@ -3,7 +3,7 @@ import { type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { describeAnswer } from '../../model/wire.ts';
-import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 /** Consumers by name, each with its id. */
 export type Edges = Readonly<Record<string, string>>;

@@ -6,11 +6,11 @@
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
-import { type Placed, placeParts } from '../../targets/workspaces/place-parts.ts';
-import { readWorkspace, unread } from '../../targets/workspaces/read-workspace.ts';
-import { rightsOf } from '../../targets/workspaces/rights.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
+import { type Placed, placeParts } from '../../services/workspaces/match-parts.ts';
+import { readWorkspace, unread } from '../../services/workspaces/read-workspace.ts';
+import { rightsOf } from '../../services/workspaces/rights.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';

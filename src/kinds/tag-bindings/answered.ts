@@ -6,7 +6,7 @@ import type { Call } from '../../model/plan/call.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Answered } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
-import { boundTags } from '../../targets/workspaces/bound-tags.ts';
+import { boundTags } from '../../services/workspaces/bound-tags.ts';
 
 export function answered({ path }: Call, { body }: Answer): Answered | undefined {
   const data = isJsonObject(body) ? body['data'] : undefined;

@@ -8,14 +8,14 @@ import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import {
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../targets/workspaces/workspace-body.ts';
-import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+} from '../../services/workspaces/workspace-body.ts';
+import { callId, callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import { foreignTags } from './foreign-tags.ts';
 
 export function calls(change: Change, context: CallContext): PlannedCalls {

@@ -11,7 +11,7 @@ import {
   reservedPrefixes,
   tagCharacters,
   tagCharactersInWords,
-} from '../../targets/workspaces/tag-rules.ts';
+} from '../../services/workspaces/tag-rules.ts';
 
 export function check({ spec }: DesiredResource): readonly Finding[] {
   const tags = isJsonObject(spec['tags']) ? spec['tags'] : {};

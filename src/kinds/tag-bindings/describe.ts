@@ -1,7 +1,7 @@
 /** The tags of a workspace as a manifest would say them (for exports): what it leaves to others is not of its set. */
 import type { Description } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
-import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import { asTags } from '../../services/workspaces/bound-tags.ts';
 import { foreignTags } from './foreign-tags.ts';
 
 export function describe({ spec }: LiveResource, defaults: Spec): Description {

@@ -2,8 +2,8 @@
 import type { Json } from '../../model/json/json.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Spec } from '../../model/resource/resource.ts';
-import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
-import { isReserved } from '../../targets/workspaces/tag-rules.ts';
+import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
+import { isReserved } from '../../services/workspaces/tag-rules.ts';
 
 /** Of the direct tags, those to leave alone. What is declared is not foreign, even when a pattern of `keep` matches it. */
 export function foreignTags(direct: Json | undefined, desired: Spec): Tags {

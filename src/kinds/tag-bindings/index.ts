@@ -1,8 +1,8 @@
 /** The kind TagBindings: the key-value tags that are bound to a workspace itself. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
-import { namesOfWorkspaces } from '../../targets/workspaces/workspace-name.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';

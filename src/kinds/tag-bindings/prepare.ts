@@ -2,9 +2,9 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
-import { asTags } from '../../targets/workspaces/bound-tags.ts';
-import { mostTags } from '../../targets/workspaces/tag-rules.ts';
-import { workspaceOf } from '../../targets/workspaces/workspace-address.ts';
+import { asTags } from '../../services/workspaces/bound-tags.ts';
+import { mostTags } from '../../services/workspaces/tag-rules.ts';
+import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { foreignTags } from './foreign-tags.ts';
 
 export function prepare(meeting: Meeting): Prepared {

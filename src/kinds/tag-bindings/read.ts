@@ -3,12 +3,12 @@ import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { parseClaim } from '../../model/resource/claim.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
-import { listWorkspaces } from '../../targets/workspaces/list-workspaces.ts';
-import { placeParts } from '../../targets/workspaces/place-parts.ts';
-import { readWorkspaceWithTags } from '../../targets/workspaces/read-workspace.ts';
-import { rightsOf } from '../../targets/workspaces/rights.ts';
-import type { WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
+import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
+import { placeParts } from '../../services/workspaces/match-parts.ts';
+import { readWorkspaceWithTags } from '../../services/workspaces/read-workspace.ts';
+import { rightsOf } from '../../services/workspaces/rights.ts';
+import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 const KIND = 'TagBindings';
 

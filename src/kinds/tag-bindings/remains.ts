@@ -1,7 +1,7 @@
 /** Which tags stay on a workspace that is let go: those that we bound, and that still are as we last wrote them. Pure. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import { asTags } from '../../services/workspaces/bound-tags.ts';
 
 export function remains({ fields }: LedgerRecord, live?: LiveResource): readonly string[] {
   const now = live && asTags(live.spec['tags']);

@@ -9,7 +9,7 @@ import { isJsonObject } from '../../model/json/json.ts';
 import type { Answered } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
-import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { liveSpec } from './live-workspace.ts';
 

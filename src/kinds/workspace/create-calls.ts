@@ -8,15 +8,15 @@ import type { Change } from '../../model/plan/change.ts';
 import { birthMark, formatClaim } from '../../model/resource/claim.ts';
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { CallContext } from '../../model/kind/kind.ts';
-import { asTags, type Tags } from '../../targets/workspaces/bound-tags.ts';
+import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
 import {
   flatTagList,
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../targets/workspaces/workspace-body.ts';
-import { callId, callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+} from '../../services/workspaces/workspace-body.ts';
+import { callId, callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import { changedFields } from './changed-fields.ts';
 import { bearsFlatTags, neighbourCalls, textsOf } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';

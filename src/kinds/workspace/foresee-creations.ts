@@ -8,8 +8,8 @@ import { type AddressText, formatAddress } from '../../model/resource/address.ts
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { LiveSet, Session, Wanted } from '../../model/kind/kind.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
-import { projectDuration } from '../../targets/workspaces/read-project.ts';
-import { enforcesAssessments } from '../../targets/workspaces/read-organization.ts';
+import { projectDuration } from '../../services/workspaces/read-project.ts';
+import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
 import { assessmentsStay } from './prepare-assessments.ts';
 import { projectSays } from './prepare-auto-destroy.ts';
 

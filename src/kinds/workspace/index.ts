@@ -1,7 +1,7 @@
 /** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import { workspaceNames } from '../../targets/workspaces/workspace-name.ts';
+import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';

@@ -7,9 +7,9 @@ import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { LiveResource, Spec, Witness } from '../../model/resource/resource.ts';
-import type { BoundTags } from '../../targets/workspaces/bound-tags.ts';
-import { rightsOf } from '../../targets/workspaces/rights.ts';
-import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
+import { rightsOf } from '../../services/workspaces/rights.ts';
+import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
 import { lockOf } from './lock.ts';
 

@@ -10,7 +10,7 @@ import type { MarkContext, OwnDoing, Session } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
-import { asWorkspaceItem, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 /** The facts of a live workspace that tell of its lock: what takes one off relies on them. */
 export const lockFacts: readonly string[] = ['locked', 'lockedBy', 'lockedReason'];

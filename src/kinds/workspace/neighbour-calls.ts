@@ -3,8 +3,8 @@ import type { Address } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { CallContext } from '../../model/kind/kind.ts';
-import { flatTagList, workspaceBody } from '../../targets/workspaces/workspace-body.ts';
-import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { flatTagList, workspaceBody } from '../../services/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
 import { retentionBody } from './retention.ts';
 

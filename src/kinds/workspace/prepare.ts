@@ -7,7 +7,7 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
-import { mostTags } from '../../targets/workspaces/tag-rules.ts';
+import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareAssessments } from './prepare-assessments.ts';
 import { prepareAutoDestroy } from './prepare-auto-destroy.ts';

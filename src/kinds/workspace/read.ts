@@ -7,16 +7,16 @@ import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
-import { listWorkspaces, type WorkspaceList } from '../../targets/workspaces/list-workspaces.ts';
+import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import {
   belongs,
   readWorkspace,
   readWorkspaceAnywhere,
   readWorkspaceWithTags,
   unread,
-} from '../../targets/workspaces/read-workspace.ts';
-import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
-import { enforcesAssessments } from '../../targets/workspaces/read-organization.ts';
+} from '../../services/workspaces/read-workspace.ts';
+import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
 import { foreseeCreations } from './foresee-creations.ts';
 import { liveWorkspace } from './live-workspace.ts';

@@ -5,7 +5,7 @@
 import type { Address } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import { foreignLockNotes, holdsLock, lockFacts } from './lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
 import { claimedTags, patchCall } from './update-calls.ts';

@@ -5,7 +5,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
-import { relatedId, type WorkspaceItem } from '../../targets/workspaces/workspace-item.ts';
+import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 const DELETE_OLDER = 'data-retention-policy-delete-olders';
 const DONT_DELETE = 'data-retention-policy-dont-deletes';

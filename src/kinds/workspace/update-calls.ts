@@ -7,14 +7,14 @@ import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { JsonObject } from '../../model/json/json.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { asTags } from '../../targets/workspaces/bound-tags.ts';
+import { asTags } from '../../services/workspaces/bound-tags.ts';
 import {
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../targets/workspaces/workspace-body.ts';
-import { callOrder, workspaceCall } from '../../targets/workspaces/workspace-call.ts';
+} from '../../services/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import { type ChangedFields, changedFields } from './changed-fields.ts';
 import { lockFacts } from './lock.ts';
 import { neighbourCalls } from './neighbour-calls.ts';

@@ -4,8 +4,8 @@ import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.t
 import type { JsonObject } from '../../../src/model/json/json.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import { declare, meet } from '../../targets/cluster-auth/declare.ts';
-import { type Mount, openEmbeddedMount } from '../../targets/cluster-auth/open-mount.ts';
+import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
+import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 import { caCert, otherPublicKey, publicKey } from './pem-samples.ts';
 
 const host = 'https://k:6443';

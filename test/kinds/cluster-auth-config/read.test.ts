@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
-import { declare, wants } from '../../targets/cluster-auth/declare.ts';
+import { declare, wants } from '../../support/services/cluster-auth/declare.ts';
 import {
   type Canned,
   type Mount,
   openCannedMount,
   openEmbeddedMount,
-} from '../../targets/cluster-auth/open-mount.ts';
+} from '../../support/services/cluster-auth/open-mount.ts';
 import { caCert } from './pem-samples.ts';
 
 let mount: Mount | undefined;

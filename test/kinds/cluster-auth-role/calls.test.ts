@@ -3,8 +3,8 @@ import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/in
 import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
 import type { JsonObject } from '../../../src/model/json/json.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import { declare, meet } from '../../targets/cluster-auth/declare.ts';
-import { type Mount, openEmbeddedMount } from '../../targets/cluster-auth/open-mount.ts';
+import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
+import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 const spec: Spec = { boundServiceAccountNames: ['api'], boundServiceAccountNamespaces: ['payments'] };
 const role = (more: Spec = {}) => declare(kind, 'payments-api', { ...spec, ...more });

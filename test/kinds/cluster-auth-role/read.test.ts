@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/index.ts';
 import type { Target } from '../../../src/model/stack/target.ts';
-import { declare, wants } from '../../targets/cluster-auth/declare.ts';
+import { declare, wants } from '../../support/services/cluster-auth/declare.ts';
 import {
   type Canned,
   type Mount,
   openCannedMount,
   openEmbeddedMount,
-} from '../../targets/cluster-auth/open-mount.ts';
+} from '../../support/services/cluster-auth/open-mount.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {

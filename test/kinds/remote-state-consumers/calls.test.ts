@@ -11,7 +11,7 @@ import {
   lineOf,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'RemoteStateConsumers/acme/app';
 const readers: readonly LiveWorkspace[] = ['one', 'two', 'three'].map((name) => ({ name, claim: null }));

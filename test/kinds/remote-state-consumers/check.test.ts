@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-consumers/index.ts';
 import { risk } from '../../../src/kinds/remote-state-consumers/risk.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import { declare } from '../../targets/workspaces/plan-organization.ts';
+import { declare } from '../../support/services/workspaces/plan-organization.ts';
 import { knownDialect } from '../known-dialect.ts';
 
 function findings(consumers: readonly string[], workspace: Spec = {}): string[] {

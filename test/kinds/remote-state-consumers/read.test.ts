@@ -5,8 +5,8 @@ import {
   type Organization,
   openCannedOrganization,
   openEmbeddedOrganization,
-} from '../../targets/workspaces/open-organization.ts';
-import { bare, declare, wants, inAcme } from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/open-organization.ts';
+import { bare, declare, wants, inAcme } from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {

@@ -10,7 +10,7 @@ import {
   lineOf,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'TagBindings/acme/app';
 

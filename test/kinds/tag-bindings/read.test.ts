@@ -2,8 +2,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { tagBindings as kind } from '../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../src/kinds/workspace/index.ts';
 import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
-import { type Organization, openEmbeddedOrganization } from '../../targets/workspaces/open-organization.ts';
-import { declare, wants } from '../../targets/workspaces/plan-organization.ts';
+import {
+  type Organization,
+  openEmbeddedOrganization,
+} from '../../support/services/workspaces/open-organization.ts';
+import { declare, wants } from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claimKey } from '../../../src/model/resource/claim.ts';
 import type { Json } from '../../../src/model/json/json.ts';
-import { at, declare, lineOf, planFor } from '../../targets/workspaces/plan-organization.ts';
+import { at, declare, lineOf, planFor } from '../../support/services/workspaces/plan-organization.ts';
 
 type Tags = Readonly<Record<string, string>>;
 

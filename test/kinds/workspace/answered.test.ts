@@ -9,7 +9,7 @@ import {
   declare,
   type LiveWorkspace,
   planFor,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 

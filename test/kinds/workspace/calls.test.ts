@@ -10,7 +10,7 @@ import {
   linesOf,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 

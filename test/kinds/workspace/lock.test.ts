@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/model/json/json.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Metadata, Spec } from '../../../src/model/resource/resource.ts';
 import type { Answer } from '../../../src/model/wire.ts';
-import { openCannedOrganization } from '../../targets/workspaces/open-organization.ts';
+import { openCannedOrganization } from '../../support/services/workspaces/open-organization.ts';
 import {
   changeOf,
   declare,
@@ -14,7 +14,7 @@ import {
   linesOf,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 const ours = { type: 'users', id: 'user-ci' };

@@ -8,7 +8,7 @@ import {
   type LiveWorkspace,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 

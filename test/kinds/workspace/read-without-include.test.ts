@@ -5,8 +5,8 @@ import {
   type Canned,
   type Organization,
   openCannedOrganization,
-} from '../../targets/workspaces/open-organization.ts';
-import { bare, declare, inAcme, wants } from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/open-organization.ts';
+import { bare, declare, inAcme, wants } from '../../support/services/workspaces/plan-organization.ts';
 
 let organization: Organization | undefined;
 afterEach(async () => {

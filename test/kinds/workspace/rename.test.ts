@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { trueup } from '../../captured-world.ts';
-import { type Organization, openEmbeddedOrganization } from '../../targets/workspaces/open-organization.ts';
+import {
+  type Organization,
+  openEmbeddedOrganization,
+} from '../../support/services/workspaces/open-organization.ts';
 
 let organization: Organization;
 let directory: string;

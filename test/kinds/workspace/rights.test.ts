@@ -7,7 +7,7 @@ import {
   type LiveWorkspace,
   planFor,
   type Situation,
-} from '../../targets/workspaces/plan-organization.ts';
+} from '../../support/services/workspaces/plan-organization.ts';
 
 /** `PATCH /workspaces/ws-app: can-update`, each call of a plan. */
 function rightsIn(plan: Plan): string[] {

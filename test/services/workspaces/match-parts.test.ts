@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Wanted } from '../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { WorkspaceList } from '../../../src/targets/workspaces/list-workspaces.ts';
-import { placeParts } from '../../../src/targets/workspaces/place-parts.ts';
-import type { WorkspaceItem } from '../../../src/targets/workspaces/workspace-item.ts';
+import type { WorkspaceList } from '../../../src/services/workspaces/list-workspaces.ts';
+import { placeParts } from '../../../src/services/workspaces/match-parts.ts';
+import type { WorkspaceItem } from '../../../src/services/workspaces/workspace-item.ts';
 
 const address = { kind: 'TagBindings', target: 'acme', name: 'web' };
 const place = { file: 'a.yaml', line: 1, column: 1, length: 1, text: '' };

@@ -2,15 +2,15 @@
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openTarget } from '../../../src/http/open-target.ts';
-import type { JsonObject } from '../../../src/model/json/json.ts';
-import type { Session } from '../../../src/model/kind/kind.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
-import type { Answer, WriteMethod } from '../../../src/model/wire.ts';
-import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
-import { startServer } from '../../../src/server/start-server.ts';
-import { openSession } from '../../../src/targets/open-session.ts';
+import { findDialect } from '../../../../src/http/dialects.ts';
+import { openTarget } from '../../../../src/http/open-target.ts';
+import type { JsonObject } from '../../../../src/model/json/json.ts';
+import type { Session } from '../../../../src/model/kind/kind.ts';
+import type { Target } from '../../../../src/model/stack/target.ts';
+import type { Answer, WriteMethod } from '../../../../src/model/wire.ts';
+import type { OrganizationSeed } from '../../../../src/server/seed/seed.ts';
+import { startServer } from '../../../../src/server/start-server.ts';
+import { openSession } from '../../../../src/services/open-session.ts';
 
 export interface Organization {
   readonly session: Session;

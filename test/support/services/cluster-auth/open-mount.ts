@@ -2,15 +2,15 @@
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
-import { findDialect } from '../../../src/http/dialects.ts';
-import { openTarget, type TargetConnection } from '../../../src/http/open-target.ts';
-import type { Call } from '../../../src/model/plan/call.ts';
-import type { Session } from '../../../src/model/kind/kind.ts';
-import type { Target } from '../../../src/model/stack/target.ts';
-import type { Answer } from '../../../src/model/wire.ts';
-import { acceptListVerb } from '../../../src/server/list-verb.ts';
-import { startServer } from '../../../src/server/start-server.ts';
-import { openSession } from '../../../src/targets/open-session.ts';
+import { findDialect } from '../../../../src/http/dialects.ts';
+import { openTarget, type TargetConnection } from '../../../../src/http/open-target.ts';
+import type { Call } from '../../../../src/model/plan/call.ts';
+import type { Session } from '../../../../src/model/kind/kind.ts';
+import type { Target } from '../../../../src/model/stack/target.ts';
+import type { Answer } from '../../../../src/model/wire.ts';
+import { acceptListVerb } from '../../../../src/server/list-verb.ts';
+import { startServer } from '../../../../src/server/start-server.ts';
+import { openSession } from '../../../../src/services/open-session.ts';
 
 export interface Mount {
   readonly session: Session;

@@ -1,19 +1,24 @@
 // Plans for one organization in few words: what is declared, what is live, what the ledger knows; the real planner does
 // the rest, so that a test sees the calls exactly as a user would.
-import { findDialect } from '../../../src/http/dialects.ts';
-import { remoteStateConsumers } from '../../../src/kinds/remote-state-consumers/index.ts';
-import { tagBindings } from '../../../src/kinds/tag-bindings/index.ts';
-import { workspace } from '../../../src/kinds/workspace/index.ts';
-import { liveWorkspace } from '../../../src/kinds/workspace/live-workspace.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Call, CallValue } from '../../../src/model/plan/call.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import type { Kind, LiveSet, Wanted } from '../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { Plan } from '../../../src/model/plan/plan.ts';
-import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
-import { buildPlan } from '../../../src/plan/build-plan.ts';
+import { findDialect } from '../../../../src/http/dialects.ts';
+import { remoteStateConsumers } from '../../../../src/kinds/remote-state-consumers/index.ts';
+import { tagBindings } from '../../../../src/kinds/tag-bindings/index.ts';
+import { workspace } from '../../../../src/kinds/workspace/index.ts';
+import { liveWorkspace } from '../../../../src/kinds/workspace/live-workspace.ts';
+import { formatAddress } from '../../../../src/model/resource/address.ts';
+import type { Call, CallValue } from '../../../../src/model/plan/call.ts';
+import type { Change } from '../../../../src/model/plan/change.ts';
+import type { Json, JsonObject } from '../../../../src/model/json/json.ts';
+import type { Kind, LiveSet, Wanted } from '../../../../src/model/kind/kind.ts';
+import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
+import type { Plan } from '../../../../src/model/plan/plan.ts';
+import type {
+  DesiredResource,
+  LiveResource,
+  Metadata,
+  Spec,
+} from '../../../../src/model/resource/resource.ts';
+import { buildPlan } from '../../../../src/plan/build-plan.ts';
 
 export const kinds: ReadonlyMap<string, Kind> = new Map(
   [workspace, tagBindings, remoteStateConsumers].map((kind) => [kind.name, kind] as const),

@@ -1,12 +1,17 @@
 // Resources, changes and call contexts for tests of kinds, in as few words as a manifest needs.
-import { findDialect } from '../../../src/http/dialects.ts';
-import { formatAddress } from '../../../src/model/resource/address.ts';
-import type { Change } from '../../../src/model/plan/change.ts';
-import type { CallContext, Kind, Session, Wanted } from '../../../src/model/kind/kind.ts';
-import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
-import { canonicalSpec } from '../../../src/compare/canonical-spec.ts';
-import { diff } from '../../../src/compare/diff.ts';
+import { findDialect } from '../../../../src/http/dialects.ts';
+import { formatAddress } from '../../../../src/model/resource/address.ts';
+import type { Change } from '../../../../src/model/plan/change.ts';
+import type { CallContext, Kind, Session, Wanted } from '../../../../src/model/kind/kind.ts';
+import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
+import type {
+  DesiredResource,
+  LiveResource,
+  Metadata,
+  Spec,
+} from '../../../../src/model/resource/resource.ts';
+import { canonicalSpec } from '../../../../src/compare/canonical-spec.ts';
+import { diff } from '../../../../src/compare/diff.ts';
 
 const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
 

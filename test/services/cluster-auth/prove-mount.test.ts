@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WireError } from '../../../src/model/wire.ts';
-import { askMountType, whyConfigProvesNothing } from '../../../src/targets/cluster-auth/prove-mount.ts';
-import { type Canned, type Mount, openCannedMount } from './open-mount.ts';
+import { askMountType, whyConfigProvesNothing } from '../../../src/services/cluster-auth/prove-mount.ts';
+import { type Canned, type Mount, openCannedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {
