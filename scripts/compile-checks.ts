@@ -1,9 +1,9 @@
 /** Compiles every schema that trueup judges by ahead of time, as the module that takes the place of `ready-checks.ts`. */
 import standalone from 'ajv/dist/standalone/index.js';
 import { kinds } from '../src/kinds/index.ts';
-import { makeCompiler, schemaKey } from '../src/manifest/compile-schema.ts';
-import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/manifest-schema.ts';
-import { stackSchema } from '../src/manifest/stack-schema.ts';
+import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.ts';
+import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/schema/manifest-schema.ts';
+import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/kind/json-schema.ts';
 import { planSchema } from '../src/report/plan-schema.ts';
 

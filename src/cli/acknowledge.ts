@@ -2,7 +2,7 @@
  * Acknowledgements: what lets the blocking guards of a plan pass (rule 33). One is given for one digest only, by
  * `--ack` beside `--approve` or a plan file, or typed on a terminal below the very plan that it is about.
  */
-import { nearestWord } from '../manifest/nearest-word.ts';
+import { nearestWord } from '../manifest/explain/nearest-word.ts';
 import { counted } from '../model/counted.ts';
 import { blockingIds, type GuardId, guardIds } from '../model/plan/guard.ts';
 import type { Plan } from '../model/plan/plan.ts';

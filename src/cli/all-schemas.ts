@@ -1,6 +1,6 @@
 /** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, the plan and the history. */
-import { anyManifestSchema, manifestSchema } from '../manifest/manifest-schema.ts';
-import { stackDocumentSchema } from '../manifest/stack-document-schema.ts';
+import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
+import { stackDocumentSchema } from '../manifest/schema/stack-document-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { historySchema } from '../report/history-schema.ts';

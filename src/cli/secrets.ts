@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
-import { leadsOut } from '../manifest/admitted-files.ts';
+import { leadsOut } from '../manifest/files/admitted-files.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { SecretSource, Stack } from '../model/stack/target.ts';
 import type { World } from './world.ts';

@@ -2,8 +2,8 @@
 import { resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { megabyte, type Obstacle, readRegular, UnfitFile } from '../files/read-regular.ts';
-import { findRepository, outsideWords } from '../manifest/find-repository.ts';
-import { whyOutside } from '../manifest/read-text.ts';
+import { findRepository, outsideWords } from '../manifest/files/find-repository.ts';
+import { whyOutside } from '../manifest/files/read-text.ts';
 
 /** The seed cannot be read, or is no YAML. The message names the file, and repeats nothing of it. */
 export class SeedFileError extends Error {

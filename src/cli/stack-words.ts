@@ -1,5 +1,5 @@
 /** How a command line names the stack, for the commands that trueup proposes: what was typed once is what works again. */
-import { standardInput } from '../manifest/find-stack.ts';
+import { standardInput } from '../manifest/files/find-stack.ts';
 import type { Stack } from '../model/stack/target.ts';
 import { shellWord } from '../report/shell-word.ts';
 

@@ -2,7 +2,7 @@
  * What is hidden of a text that no parser understands. Nobody can say where a value ends there, so from the name of a place for
  * an address or a secret all is hidden up to the next line that begins a field beside or above it.
  */
-import type { Span } from './locate.ts';
+import type { Span } from './yaml/locate.ts';
 import type { SecretNames } from './secret-names.ts';
 
 export function hiddenRegions(text: string, names: SecretNames): Span[] {

@@ -8,17 +8,17 @@ import type { Diagnostic } from '../model/diagnostic.ts';
 import { isJsonObject, type Path } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import type { Dialect } from '../model/stack/target.ts';
-import { findRepository, liesIn, type Repository } from './find-repository.ts';
-import { displayPath, findStack, stackFileName, standardInput } from './find-stack.ts';
-import { findHidden } from './hidden-parts.ts';
-import { listFiles, onlyLeavesOut, type PatternProblem } from './list-files.ts';
-import { apiVersion } from './manifest-schema.ts';
-import { parseDocuments } from './parse-documents.ts';
-import { readStack, type StackReading } from './read-stack.ts';
-import { decodeText, foreignFile, mostBytes, readText } from './read-text.ts';
+import { findRepository, liesIn, type Repository } from './files/find-repository.ts';
+import { displayPath, findStack, stackFileName, standardInput } from './files/find-stack.ts';
+import { findHidden } from './explain/hidden-parts.ts';
+import { listFiles, onlyLeavesOut, type PatternProblem } from './files/list-files.ts';
+import { apiVersion } from './schema/manifest-schema.ts';
+import { parseDocuments } from './yaml/parse-documents.ts';
+import { readStack, type StackReading } from './stack/read-stack.ts';
+import { decodeText, foreignFile, mostBytes, readText } from './files/read-text.ts';
 import { secretNames } from './secret-names.ts';
-import { createSourceText } from './source-text.ts';
-import { placeIn, type YamlDocument } from './yaml-document.ts';
+import { createSourceText } from './yaml/source-text.ts';
+import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 export interface LoadInput {
   readonly path?: string;

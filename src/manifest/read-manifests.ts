@@ -9,18 +9,18 @@ import type { Registry } from '../model/kind/kind.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Dialect, Stack } from '../model/stack/target.ts';
-import { checkDuplicates } from './check-duplicates.ts';
-import { checkResources } from './check-resources.ts';
-import { chooseTargets } from './choose-targets.ts';
-import { type Declaration, type Defaults, declare } from './declaration.ts';
+import { checkDuplicates } from './resolve/check-duplicates.ts';
+import { checkResources } from './resolve/check-resources.ts';
+import { chooseTargets } from './resolve/choose-targets.ts';
+import { type Declaration, type Defaults, declare } from './resolve/declaration.ts';
 import { isStack, type Loaded, loadDocuments } from './load-documents.ts';
-import { secretFields } from './mask-secrets.ts';
-import { diagnose, quoted } from './problem.ts';
-import type { StackReading } from './read-stack.ts';
-import { type Entry, resolve } from './resolve.ts';
-import { serviceSpellings } from './service-spellings.ts';
-import { validate, validateHeader } from './validate.ts';
-import { placeIn, type YamlDocument } from './yaml-document.ts';
+import { secretFields } from './explain/mask-secrets.ts';
+import { diagnose, quoted } from './explain/problem.ts';
+import type { StackReading } from './stack/read-stack.ts';
+import { type Entry, resolve } from './resolve/resolve-resources.ts';
+import { serviceSpellings } from './explain/service-spellings.ts';
+import { validate, validateHeader } from './validate-manifest.ts';
+import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
 export interface ManifestInput {
   /** a directory that holds `trueup.yaml`, a stack file, or `-`; by default `trueup.yaml` in `cwd` or a parent */

@@ -6,10 +6,10 @@ import { camelCase } from '../model/kind/field-names.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { jsonSchema } from '../model/kind/json-schema.ts';
 import type { Registry } from '../model/kind/kind.ts';
-import { anyManifestSchema } from './manifest-schema.ts';
-import { secretFields } from './mask-secrets.ts';
-import { nearestWord } from './nearest-word.ts';
-import { stackSchema } from './stack-schema.ts';
+import { anyManifestSchema } from './schema/manifest-schema.ts';
+import { secretFields } from './explain/mask-secrets.ts';
+import { nearestWord } from './explain/nearest-word.ts';
+import { stackSchema } from './schema/stack-schema.ts';
 
 /** Fields of the stack whose value is an address, or has one below it. */
 const addressFields = ['url', 'ledger'];

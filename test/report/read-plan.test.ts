@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from '../../src/manifest/compile-schema.ts';
+import { compileSchema } from '../../src/manifest/schema/compile-schema.ts';
 import type { Call } from '../../src/model/plan/call.ts';
 import type { Plan } from '../../src/model/plan/plan.ts';
 import { planJson, renderPlanJson } from '../../src/report/plan-json.ts';

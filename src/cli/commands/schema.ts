@@ -1,5 +1,5 @@
 /** `trueup schema [kind]`: prints the JSON Schema of a kind, the stack, the plan, or of any manifest. */
-import { nearestWord } from '../../manifest/nearest-word.ts';
+import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { allSchemas } from '../all-schemas.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Screen } from '../screen.ts';

@@ -1,5 +1,5 @@
 /** `trueup show plan.json`: a saved plan as `plan` printed it, or as JSON. Reads the file and nothing else. */
-import { standardInput } from '../../manifest/find-stack.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../plan-file.ts';
 import { printError, type Screen } from '../screen.ts';

@@ -3,9 +3,9 @@
  * from, as if nobody owned anything yet. What could not be adopted as it is must not reach a stack unsaid.
  */
 import { dialects } from '../../http/dialects.ts';
-import { standardInput } from '../../manifest/find-stack.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
 import { readManifests } from '../../manifest/read-manifests.ts';
-import { writeManifests } from '../../manifest/write-manifests.ts';
+import { writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';

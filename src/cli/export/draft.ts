@@ -2,8 +2,8 @@
  * From live resources to manifests: each as short as it can be said, its parts folded into it where the kind has a short
  * form for them, and ready to be adopted.
  */
-import { mergeDefaults } from '../../manifest/merge-defaults.ts';
-import type { ManifestDraft } from '../../manifest/write-manifests.ts';
+import { mergeDefaults } from '../../manifest/resolve/merge-defaults.ts';
+import type { ManifestDraft } from '../../manifest/yaml/write-manifests.ts';
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { sameJson } from '../../model/json/json.ts';
 import type { Kind, Registry, ShortForm } from '../../model/kind/kind.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../ledger/state-folder.ts';
-import { type ManifestDraft, writeManifests } from '../../manifest/write-manifests.ts';
+import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import type { DraftedManifest } from './draft.ts';
 

@@ -1,0 +1,290 @@
+/**
+ * A schema's errors as problems in words for people: one for each mistake, at the field it was made in, with what was
+ * found, what is allowed and the likely way out. No word of the validator's own language passes through here.
+ */
+import type { Path } from '../../model/json/json.ts';
+import type { SchemaError } from '../schema/compile-schema.ts';
+import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
+import { explainWrongType } from './explain-type.ts';
+import { isPlainName } from './hidden-parts.ts';
+import { groupErrors } from './group-errors.ts';
+import type { Judgement } from './judged-value.ts';
+import { nearestWord } from './nearest-word.ts';
+import { orList, type Problem, pathText, quoted } from './problem.ts';
+import { suggestField } from './suggest-field.ts';
+
+export function explainErrors(errors: readonly SchemaError[], judgement: Judgement): Problem[] {
+  const grouped = groupErrors(errors);
+  const mistyped = new Set(
+    grouped.flatMap((error) => (error.keyword === 'type' ? [error.instancePath] : [])),
+  );
+  const problems = grouped
+    .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
+    .map((error) => explain(error, judgement));
+  return problems.filter((problem) => !isExplained(problem, problems));
+}
+
+/** A field is missing because it was misspelt or put elsewhere: one mistake, told once. */
+function isExplained(problem: Problem, problems: readonly Problem[]): boolean {
+  return (
+    problem.code === 'missing-field' &&
+    problems.some(
+      ({ meant }) => meant !== undefined && problem.path.every((name, index) => meant[index] === name),
+    )
+  );
+}
+
+function explain(error: SchemaError, judgement: Judgement): Problem {
+  const at = [...judgement.base, ...toPath(error.instancePath)];
+  const explainer = explainers[error.keyword];
+  return explainer === undefined ? invalid(error, at) : explainer(error, at, judgement);
+}
+
+type Explainer = (error: SchemaError, at: Path, judgement: Judgement) => Problem;
+
+const explainers: Readonly<Record<string, Explainer>> = {
+  additionalProperties: unknownField,
+  unevaluatedProperties: unknownField,
+  required: missingField,
+  dependentRequired: missingCompanion,
+  type: explainWrongType,
+  anyOf: explainWrongType,
+  oneOf: explainWrongType,
+  enum: notAllowed,
+  const: notAllowed,
+  not: forbidden,
+  pattern: malformed,
+  format: malformed,
+  minLength: tooShort,
+  maxLength: (error, at) => ({
+    code: 'too-long',
+    path: at,
+    message: `"${pathText(at)}" is too long`,
+    found: `${[...String(error.data)].length} characters`,
+    allowed: `at most ${error.params['limit']}`,
+  }),
+  minItems: wrongCount,
+  maxItems: wrongCount,
+  minProperties: wrongCount,
+  maxProperties: wrongCount,
+  uniqueItems: repeated,
+  minimum: outOfRange,
+  maximum: outOfRange,
+  exclusiveMinimum: outOfRange,
+  exclusiveMaximum: outOfRange,
+};
+
+function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecret }: Judgement): Problem {
+  const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
+  const known = Object.keys(properties(error));
+  const allowed = known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {};
+  const suggestion = suggestField(name, at, { known, schema, spellings });
+  if (isSecret(at) && suggestion.fix === undefined && !isPlainField(name, error.data))
+    return {
+      code: 'unknown-field',
+      path: at,
+      message: `"${pathText(at)}" holds something that is no field of it`,
+      ...allowed,
+    };
+  return {
+    code: 'unknown-field',
+    path: [...at, name],
+    side: 'key',
+    message: `there is no field "${name}" ${at.length === 0 ? 'at the top level' : `in "${pathText(at)}"`}`,
+    ...allowed,
+    ...suggestion,
+  };
+}
+
+function isPlainField(name: string, map: unknown): boolean {
+  const value = (map as Readonly<Record<string, unknown>>)[name];
+  return value !== null && isPlainName(name);
+}
+
+function missingField(error: SchemaError, at: Path): Problem {
+  const name = String(error.params['missingProperty']);
+  const schema = properties(error)[name];
+  const constant = (schema as { const?: string } | undefined)?.const;
+  const allowed = describeAllowed(schema);
+  return {
+    code: 'missing-field',
+    path: [...at, name],
+    side: 'key',
+    message: `"${pathText([...at, name])}" is missing`,
+    ...(allowed === '' ? {} : { allowed }),
+    fix: `add "${name}${constant === undefined ? '' : `: ${constant}`}"`,
+  };
+}
+
+function missingCompanion(error: SchemaError, at: Path): Problem {
+  const [name, missing] = [String(error.params['property']), String(error.params['missingProperty'])];
+  return {
+    code: 'missing-field',
+    path: [...at, name],
+    side: 'key',
+    message: `"${pathText([...at, name])}" needs "${missing}" beside it`,
+    fix: `add "${missing}", or remove "${name}"`,
+  };
+}
+
+function notAllowed(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+  const values = [error.params['allowedValues'] ?? error.params['allowedValue']].flat();
+  const words = values.filter((value) => typeof value === 'string');
+  const meant = typeof error.data === 'string' ? nearestWord(error.data, words) : undefined;
+  const only = values.length === 1 ? wordOf(values[0]) : undefined;
+  return {
+    code: 'not-allowed',
+    path: at,
+    message: `"${pathText(at)}" cannot have this value`,
+    found: describeFound(error.data, typed(at)),
+    allowed: orList(values.map(wordOf)),
+    ...(meant !== undefined && only === undefined ? { fix: `did you mean "${meant}"?` } : {}),
+    ...(only === undefined ? {} : { fix: `write ${only}` }),
+  };
+}
+
+function forbidden(error: SchemaError, at: Path): Problem {
+  const says = words(error, 'description');
+  return {
+    code: 'not-allowed',
+    path: at,
+    side: 'key',
+    message: says ?? `"${pathText(at)}" cannot stand here`,
+    fix: `remove "${at.at(-1)}"`,
+  };
+}
+
+const formatWords: Readonly<Record<string, string>> = {
+  'date-time': 'a moment with its time zone, such as 2026-01-31T08:00:00Z',
+  date: 'a day, such as 2026-01-31',
+  uri: 'a URL',
+  regex: 'a regular expression',
+  ipv4: 'an IPv4 address',
+  ipv6: 'an IPv6 address',
+  email: 'an e-mail address',
+};
+
+function malformed(error: SchemaError, at: Path, { isSecret }: Judgement): Problem {
+  const format = String(error.params['format'] ?? '');
+  const property = error.propertyName;
+  const meant = isSecret(at)
+    ? undefined
+    : wellFormed(String(property ?? error.data), error.params['pattern']);
+  const allowed =
+    words(error, 'patternErrorMessage') ??
+    formatWords[format] ??
+    words(error, 'description') ??
+    `what matches ${String(error.params['pattern'] ?? format)}`;
+  return {
+    code: 'pattern',
+    path: property === undefined ? at : [...at, property],
+    ...(property === undefined ? {} : { side: 'key' as const }),
+    message: `"${pathText(property === undefined ? at : [...at, property])}" is not well formed`,
+    found: describeFound(property ?? error.data),
+    allowed,
+    ...(meant === undefined ? {} : { fix: `write "${meant}"` }),
+  };
+}
+
+/** The same word as the pattern wants it, where only spaces or capitals are wrong, or where it admits one word alone. */
+function wellFormed(text: string, pattern: unknown): string | undefined {
+  if (typeof pattern !== 'string') return undefined;
+  const only = /^\^([\w-]+)\$$/.exec(pattern)?.[1];
+  const hyphened = text.trim().replace(/\s+/g, '-');
+  const fits = new RegExp(pattern, 'u');
+  return only ?? [hyphened, hyphened.toLowerCase()].find((word) => fits.test(word));
+}
+
+function tooShort(error: SchemaError, at: Path): Problem {
+  const empty = error.data === '' || error.propertyName === '';
+  return {
+    code: empty ? 'empty' : 'too-short',
+    path: at,
+    message: `"${pathText(at)}" is ${empty ? 'empty' : 'too short'}`,
+    allowed: `at least ${count(error.params['limit'], 'character')}`,
+  };
+}
+
+function wrongCount(error: SchemaError, at: Path): Problem {
+  const { parentSchema } = error;
+  const few = error.keyword.startsWith('min');
+  if (parentSchema?.['minProperties'] === 1 && parentSchema['maxProperties'] === 1) {
+    const members = orList(Object.keys(properties(error)).map(quoted));
+    return {
+      code: few ? 'too-few' : 'too-many',
+      path: at,
+      side: 'key',
+      message: `"${pathText(at)}" must have exactly one member`,
+      allowed: members,
+      fix: few ? `add ${members}` : 'keep one of them',
+    };
+  }
+  return {
+    code: few ? 'too-few' : 'too-many',
+    path: at,
+    message: `"${pathText(at)}" has too ${few ? 'few' : 'many'} members`,
+    found: `${Object.keys(error.data ?? {}).length}`,
+    allowed: `at ${few ? 'least' : 'most'} ${error.params['limit']}`,
+  };
+}
+
+function repeated(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+  const [one, other] = [Number(error.params['i']), Number(error.params['j'])];
+  const [first, again] = [`${Math.min(one, other)}`, `${Math.max(one, other)}`];
+  return {
+    code: 'repeated',
+    path: [...at, again],
+    message: `"${pathText([...at, again])}" repeats a member of "${pathText(at)}"`,
+    ...(typed([...at, again]) === undefined ? {} : { found: quoted(typed([...at, again]) ?? '') }),
+    fix: 'remove it',
+    related: [{ message: 'first here', path: [...at, first] }],
+  };
+}
+
+function outOfRange(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+  const bounds: Readonly<Record<string, string>> = {
+    '>=': 'at least',
+    '<=': 'at most',
+    '>': 'more than',
+    '<': 'less than',
+  };
+  return {
+    code: 'out-of-range',
+    path: at,
+    message: `"${pathText(at)}" is out of range`,
+    found: describeFound(error.data, typed(at)),
+    allowed: `${bounds[String(error.params['comparison'])]} ${error.params['limit']}`,
+  };
+}
+
+function invalid(error: SchemaError, at: Path): Problem {
+  const says = words(error, 'description');
+  return {
+    code: 'not-allowed',
+    path: at,
+    message: `"${pathText(at)}" cannot have this value`,
+    found: describeFound(error.data),
+    ...(says === undefined ? {} : { allowed: says }),
+  };
+}
+
+function count(number: unknown, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+function words(error: SchemaError, keyword: string): string | undefined {
+  const says = error.parentSchema?.[keyword];
+  return typeof says === 'string' ? says : undefined;
+}
+
+function properties(error: SchemaError): Readonly<Record<string, unknown>> {
+  return error.parentSchema?.['properties'] ?? {};
+}
+
+/** A JSON pointer (RFC 6901) as a path. */
+function toPath(pointer: string): Path {
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}

@@ -1,0 +1,126 @@
+/**
+ * Values of the wrong type. Most come from how YAML reads plain words: `1.10` is a number, `yes` is a text, nothing at
+ * all is null. So the answer is nearly always the same value written in another way, and this says which.
+ */
+import { dump } from 'js-yaml';
+import type { Path } from '../../model/json/json.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { SchemaError } from '../schema/compile-schema.ts';
+import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
+import type { Judgement } from './judged-value.ts';
+import { type Problem, pathText, quoted } from './problem.ts';
+
+const booleans: Readonly<Record<string, boolean>> = {
+  yes: true,
+  on: true,
+  true: true,
+  y: true,
+  no: false,
+  off: false,
+  false: false,
+  n: false,
+};
+
+export function explainWrongType(error: SchemaError, at: Path, judgement: Judgement): Problem {
+  if (at.length === 0) return noDocument(error);
+  if (error.data === null) return unwantedNull(error, at, judgement);
+  if (typeof error.data === 'string' && judgement.isSecret(at.slice(-1))) return literalSecret(error, at);
+  const typed = judgement.typed(at);
+  const fix = judgement.isSecret(at) ? undefined : suggestSpelling(error, typed);
+  return {
+    code: 'wrong-type',
+    path: at,
+    message: `"${pathText(at)}" has the wrong type`,
+    found: describeFound(error.data, typed),
+    allowed: describeAllowed(error.parentSchema),
+    ...(fix === undefined ? {} : { fix }),
+  };
+}
+
+function noDocument(error: SchemaError): Problem {
+  return {
+    code: 'wrong-type',
+    path: [],
+    message: 'a document must be a map with "apiVersion", "kind", "metadata" and "spec"',
+    found: describeFound(error.data),
+  };
+}
+
+/** `null` asks for the service's default; a field that has none cannot be asked for it (rule 6). */
+function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: Judgement): Problem {
+  const known = field(at);
+  if (known !== undefined && known.default === undefined) return noDefault(at, absent);
+  return {
+    code: 'wrong-type',
+    path: at,
+    message: `"${pathText(at)}" has no value`,
+    found: describeFound(null, typed(at)),
+    allowed: describeAllowed(error.parentSchema),
+    fix:
+      at.join() === 'spec'
+        ? 'write "spec: {}", or give it fields'
+        : `give it a value, or remove "${at.at(-1)}"`,
+  };
+}
+
+export function noDefault(at: Path, absent: Kind['absent']): Problem {
+  const name = at.at(-1);
+  return {
+    code: 'no-default',
+    path: at,
+    message: `"${pathText(at)}" has no default that null could stand for`,
+    found: 'null',
+    fix: `give it a value, or leave "${name}" out${absent === 'unmanaged' ? ', which means "not managed"' : ''}`,
+  };
+}
+
+function literalSecret(error: SchemaError, at: Path): Problem {
+  const allowed = Object.keys(error.parentSchema?.['properties'] ?? {}).filter((name) => name !== 'version');
+  return {
+    code: 'literal-secret',
+    path: at,
+    side: 'key',
+    message: `"${pathText(at)}" must say where the secret is, never hold it`,
+    allowed: allowed.map((name) => `{ ${name}: … }`).join(' or '),
+    fix: 'put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+  };
+}
+
+/** The same value as it should have been written. */
+function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
+  const types = allowedTypes(parentSchema);
+  if (typeof data === 'number' || typeof data === 'boolean')
+    return suggestForScalar(data, types, {
+      typed: typed ?? `${data}`,
+      items: allowedItems(parentSchema),
+    });
+  if (typeof data === 'string') return suggestForText(data, types);
+  if (Array.isArray(data) && data.length === 1 && !types.includes('object')) return 'write it without a list';
+  return undefined;
+}
+
+function suggestForScalar(
+  data: number | boolean,
+  types: readonly string[],
+  { typed, items }: { readonly typed: string; readonly items: readonly string[] },
+): string | undefined {
+  if (types.includes('string')) return `put it in quotes: ${quoted(typed)}`;
+  if (!types.includes('array') || types.includes('object')) return undefined;
+  return suggestList([items.includes('string') ? typed : data]);
+}
+
+function suggestForText(text: string, types: readonly string[]): string | undefined {
+  const boolean = booleans[text.toLowerCase()];
+  if (types.includes('boolean') && boolean !== undefined) return `write ${boolean}, without quotes`;
+  const isNumeric = text.trim() !== '' && Number.isFinite(Number(text));
+  if ((types.includes('number') || types.includes('integer')) && isNumeric)
+    return `write ${Number(text)}, without quotes`;
+  // the services part a text at its commas, and so does whoever writes one
+  if (types.includes('array')) return suggestList(text.split(',').map((part) => part.trim()));
+  return undefined;
+}
+
+/** As YAML reads it back: most names stand as they are, `*` and `1.10` need quotes. */
+function suggestList(items: readonly (string | number | boolean)[]): string {
+  return `write a list: ${dump(items, { flowLevel: 0, lineWidth: -1, quoteStyle: 'double' }).trim()}`;
+}

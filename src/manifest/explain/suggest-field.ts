@@ -1,0 +1,63 @@
+/** What an unknown field was probably meant to be: the API's own spelling, a field of another section, or a near word. */
+import { camelCase } from '../../model/kind/field-names.ts';
+import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
+import { nearestWord } from './nearest-word.ts';
+import type { Problem } from './problem.ts';
+import type { ServiceSpellings } from './service-spellings.ts';
+
+export interface Surroundings {
+  /** the fields of the map that holds the unknown one */
+  readonly known: readonly string[];
+  /** of the whole document */
+  readonly schema: JsonObject;
+  readonly spellings?: ServiceSpellings | undefined;
+}
+
+/** @param parent path of the map that holds the unknown field */
+export function suggestField(
+  name: string,
+  parent: Path,
+  { known, schema, spellings }: Surroundings,
+): Pick<Problem, 'fix' | 'meant'> {
+  const translated = camelCase(name);
+  if (translated !== name && known.includes(translated))
+    return {
+      fix: `write "${translated}": fields have the API's names in camelCase`,
+      meant: [...parent, translated],
+    };
+  const ours = spellings?.get(translated);
+  if (ours !== undefined && known.includes(ours))
+    return {
+      fix: `write "${ours}": manifests have one name for it, whatever a service calls it`,
+      meant: [...parent, ours],
+    };
+  const elsewhere = parent.length < 2 ? otherSection(translated, parent, schema) : undefined;
+  if (elsewhere !== undefined) return elsewhere;
+  const near = nearestWord(name, known);
+  return near === undefined ? {} : { fix: `did you mean "${near}"?`, meant: [...parent, near] };
+}
+
+/** `executionMode` at the top level, `target` in the spec: the right field in the wrong section. */
+function otherSection(
+  name: string,
+  parent: Path,
+  schema: JsonObject,
+): Pick<Problem, 'fix' | 'meant'> | undefined {
+  const sections: readonly Path[] = [['metadata'], ['spec'], []];
+  const home = sections.find(
+    (section) => section[0] !== parent[0] && Object.hasOwn(fieldsOf(schema, section), name),
+  );
+  if (home === undefined) return undefined;
+  const place = home[0] === undefined ? 'to the top level' : `under "${home[0]}"`;
+  return { fix: `move "${name}" ${place}`, meant: [...home, name] };
+}
+
+function fieldsOf(schema: JsonObject, section: Path): JsonObject {
+  let at: JsonObject = schema;
+  for (const name of section) {
+    const next = isJsonObject(at['properties']) ? at['properties'][name] : undefined;
+    if (!isJsonObject(next)) return {};
+    at = next;
+  }
+  return isJsonObject(at['properties']) ? at['properties'] : {};
+}

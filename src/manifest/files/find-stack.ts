@@ -1,0 +1,59 @@
+/**
+ * Which stack is meant: a stack file, the directory that holds one, or, where nothing is said, the nearest
+ * `trueup.yaml` here or in a parent. With `-` the manifests come from standard input and may bring their Stack along.
+ */
+import { stat } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+
+export const stackFileName = 'trueup.yaml';
+
+/** Stands for standard input, as a path and as a file in places. */
+export const standardInput = '-';
+
+/** @returns the absolute path of the stack file, or what is in the way */
+export async function findStack(path: string | undefined, cwd: string): Promise<string | Diagnostic> {
+  if (path === undefined || path === standardInput) return findUpwards(cwd);
+  const absolute = resolve(cwd, path);
+  const kind = await kindOf(absolute);
+  if (kind === 'file') return absolute;
+  if (kind === undefined) return noStack(`there is no file or directory "${path}"`, 'correct the path');
+  if ((await kindOf(join(absolute, stackFileName))) === 'file') return join(absolute, stackFileName);
+  const other = join(absolute, 'trueup.yml');
+  return (await kindOf(other)) === 'file'
+    ? noStack(`the stack file of "${path}" is called "trueup.yml"`, `rename it to "${stackFileName}"`)
+    : noStack(
+        `"${path}" holds no ${stackFileName}`,
+        `create "${displayPath(join(absolute, stackFileName), cwd)}"`,
+      );
+}
+
+/** A path as the user would type it in the working directory. */
+export function displayPath(absolute: string, cwd: string): string {
+  return relative(cwd, absolute) || '.';
+}
+
+async function findUpwards(cwd: string): Promise<string | Diagnostic> {
+  for (let directory = resolve(cwd); ; directory = dirname(directory)) {
+    const candidate = join(directory, stackFileName);
+    if ((await kindOf(candidate)) === 'file') return candidate;
+    if (directory === dirname(directory)) break;
+  }
+  return noStack(
+    `there is no ${stackFileName} here or in a parent directory`,
+    'go to the directory of a stack, or give its path',
+  );
+}
+
+function noStack(message: string, fix: string): Diagnostic {
+  return { code: 'no-stack', severity: 'error', class: 'failure', message, fix };
+}
+
+/** Undefined when there is nothing, or nothing that may be looked at. */
+async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
+  try {
+    return (await stat(path)).isDirectory() ? 'directory' : 'file';
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Whether a path is one of a stack's files: what `listFiles` finds in a directory, said of a path alone, so that it holds
+ * in every commit and not only in the one that is checked out. Pure.
+ */
+import { basename, relative, resolve } from 'node:path';
+import picomatch from 'picomatch';
+import type { StackPaths } from '../../model/stack/commit-order.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { standardInput } from './find-stack.ts';
+import { ignoredDirectory, isYaml, slashes, withoutDot } from './list-files.ts';
+
+/**
+ * The stack's own file, and all that its patterns stand for.
+ * @param piped the command line takes manifests from standard input. Nobody knows which files such manifests are made
+ * from, so every file below the stack's directory counts.
+ */
+export function matchStackFiles(
+  { manifests, directory, file }: Pick<Stack, 'manifests' | 'directory' | 'file'>,
+  piped: boolean,
+): StackPaths {
+  const listed = matchFiles(manifests, directory);
+  const fromInput = piped || manifests.includes(standardInput);
+  const isAny = (path: string) => path === basename(file) || (fromInput && !path.startsWith('../'));
+  return {
+    isFile: (path) => isAny(path) || listed.isFile(path),
+    isOnTheWay: (path) => isAny(path) || listed.isOnTheWay(path),
+  };
+}
+
+/** @param directory absolute; what the patterns are relative to */
+export function matchFiles(patterns: readonly string[], directory: string): StackPaths {
+  const excluded = patterns.filter((pattern) => pattern.startsWith('!')).map((pattern) => pattern.slice(1));
+  const included = patterns.filter((pattern) => !pattern.startsWith('!') && pattern !== standardInput);
+  const isExcluded = picomatch(excluded.map(withoutDot), { dot: true });
+  const each = included.map((pattern) => matchPattern(pattern, directory));
+  return {
+    isFile: (path) => each.some(({ isFile }) => isFile(path)) && (excluded.length === 0 || !isExcluded(path)),
+    isOnTheWay: (path) => each.some(({ isOnTheWay }) => isOnTheWay(path)),
+  };
+}
+
+function matchPattern(pattern: string, directory: string): StackPaths {
+  const { base, glob } = picomatch.scan(withoutDot(pattern));
+  const matches = glob === '' ? isYaml : picomatch(glob);
+  const root = resolve(directory, glob === '' ? pattern : base);
+  /** Empty for the root itself, `../…` for what a walk from there does not come by. */
+  const fromRoot = (path: string) => slashes(relative(root, resolve(directory, path)));
+  return {
+    isFile: (path) => {
+      const rest = fromRoot(path);
+      // The file that the pattern names, whatever it is called.
+      if (rest === '') return glob === '';
+      return isEntered(rest) && matches(rest);
+    },
+    isOnTheWay: (path) => {
+      const rest = fromRoot(path);
+      return isEntered(rest) || /^(\.\.\/)*\.\.$/.test(rest);
+    },
+  };
+}
+
+/** Whether a walk from the root gets there. */
+function isEntered(path: string): boolean {
+  const folders = path.split('/').slice(0, -1);
+  return path !== '..' && !folders.some((folder) => ignoredDirectory.test(folder));
+}

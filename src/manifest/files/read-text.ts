@@ -1,0 +1,130 @@
+/**
+ * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
+ * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (rule 42).
+ */
+import type { Stats } from 'node:fs';
+import { lstat, realpath } from 'node:fs/promises';
+import { readRegular, type Obstacle as Unfit } from '../../files/read-regular.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { liesIn, outsideWords, type Repository } from './find-repository.ts';
+
+/** No text of manifests has more bytes. */
+export const mostBytes = 32 * 1024 * 1024;
+
+/** @param about.file as the user would type it, for the diagnostic */
+export async function readText(
+  path: string,
+  { file, repository }: { readonly file: string; readonly repository: Repository },
+): Promise<string | Diagnostic> {
+  try {
+    const bytes = await readOwn(path, repository);
+    return bytes instanceof Uint8Array ? decodeText(file, bytes) : refusals[bytes](file, repository);
+  } catch (error) {
+    const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return {
+      code: 'unreadable-file',
+      severity: 'error',
+      class: 'incomplete',
+      message: `"${file}" cannot be read: ${reason}`,
+      fix: 'check that it exists and may be read',
+    };
+  }
+}
+
+/** Without the byte order mark that some editors leave. @param file `-` for standard input */
+export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic {
+  if (bytes.length > mostBytes) return tooLong(file);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return notText(file, bytes);
+  }
+}
+
+type Obstacle = Unfit | 'outside';
+
+/** What was opened is judged by where it is found, too. */
+async function readOwn(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
+  let saysEmpty = false;
+  const read = await readRegular(path, mostBytes, (opened) => {
+    saysEmpty = opened.size === 0;
+    return whyOutside(path, repository, opened);
+  });
+  // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
+  return typeof read !== 'string' && saysEmpty && read.length > 0 ? 'irregular' : read;
+}
+
+/** Whether the file that was opened by a path is one of the repository; undefined when it is. */
+export async function whyOutside(
+  path: string,
+  repository: Repository,
+  opened: Stats,
+): Promise<'outside' | undefined> {
+  const real = await realpath(path);
+  const there = await lstat(real);
+  const isThere = there.ino === opened.ino && there.dev === opened.dev;
+  return isThere && liesIn(repository, real) ? undefined : 'outside';
+}
+
+const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository) => Diagnostic>> = {
+  outside: (file, repository) => {
+    const { message, fix } = outsideWords(repository);
+    return refusal('outside-repository', file, { message, fix });
+  },
+  folder: (file) => irregular(file),
+  irregular: (file) => irregular(file),
+  'too-long': (file) => tooLong(file),
+};
+
+/** What was given as a stack, holds none, and lies where no manifest can. @param here what the user is in */
+export function foreignFile(file: string, { isGit }: Repository): Diagnostic {
+  const where = isGit ? 'git repository around the current folder' : 'current folder';
+  return refusal('outside-repository', file, {
+    message: `holds no stack, and lies outside the ${where}`,
+    fix: 'give the path of a stack; its manifests are files of its repository',
+  });
+}
+
+function irregular(file: string): Diagnostic {
+  return refusal('no-regular-file', file, {
+    message: 'is no regular file',
+    fix: 'put the text itself there; what a program writes can be piped in, with "-" as the path',
+  });
+}
+
+function tooLong(file: string): Diagnostic {
+  const message = `has more than ${mostBytes / 1024 / 1024} MB`;
+  return refusal('too-long', file, { message, fix: 'divide its manifests among several files' });
+}
+
+function notText(file: string, bytes: Uint8Array): Diagnostic {
+  const { line, column } = firstOddByte(bytes);
+  return refusal('not-utf-8', file, { message: 'is not UTF-8 text', fix: 'save it as UTF-8', line, column });
+}
+
+/** @param about.message what the file is, behind its name */
+function refusal(
+  code: string,
+  file: string,
+  about: { readonly message: string; readonly fix: string; readonly line?: number; readonly column?: number },
+): Diagnostic {
+  const { message, fix, line = 1, column = 1 } = about;
+  return {
+    code,
+    severity: 'error',
+    class: 'invalid',
+    message: `${file === '-' ? 'standard input' : `"${file}"`} ${message}`,
+    place: { file, line, column, length: 1, text: '' },
+    fix,
+  };
+}
+
+/** Where a text and what a lenient reader makes of it part. */
+function firstOddByte(bytes: Uint8Array): { readonly line: number; readonly column: number } {
+  const lenient = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
+  const odd = bytes.findIndex((byte, index) => byte !== lenient[index]);
+  const before = Buffer.from(bytes.subarray(0, odd))
+    .toString('utf8')
+    .split(/\r\n?|\n/);
+  return { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 };
+}

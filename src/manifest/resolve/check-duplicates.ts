@@ -1,0 +1,84 @@
+/**
+ * No resource is declared twice (rules 4, 37): by two documents, by a short form beside its document, by two spellings,
+ * or through two targets that are one place.
+ */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import { isJsonObject } from '../../model/json/json.ts';
+import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import { type Entry, placeOfEntry } from './resolve-resources.ts';
+
+/** @param entries also of invalid manifests, in reading order */
+export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
+  const first = new Map<string, Entry>();
+  return entries.flatMap((entry) => {
+    const key = keyOf(entry);
+    const earlier = first.get(key);
+    if (earlier === undefined) first.set(key, entry);
+    return earlier === undefined || isToldAlready(earlier, entry) ? [] : [duplicate(earlier, entry)];
+  });
+}
+
+/** What there is one of in a place is one resource, whichever of the place's targets it is declared for. */
+function keyOf({ address, target, declaration, shortForm }: Entry): string {
+  const { ownership } = declaration.kind;
+  const isOneAPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
+  return isOneAPlace
+    ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
+    : formatAddress(address);
+}
+
+/** Two documents that are one resource have their short forms in common: that is one mistake, told at the documents. */
+function isToldAlready(first: Entry, again: Entry): boolean {
+  if (first.shortForm === undefined || again.shortForm === undefined) return false;
+  const [one, other] = [first.declaration, again.declaration];
+  return one !== other && one.kind === other.kind;
+}
+
+function duplicate(first: Entry, again: Entry): Diagnostic {
+  const { kind, target, name } = again.address;
+  if (first.address.target !== target) return duplicateInPlace(first, again);
+  const sameName = first.writtenName === again.writtenName;
+  return {
+    code: sameName ? 'duplicate' : 'same-name',
+    severity: 'error',
+    class: 'invalid',
+    message: sameName
+      ? `${kind} "${name}" is declared twice for target "${target}"${byWhat(first, again)}`
+      : `the names "${first.writtenName}" and "${again.writtenName}" fold to the same name: for target "${target}" both are ${kind} "${name}"`,
+    place: placeOfEntry(again),
+    fix: 'keep one of them',
+    related: [{ message: 'first declared here', place: placeOfEntry(first) }],
+  };
+}
+
+/** `: by "tags" of Workspace "app" and by a document of its own`. */
+function byWhat(first: Entry, again: Entry): string {
+  const short = [first, again].find(({ shortForm }) => shortForm !== undefined);
+  if (short === undefined) return '';
+  const other = short === first ? again : first;
+  const owner = `by "${short.shortForm}" of ${short.declaration.kind.name} "${short.writtenName}"`;
+  return other.shortForm === undefined ? `: ${owner} and by a document of its own` : `: ${owner} each time`;
+}
+
+function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
+  const { kind, target, name } = again.address;
+  return {
+    code: 'duplicate',
+    severity: 'error',
+    class: 'invalid',
+    message: `${kind} "${name}" is declared for the targets "${first.address.target}" and "${target}", which are one place`,
+    place: placeOfTarget(again),
+    fix: 'keep one of them',
+    related: [{ message: 'first declared here', place: placeOfTarget(first) }],
+  };
+}
+
+/** Where one document names both targets, each has its own place in it. */
+function placeOfTarget(entry: Entry): Place {
+  const { declaration, target } = entry;
+  const metadata = declaration.value['metadata'];
+  const targets = isJsonObject(metadata) ? metadata['targets'] : undefined;
+  const index = Array.isArray(targets) ? targets.indexOf(target.name) : -1;
+  return index === -1 ? placeOfEntry(entry) : declaration.where.place(['metadata', 'targets', `${index}`]);
+}

@@ -1,0 +1,211 @@
+/**
+ * What is wrong between valid manifests, or in one by its kind's own rules. Everything here is certain without a look at
+ * any service (rule 5); what depends on live resources is for the plan.
+ */
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { Finding, Kind, Others, Registry } from '../../model/kind/kind.ts';
+import { ownsName } from '../../model/resource/owned-names.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
+import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
+import { checkSources } from './check-secret-sources.ts';
+import { leadsToSecret, maskFrom } from '../explain/mask-secrets.ts';
+import { fromDefaultsNote, orList, quoted } from '../explain/problem.ts';
+import type { Entry } from './resolve-resources.ts';
+
+export interface CheckContext {
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  /** names of the fields that hold, or lead to, a secret */
+  readonly secrets: ReadonlySet<string>;
+  /** only when it is valid */
+  readonly stack?: Stack | undefined;
+}
+
+/** @param entries of all manifests; only those with a resource are checked */
+export function checkResources(entries: readonly Entry[], context: CheckContext): Diagnostic[] {
+  const { kinds, secrets, stack } = context;
+  const declared = new Map<AddressText, DesiredResource>();
+  const renamed = new Map<AddressText, DesiredResource>();
+  for (const { resource, shortForm } of entries) {
+    if (resource === undefined) continue;
+    const { address, metadata } = resource;
+    declared.set(formatAddress(address), resource);
+    // What is wrong with the name of a whole is told once, and not for each of its parts too.
+    if (metadata.renamedFrom !== undefined && shortForm === undefined)
+      renamed.set(
+        formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
+        resource,
+      );
+  }
+  const find = (address: DesiredResource['address']) =>
+    formatAddress({ ...address, name: foldName(kinds, address.kind, address.name) });
+  const each = entries.flatMap(({ resource, target, declaration }) => {
+    const kind = kinds.get(resource?.address.kind ?? '');
+    if (resource === undefined || kind === undefined) return [];
+    const others: Others = {
+      target,
+      dialect: dialectOf(target, context),
+      declared: (address) => declared.get(find(address)),
+    };
+    return [
+      ...[
+        ...(kind.check?.(resource, others) ?? []),
+        ...(stack === undefined ? [] : checkSources(kind, resource.spec, stack)),
+      ].map((finding) => diagnoseFinding(finding, resource, { declaration, secrets })),
+      ...checkOwns(kind, resource, target),
+      ...checkRename(resource, declared, renamed),
+      ...(kind.references?.(resource) ?? []).flatMap(({ to, path }) =>
+        checkReference(() => resource.placeOf(path), declared.get(find(to)), renamed.get(find(to))),
+      ),
+    ];
+  });
+  return [...each, ...checkHeirs(entries, kinds)];
+}
+
+function diagnoseFinding(
+  finding: Finding,
+  resource: DesiredResource,
+  { declaration, secrets }: { declaration: Entry['declaration']; secrets: ReadonlySet<string> },
+): Diagnostic {
+  const { path, side, message, related, ...rest } = finding;
+  const placed = (at: Finding['path'], end?: Finding['side']): Place => {
+    const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
+    return leadsToSecret(at, secrets)
+      ? { ...place, text: maskFrom(place.text, place.column, 'value') }
+      : place;
+  };
+  const inherited = path[0] !== undefined && resource.fromDefaults.includes(path[0]);
+  const second = [
+    ...(related === undefined ? [] : [{ message: related.message, place: placed(related.path) }]),
+    ...(inherited ? [mergedUnder(declaration)] : []),
+  ];
+  return {
+    ...rest,
+    class: 'invalid',
+    message: inherited ? `${message}${fromDefaultsNote}` : message,
+    place: placed(path, side),
+    ...(second.length === 0 ? {} : { related: second }),
+  };
+}
+
+/** Not the place of the resource: that of a short form out of the defaults is in the stack as well. */
+function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
+  return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
+}
+
+/** A role's name must be one of those that are this stack's (rule 24). */
+function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
+  const { address } = resource;
+  const { ownership, names } = kind;
+  const { name, owns = [] } = target;
+  if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, address.name, names)) return [];
+  return [
+    {
+      code: 'outside-owns',
+      severity: 'error',
+      class: 'invalid',
+      message: `"${address.name}" is none of the names that target "${name}" owns`,
+      place: resource.place,
+      allowed: owns.length === 0 ? 'none' : orList(owns.map(quoted)),
+      fix: 'rename it, or add a pattern to "owns" of the target',
+    },
+  ];
+}
+
+function checkRename(
+  resource: DesiredResource,
+  declared: ReadonlyMap<AddressText, DesiredResource>,
+  renamed: ReadonlyMap<AddressText, DesiredResource>,
+): Diagnostic[] {
+  const { address, metadata } = resource;
+  const heir = renamed.get(formatAddress(address));
+  if (heir === undefined || metadata.remove !== undefined || !declared.has(formatAddress(heir.address)))
+    return [];
+  const self = heir.address.name === address.name;
+  return [
+    {
+      code: 'renamed-and-declared',
+      severity: 'error',
+      class: 'invalid',
+      message: self
+        ? `"metadata.renamedFrom" of "${address.name}" is its own name`
+        : `${address.kind} "${address.name}" is declared, and "${heir.address.name}" is to be renamed from it`,
+      place: resource.place,
+      fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
+      ...(self ? {} : { related: [{ message: 'renamed here', place: heir.place }] }),
+    },
+  ];
+}
+
+/** What there is one of can become one: of two that name it, the plan would take whichever comes first. */
+function checkHeirs(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
+  const first = new Map<AddressText, Entry>();
+  return entries.flatMap((entry) => {
+    const { resource, shortForm } = entry;
+    const { renamedFrom } = resource?.metadata ?? {};
+    if (resource === undefined || renamedFrom === undefined || shortForm !== undefined) return [];
+    const { address } = resource;
+    const former = formatAddress({ ...address, name: foldName(kinds, address.kind, renamedFrom) });
+    const earlier = first.get(former);
+    if (earlier === undefined) first.set(former, entry);
+    // One that is declared twice is told as that.
+    if (earlier === undefined || earlier.address.name === address.name) return [];
+    return [renamedTwice(earlier, entry, renamedFrom)];
+  });
+}
+
+function renamedTwice(first: Entry, again: Entry, former: string): Diagnostic {
+  const { kind, target, name } = again.address;
+  const placeOf = ({ declaration }: Entry) => declaration.where.place(['metadata', 'renamedFrom']);
+  return {
+    code: 'renamed-twice',
+    severity: 'error',
+    class: 'invalid',
+    message: `"${first.address.name}" and "${name}" are both to be renamed from ${kind} "${former}" of target "${target}"`,
+    place: placeOf(again),
+    fix: 'keep "renamedFrom" in one of them',
+    related: [{ message: 'the other one', place: placeOf(first) }],
+  };
+}
+
+function checkReference(
+  place: () => Place,
+  to: DesiredResource | undefined,
+  heir: DesiredResource | undefined,
+): Diagnostic[] {
+  const about = { severity: 'error', class: 'invalid' } as const;
+  if (to?.metadata.remove !== undefined)
+    return [
+      {
+        ...about,
+        place: place(),
+        code: 'reference-to-removed',
+        message: `this refers to ${to.address.kind} "${to.address.name}", whose removal is asked for`,
+        fix: 'remove the reference, or keep what it refers to',
+        related: [{ message: 'removed here', place: to.place }],
+      },
+    ];
+  if (to !== undefined || heir === undefined) return [];
+  return [
+    {
+      ...about,
+      place: place(),
+      code: 'reference-to-renamed',
+      message: `this refers to a ${heir.address.kind} by the name that it had before`,
+      fix: `write "${heir.address.name}"`,
+      related: [{ message: 'renamed here', place: heir.place }],
+    },
+  ];
+}
+
+/** @throws when there is none, which reading the stack has refused: a bug */
+function dialectOf({ service, dialect }: Target, { dialects }: CheckContext): Dialect {
+  const found = dialects.get(`${service}/${dialect}`);
+  if (found === undefined) throw new Error(`no dialect ${dialect} for ${service}`);
+  return found;
+}
+
+function foldName(kinds: Registry, kind: string, name: string): string {
+  return kinds.get(kind)?.names.fold?.(name) ?? name;
+}

@@ -1,0 +1,82 @@
+/**
+ * Where secrets of manifests may come from, as far as the stack limits it (rule 42): whoever may write a manifest must not
+ * be able to have any variable or file of the machine sent to a service. Tokens of targets stand in the stack itself.
+ */
+import type { FieldTable } from '../../model/kind/field.ts';
+import { isJsonObject, type Path } from '../../model/json/json.ts';
+import type { Finding, Kind } from '../../model/kind/kind.ts';
+import { matchesPattern } from '../../model/kind/name-pattern.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { isFileAdmitted, leadsOut } from '../files/admitted-files.ts';
+import { orList, quoted } from '../explain/problem.ts';
+
+/** Nothing where the stack sets no limits. */
+export function checkSources(
+  { fields }: Kind,
+  spec: Spec,
+  { secrets, directory }: Pick<Stack, 'secrets' | 'directory'>,
+): Finding[] {
+  if (secrets === undefined) return [];
+  return sourcesIn(fields, spec, []).flatMap(({ path, env, file }) => [
+    ...(env === undefined || secrets.env.some((pattern) => matchesPattern(env, pattern))
+      ? []
+      : [refusal(path, { what: 'environment variable', list: 'env', name: env, admitted: secrets.env })]),
+    ...(file === undefined ? [] : checkFile(path, file, { admitted: secrets.files, directory })),
+  ]);
+}
+
+function checkFile(
+  path: Path,
+  file: string,
+  { admitted, directory }: { readonly admitted: readonly string[]; readonly directory: string },
+): Finding[] {
+  const about = { what: 'file', list: 'files', name: file, admitted };
+  if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
+  const real = leadsOut(file, admitted, directory);
+  if (real === undefined) return [];
+  const message = `the file ${quoted(file)} is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
+  const fix = `name the file that is meant, and add that one to "spec.secrets.files" in the stack's file`;
+  return [{ ...refusal(path, about), message, fix }];
+}
+
+interface Source {
+  readonly path: Path;
+  readonly env?: string;
+  readonly file?: string;
+}
+
+/** The sources that a spec names, in every field that compares as a secret. */
+function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
+  return Object.entries(fields).flatMap(([name, field]): Source[] => {
+    const value = spec[name];
+    if (!isJsonObject(value)) return [];
+    const path = [...base, name];
+    if (field.compare.shape !== 'secret') return sourcesIn(field.members ?? {}, value, path);
+    const { env, file } = value;
+    return [
+      ...(typeof env === 'string' ? [{ path: [...path, 'env'], env }] : []),
+      ...(typeof file === 'string' ? [{ path: [...path, 'file'], file }] : []),
+    ];
+  });
+}
+
+function refusal(
+  path: Path,
+  about: {
+    readonly what: string;
+    readonly list: string;
+    readonly name: string;
+    readonly admitted: readonly string[];
+  },
+): Finding {
+  const { what, list, name, admitted } = about;
+  return {
+    code: 'source-not-admitted',
+    severity: 'error',
+    path,
+    message: `the ${what} ${quoted(name)} is none that "spec.secrets" of the stack admits as the source of a secret`,
+    allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quoted)),
+    fix: `use one that is admitted, or add it to "spec.secrets.${list}" in the stack's file`,
+  };
+}

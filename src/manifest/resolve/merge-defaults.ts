@@ -1,0 +1,30 @@
+/** The stack's defaults under a manifest's spec: maps by key at any depth, everything else replaced whole (rule 3). */
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+
+/** What `own` says always stands; `defaults` only fill in what it leaves out. `null`, `{}` and `[]` are said. */
+export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {
+  const names = new Set([...Object.keys(own), ...Object.keys(defaults)]);
+  return Object.fromEntries(
+    [...names].map((name) => [name, mergeMember(ownMember(defaults, name), ownMember(own, name))]),
+  );
+}
+
+/** Never what every object inherits: a field may be called `constructor`. */
+function ownMember(value: JsonObject, name: string): Json | undefined {
+  return Object.hasOwn(value, name) ? value[name] : undefined;
+}
+
+function mergeMember(fallback: Json | undefined, own: Json | undefined): Json {
+  if (own === undefined) return fallback ?? null;
+  return isJsonObject(own) && isJsonObject(fallback) ? mergeDefaults(fallback, own) : own;
+}
+
+/** How many segments of a path exist in a value. */
+export function depthOf(value: Json | undefined, path: readonly string[]): number {
+  let at = value;
+  for (const [depth, name] of path.entries()) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, name)) return depth;
+    at = Array.isArray(at) ? at[Number(name)] : isJsonObject(at) ? at[name] : undefined;
+  }
+  return path.length;
+}

@@ -1,0 +1,143 @@
+/**
+ * The JSON Schema of whole documents, made from the form that each kind fills in: editors complete with it, and
+ * `validate` judges by it, so that what an editor accepts is what trueup accepts.
+ */
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { Kind, Registry } from '../../model/kind/kind.ts';
+
+export const apiVersion = 'trueup.dev/v1';
+
+const targetName = {
+  type: 'string',
+  pattern: '^[a-z0-9-]+$',
+  patternErrorMessage: 'lower-case letters, digits and "-"',
+};
+
+/** One document of the kind: `spec` is required unless `metadata.remove` makes it a tombstone (rule 23). */
+export function manifestSchema(kind: Kind): JsonObject {
+  return {
+    title: kind.name,
+    description: kind.summary,
+    type: 'object',
+    properties: {
+      apiVersion: { const: apiVersion },
+      kind: { const: kind.name },
+      metadata: metadataSchema(kind),
+      spec: kind.specSchema,
+    },
+    required: ['apiVersion', 'kind', 'metadata'],
+    additionalProperties: false,
+    if: {
+      type: 'object',
+      properties: { metadata: { type: 'object', required: ['remove'] } },
+      required: ['metadata'],
+    },
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: {
+      properties: {
+        spec: {
+          not: {},
+          description: 'a document with "metadata.remove" asks for removal and has no "spec"',
+        },
+      },
+    },
+    else: { required: ['spec'] },
+  };
+}
+
+/** A document of any kind: the schema for files that mix kinds. */
+export function anyManifestSchema(kinds: Registry): JsonObject {
+  return {
+    title: 'Manifest',
+    description: 'A document of any kind that trueup manages',
+    oneOf: [...kinds.values()].map((kind) => manifestSchema(kind)),
+  };
+}
+
+/** What tells which schema a document is judged by: for documents whose kind is none of ours. */
+export function headerSchema(kinds: Registry): JsonObject {
+  return {
+    type: 'object',
+    properties: { apiVersion: { const: apiVersion }, kind: { enum: [...kinds.keys(), 'Stack'] } },
+    required: ['apiVersion', 'kind'],
+  };
+}
+
+/** A part of a spec, as the stack's defaults give it: the same fields, none of them required (rule 3). */
+export function partialSpecSchema(kind: Kind): JsonObject {
+  return withoutDemands(kind.specSchema);
+}
+
+/** Demands on what must be there together fall away; lists replace each other whole, so their items keep theirs. */
+function withoutDemands(schema: JsonObject): JsonObject {
+  const demands = [
+    'required',
+    'minProperties',
+    'dependentRequired',
+    'dependentSchemas',
+    'if',
+    'then',
+    'else',
+    'not',
+  ];
+  const kept = Object.entries(schema).filter(([keyword]) => !demands.includes(keyword));
+  return Object.fromEntries(
+    kept.map(([keyword, value]): [string, Json] => {
+      if (keyword !== 'properties' || !isJsonObject(value)) return [keyword, value];
+      const members = Object.entries(value).map(([name, member]): [string, Json] => [
+        name,
+        isJsonObject(member) ? withoutDemands(member) : member,
+      ]);
+      return [keyword, Object.fromEntries(members)];
+    }),
+  );
+}
+
+function metadataSchema(kind: Kind): JsonObject {
+  return {
+    type: 'object',
+    description: 'Which resource this is, and what is to become of it',
+    properties: {
+      name: {
+        type: 'string',
+        minLength: 1,
+        pattern: namePattern(kind),
+        patternErrorMessage: kind.names.says,
+        description: 'Name of the resource in its target',
+      },
+      target: {
+        ...targetName,
+        description: 'Target of the stack; may be left out when only one serves this kind',
+      },
+      targets: {
+        type: 'array',
+        items: targetName,
+        minItems: 1,
+        uniqueItems: true,
+        description: 'Several targets: the same resource in each of them',
+      },
+      adopt: { type: 'boolean', description: 'Take over what exists already and is not ours' },
+      onRemove: {
+        type: 'string',
+        enum: ['delete', 'release'],
+        description:
+          'What happens when this document is gone; by default what we created is deleted, what we adopted released',
+      },
+      protect: { type: 'boolean', description: 'Never delete this, also not when its document is gone' },
+      remove: {
+        type: 'string',
+        enum: ['safe', 'force'],
+        description: 'Makes the document a tombstone: remove the resource. Such a document has no spec',
+      },
+      renamedFrom: { type: 'string', minLength: 1, description: 'The name that the resource had before' },
+    },
+    required: ['name'],
+    additionalProperties: false,
+  };
+}
+
+/** @throws on a pattern that JSON Schema cannot say: a mistake in the kind */
+function namePattern({ name, names }: Kind): string {
+  if (/[^uv]/.test(names.pattern.flags)) throw new Error(`the name pattern of ${name} must do without flags`);
+  return names.pattern.source;
+}

@@ -1,0 +1,266 @@
+/**
+ * What `trueup.yaml` may say: the schema of the Stack document, and its TypeScript type from the same source. What one
+ * target may say depends on its service; those rules are in `read-target.ts`.
+ */
+import { type Static, Type } from 'typebox';
+import { type GuardId, guardIds } from '../../model/plan/guard.ts';
+import type { JsonObject } from '../../model/json/json.ts';
+import { apiVersion } from './manifest-schema.ts';
+
+const closed = { additionalProperties: false };
+const text = (description: string) => Type.String({ minLength: 1, description });
+
+/** One of several members: said by counting, not by a union, so that messages stay readable. */
+const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
+
+const env = Type.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
+  patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
+  description: 'Name of the environment variable that holds it',
+});
+const file = text('Path of the file that holds it');
+
+const SecretSource = Type.Object(
+  { env: Type.Optional(env), file: Type.Optional(file) },
+  { ...oneMember, description: 'Where a secret is read from when it is needed; never the secret itself' },
+);
+
+const Login = Type.Object(
+  {
+    mount: text('Mount of the authentication method to log in at'),
+    role: text('Role to log in as'),
+    jwt: SecretSource,
+  },
+  { ...closed, description: "Log in with a service account's JWT" },
+);
+
+const Token = Type.Object(
+  { env: Type.Optional(env), file: Type.Optional(file), login: Type.Optional(Login) },
+  { ...oneMember, description: 'Where the token comes from; never the token itself' },
+);
+
+export const TargetSchema = Type.Object(
+  {
+    name: Type.String({
+      pattern: '^[a-z0-9-]+$',
+      patternErrorMessage: 'lower-case letters, digits and "-"',
+      description: 'Name of the target in manifests and reports',
+    }),
+    service: Type.Unsafe<'workspaces' | 'cluster-auth'>({
+      type: 'string',
+      enum: ['workspaces', 'cluster-auth'],
+      description: 'Which API it speaks',
+    }),
+    url: text('"embedded", or the http(s) address of the service without the path of its API'),
+    organization: Type.Optional(text('The organization whose workspaces these are')),
+    mount: Type.Optional(text('Where the authentication method is mounted, below "auth/"')),
+    token: Type.Optional(Token),
+    auditToken: Type.Optional(SecretSource),
+    caCert: Type.Optional(
+      Type.Object({ file: text('Path of the PEM file') }, { ...closed, description: 'CA of the service' }),
+    ),
+    namespace: Type.Optional(text('Namespace of the secrets service')),
+    dialect: Type.Optional(
+      text('Names and habits of the real service; required unless the url is "embedded"'),
+    ),
+    requestsPerSecond: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: 10_000 })),
+    owns: Type.Optional(
+      Type.Array(text('A name, or a pattern with "*"'), {
+        description: 'The role names that are this stack\'s; only "*" is special',
+      }),
+    ),
+    exclusive: Type.Optional(
+      Type.Boolean({ description: 'Delete every undeclared role inside "owns", also unknown ones' }),
+    ),
+  },
+  closed,
+);
+
+/** A text, or a map with more to say of it. Each keyword judges values of its own type, so no union blurs the messages. */
+const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
+  type: ['string', 'object'],
+  minLength: 1,
+  ...closed,
+  required: ['pattern'],
+  properties: {
+    pattern: Type.String({
+      pattern: '^(?!!|-$).',
+      patternErrorMessage:
+        'a file, a directory or a pattern; "-" and what "!" leaves out are texts of the list',
+      description: 'A file, a directory, or a pattern such as "manifests/**/*.yaml"',
+    }),
+    optional: Type.Optional(
+      Type.Boolean({ description: 'Whether it may stand for nothing; if not, nothing is removed then' }),
+    ),
+  },
+  description: 'A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"',
+});
+
+export type ManifestPatternDocument = string | { readonly pattern: string; readonly optional?: boolean };
+
+const Secrets = Type.Object(
+  {
+    env: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[A-Za-z_*][A-Za-z0-9_*]*$',
+          patternErrorMessage: 'the name of an environment variable, or a pattern such as REVIEWER_*',
+        }),
+        {
+          description:
+            'Environment variables by name, or by a pattern in which only "*" is special; left out: none',
+        },
+      ),
+    ),
+    files: Type.Optional(
+      Type.Array(
+        Type.String({
+          pattern: '^[^!]',
+          patternErrorMessage: 'a path or a glob such as /var/run/secrets/**, without "!" in front',
+        }),
+        { description: 'Files by path or glob, absolute or relative to this file; left out: none' },
+      ),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'Where secrets that manifests name may come from; left out: anywhere. Tokens of targets are not meant',
+  },
+);
+
+/** A word, or a map with one member: each keyword judges values of its own type, so no union blurs the messages. */
+const Ledger = Type.Unsafe<LedgerDocument>({
+  type: ['string', 'object'],
+  pattern: '^(local|git|postgres)$',
+  patternErrorMessage: '"local", "git" or "postgres"',
+  ...oneMember,
+  properties: {
+    local: Type.Object(
+      {
+        folder: Type.String({
+          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
+          patternErrorMessage: 'a folder at or below this file, such as ledger, and no address',
+          description: 'Below this file; unlike ".trueup" it is not left out of git',
+        }),
+      },
+      { ...closed, description: 'In a file in a folder of your own: "local" alone keeps it in ".trueup"' },
+    ),
+    git: Type.Object(
+      {
+        remote: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+            patternErrorMessage: 'the name of a remote such as origin, not its address',
+            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger; "origin" when left out',
+          }),
+        ),
+      },
+      { ...closed, description: "In a ref of the repository's remote: needs nothing else" },
+    ),
+    postgres: Type.Object(
+      { url: SecretSource },
+      { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
+    ),
+  },
+  description: 'Where the record of what was applied is kept; "local" is a file beside this one',
+});
+
+type SecretDocument = { readonly env?: string; readonly file?: string };
+
+export type LedgerDocument =
+  | 'local'
+  | 'git'
+  | 'postgres'
+  | {
+      readonly local?: { readonly folder: string };
+      readonly git?: { readonly remote?: string };
+      readonly postgres?: { readonly url: SecretDocument };
+    };
+
+const percent = Type.Number({ minimum: 0, maximum: 100 });
+const guardList = (description: string) =>
+  Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
+    uniqueItems: true,
+    description,
+  });
+const stackName = {
+  pattern: '^[a-z0-9-]{1,63}$',
+  patternErrorMessage: 'lower-case letters, digits and "-", at most 63',
+};
+
+export const stackSchema = Type.Object(
+  {
+    apiVersion: Type.Unsafe<typeof apiVersion>({ const: apiVersion }),
+    kind: Type.Unsafe<'Stack'>({ const: 'Stack' }),
+    metadata: Type.Object(
+      {
+        name: Type.String({
+          ...stackName,
+          description: 'Name of the stack; it stands in the claims of what it owns',
+        }),
+        renamedFrom: Type.Optional(
+          Type.String({ ...stackName, description: 'Former name of the stack, whose claims are taken over' }),
+        ),
+      },
+      closed,
+    ),
+    spec: Type.Object(
+      {
+        manifests: Type.Array(ManifestPattern, {
+          description:
+            'Where the manifests are, relative to this file; "!" in front leaves out; an empty list says that there are none',
+        }),
+        targets: Type.Array(TargetSchema, { minItems: 1, description: 'The live places of the stack' }),
+        defaults: Type.Optional(
+          Type.Unsafe<Record<string, JsonObject>>({
+            type: 'object',
+            additionalProperties: { type: 'object' },
+            description: 'By kind: merged under the spec of each manifest of that kind',
+          }),
+        ),
+        secrets: Type.Optional(Secrets),
+        ledger: Type.Optional(Ledger),
+        timeout: Type.Optional(
+          Type.String({
+            pattern: '^[1-9][0-9]{0,5}[smh]$',
+            patternErrorMessage: 'a time such as 90s, 30m or 2h',
+            description: 'How long a run may take from its first request on; "1h" when left out',
+          }),
+        ),
+        embedded: Type.Optional(
+          Type.Object(
+            { seed: text('YAML file with the organizations, pools, keys, tokens and mounts to start with') },
+            {
+              ...closed,
+              description: 'What the embedded service starts with; for targets with the url "embedded"',
+            },
+          ),
+        ),
+        guards: Type.Optional(
+          Type.Object(
+            {
+              maxDeletes: Type.Optional(
+                Type.Integer({
+                  minimum: 0,
+                  description:
+                    'Deletes before a plan is blocked: of a kind in a target, in a target, over the plan',
+                }),
+              ),
+              maxDeletePercent: Type.Optional(percent),
+              maxUpdatePercent: Type.Optional(percent),
+              raise: Type.Optional(guardList('Guards that only warn by default and block in this stack')),
+              allow: Type.Optional(guardList('Guards that block by default and only warn in this stack')),
+            },
+            { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
+          ),
+        ),
+      },
+      closed,
+    ),
+  },
+  { ...closed, title: 'Stack', description: 'The unit of plan and apply: a name, its targets, its guards' },
+);
+
+export type StackDocument = Static<typeof stackSchema>;
+export type TargetDocument = Static<typeof TargetSchema>;

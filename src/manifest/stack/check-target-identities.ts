@@ -1,0 +1,62 @@
+/**
+ * No two targets of a stack are one place (rule 37): what the one declares, the other would take for undeclared. Only
+ * where both say which names are theirs, and no name can be both's, may a place be shared.
+ */
+import type { Path } from '../../model/json/json.ts';
+import { patternsOverlap } from '../../model/kind/name-pattern.ts';
+import type { Target } from '../../model/stack/target.ts';
+import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import type { Problem } from '../explain/problem.ts';
+
+/** @param targets as the stack lists them; undefined where one could not be read */
+export function checkPlaces(targets: readonly (Target | undefined)[]): Problem[] {
+  return targets.flatMap((again, at) => {
+    if (again === undefined) return [];
+    const before = targets.slice(0, at).map((first, index) => first && meet([first, index], [again, at]));
+    return before.find((problem) => problem !== undefined) ?? [];
+  });
+}
+
+const identityText = (target: Target) => formatIdentity(identityOf(target));
+
+type Listed = readonly [target: Target, index: number];
+
+function meet([first, firstAt]: Listed, [again, at]: Listed): Problem | undefined {
+  // Two of one name are told as that.
+  if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
+  const base = ['spec', 'targets'];
+  const where = identityText(first);
+  const both = `targets "${first.name}" and "${again.name}" are one place: ${where}`;
+  const problem = (path: Path, related: Path, told: Pick<Problem, 'message' | 'fix'>): Problem => ({
+    code: 'one-place',
+    path: [...base, `${at}`, ...path],
+    ...told,
+    related: [{ message: 'the other one', path: [...base, `${firstAt}`, ...related] }],
+  });
+  if (first.owns === undefined || again.owns === undefined)
+    return problem(['name'], ['name'], { message: both, fix: wayOut(again) });
+  const shared = firstOverlap(first.owns, again.owns);
+  if (shared === undefined) return undefined;
+  const [theirs, ours] = shared;
+  const message = `${both}, and a name can match both "${first.owns[theirs]}" and "${again.owns[ours]}"`;
+  const fix = 'narrow one of the two, so that each name is of one target';
+  return problem(['owns', `${ours}`], ['owns', `${theirs}`], { message, fix });
+}
+
+function wayOut({ service }: Target): string {
+  return service === 'workspaces'
+    ? 'keep one of them, and name it in the manifests of both'
+    : 'keep one of them, or give each an "owns" that no name of the other one matches';
+}
+
+/** Indexes of the first two patterns that one name can match. */
+function firstOverlap(
+  one: readonly string[],
+  other: readonly string[],
+): readonly [one: number, other: number] | undefined {
+  const found = one.flatMap((pattern, index) => {
+    const match = other.findIndex((candidate) => patternsOverlap(pattern, candidate));
+    return match === -1 ? [] : [[index, match] as const];
+  });
+  return found[0];
+}

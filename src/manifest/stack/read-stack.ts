@@ -1,0 +1,230 @@
+/**
+ * A Stack document to a stack. What of it is legible is handed on even when the rest is wrong, so that one mistake in
+ * `trueup.yaml` does not silence those in the manifests.
+ */
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import { parseDuration } from '../../model/kind/duration.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../../model/json/json.ts';
+import { jsonSchema } from '../../model/kind/json-schema.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { Dialect, Guards, Stack, Target } from '../../model/stack/target.ts';
+import { checkGuards } from './check-guards.ts';
+import { checkPlaces } from './check-target-identities.ts';
+import { compileSchema } from '../schema/compile-schema.ts';
+import { explainErrors } from '../explain/explain-errors.ts';
+import type { Judgement } from '../explain/judged-value.ts';
+import type { ManifestPattern } from '../files/list-files.ts';
+import { partialSpecSchema } from '../schema/manifest-schema.ts';
+import { leadsToSecret } from '../explain/mask-secrets.ts';
+import { nearestWord } from '../explain/nearest-word.ts';
+import { diagnose, orList, type Problem, quoted, type Whereabouts } from '../explain/problem.ts';
+import { readLedgerPlace } from './read-ledger-place.ts';
+import { readTarget } from './read-target.ts';
+import { serviceSpellings } from '../explain/service-spellings.ts';
+import { type StackDocument, stackSchema } from '../schema/stack-schema.ts';
+import { placeIn, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
+
+/** A Stack as far as it could be understood. */
+export interface StackReading {
+  readonly document: YamlDocument;
+  /** only when there is nothing wrong with it */
+  readonly stack?: Stack;
+  /** the targets without a mistake */
+  readonly targets: readonly Target[];
+  /** whether `targets` are all that the stack means to have */
+  readonly allTargets: boolean;
+  readonly manifests: readonly ManifestPattern[];
+  /** by kind */
+  readonly defaults: Readonly<Record<string, JsonObject>>;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+/** What reading a stack needs to know. */
+export interface StackContext {
+  readonly kinds: Registry;
+  readonly dialects: ReadonlyMap<string, Dialect>;
+  readonly secrets: ReadonlySet<string>;
+  /** absolute path of the directory that the stack's paths are relative to */
+  readonly directory: string;
+}
+
+export function readStack(document: YamlDocument, context: StackContext): StackReading {
+  const schema = jsonSchema(stackSchema);
+  const judgement = judgementOf(document, context, schema);
+  const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), judgement);
+  const spec = memberOf(document.value, 'spec');
+  const listed = Array.isArray(spec?.['targets']) ? spec['targets'] : [];
+  const targets = listed.map((target, index) => {
+    const base = ['spec', 'targets', `${index}`];
+    const amiss = broken.filter(({ path }) => isBelow(path, base)).map(({ path }) => path[base.length] ?? '');
+    return readTarget(target, { base, amiss, dialects: context.dialects });
+  });
+  const defaults = legibleDefaults(spec?.['defaults']);
+  const problems = [
+    ...broken,
+    ...targets.flatMap((target) => target.problems),
+    ...ownFormerName(memberOf(document.value, 'metadata')),
+    ...repeatedNames(listed),
+    ...checkPlaces(targets.map(({ target }) => target)),
+    ...checkGuards(spec?.['guards']),
+    ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
+  ];
+  const where = whereabouts(document, context);
+  const diagnostics = problems.map((problem) => diagnose(problem, where));
+  const good = targets.flatMap(({ target }) => (target === undefined ? [] : [target]));
+  const reading = {
+    document,
+    targets: good,
+    allTargets: good.length === listed.length,
+    manifests: patternsIn(spec?.['manifests'], broken),
+    defaults,
+    diagnostics,
+  };
+  if (hasErrors(diagnostics)) return reading;
+  // no error is left that the schema could have found
+  return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
+}
+
+function ownFormerName(metadata: JsonObject | undefined): Problem[] {
+  const { name, renamedFrom } = metadata ?? {};
+  if (typeof name !== 'string' || renamedFrom !== name) return [];
+  return [
+    {
+      code: 'renamed-from-itself',
+      path: ['metadata', 'renamedFrom'],
+      message: `stack "${name}" cannot go on for itself`,
+      fix: 'give the name that the stack had before, or leave the line out',
+    },
+  ];
+}
+
+function toStack(
+  { metadata, spec }: StackDocument,
+  reading: Pick<StackReading, 'document' | 'targets' | 'defaults' | 'manifests'>,
+  { directory }: StackContext,
+): Stack {
+  const { name, renamedFrom } = metadata;
+  return {
+    name,
+    ...(renamedFrom === undefined ? {} : { renamedFrom }),
+    file: reading.document.source.file,
+    directory,
+    manifests: reading.manifests.map(({ pattern }) => pattern),
+    targets: reading.targets,
+    defaults: reading.defaults,
+    guards: (spec.guards ?? {}) as Guards,
+    ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
+    ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
+    ...timeoutOf(spec.timeout),
+    ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
+  };
+}
+
+function timeoutOf(text = ''): Pick<Stack, 'timeout'> {
+  const timeout = parseDuration(text);
+  return timeout === undefined || timeout === 0 ? {} : { timeout };
+}
+
+function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): Judgement {
+  return {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: (path) => holdsSecret(path, context.secrets),
+    absent: 'unmanaged',
+  };
+}
+
+function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereabouts {
+  return {
+    place: (path, side) => placeIn(document, path, side),
+    fromDefaults: () => false,
+    isSecret: (path) => holdsSecret(path, secrets),
+  };
+}
+
+/** An address tells its password, in whatever wrong shape it was written. */
+function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
+  const [section, list, , field] = path;
+  const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
+  return leadsToSecret(path, secrets) || isTargetUrl || isBelow(path, ['spec', 'ledger']);
+}
+
+/** Defaults are parts of a spec: their fields are judged by the kind's schema, their completeness is not. */
+function checkDefaults(
+  name: string,
+  value: JsonObject,
+  { document, context }: { readonly document: YamlDocument; readonly context: StackContext },
+): Problem[] {
+  const base = ['spec', 'defaults', name];
+  const kind = context.kinds.get(name);
+  if (kind === undefined) return [unknownKind(base, name, context.kinds)];
+  const schema = partialSpecSchema(kind);
+  const errors = compileSchema(kind.specSchema, () => schema)(value);
+  const judgement = judgementOf(document, context, schema);
+  return explainErrors(errors, {
+    ...judgement,
+    base,
+    spellings: serviceSpellings(context.dialects),
+    absent: kind.absent,
+    field: (path) => (path.length === base.length + 1 ? kind.fields[path[base.length] ?? ''] : undefined),
+  });
+}
+
+function unknownKind(path: Path, name: string, kinds: Registry): Problem {
+  const meant = nearestWord(name, kinds.keys());
+  return {
+    code: 'unknown-kind',
+    path,
+    side: 'key',
+    message: `"spec.defaults" are by kind, and "${name}" is none`,
+    allowed: orList([...kinds.keys()].map(quoted)),
+    ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+  };
+}
+
+function repeatedNames(targets: readonly Json[]): Problem[] {
+  const names = targets.map((target) => (isJsonObject(target) ? target['name'] : undefined));
+  const path = (index: number) => ['spec', 'targets', `${index}`, 'name'];
+  return names.flatMap((name, index) => {
+    const first = names.indexOf(name);
+    if (typeof name !== 'string' || first === index) return [];
+    return [
+      {
+        code: 'duplicate',
+        path: path(index),
+        message: `two targets are called "${name}"`,
+        fix: 'give one of them another name',
+        related: [{ message: 'first here', path: path(first) }],
+      },
+    ];
+  });
+}
+
+function legibleDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
+  if (!isJsonObject(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([kind, spec]) => (isJsonObject(spec) ? [[kind, spec] as const] : [])),
+  );
+}
+
+function memberOf(value: Json, name: string): JsonObject | undefined {
+  const member = isJsonObject(value) ? value[name] : undefined;
+  return isJsonObject(member) ? member : undefined;
+}
+
+/** The legible ones. @param broken what the schema found wrong in the stack */
+function patternsIn(value: Json | undefined, broken: readonly Problem[]): ManifestPattern[] {
+  const items = Array.isArray(value) ? value : [];
+  return items.flatMap((item, index) => {
+    const at = ['spec', 'manifests', `${index}`];
+    const [pattern, path] = isJsonObject(item) ? [item['pattern'], [...at, 'pattern']] : [item, at];
+    if (typeof pattern !== 'string' || broken.some((problem) => isBelow(problem.path, path))) return [];
+    return [{ pattern, optional: isJsonObject(item) && item['optional'] === true, path }];
+  });
+}
+
+function isBelow(path: Path, parent: Path): boolean {
+  return parent.every((name, index) => path[index] === name);
+}

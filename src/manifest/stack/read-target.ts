@@ -1,0 +1,174 @@
+/**
+ * One target of a stack, and the rules that depend on its service: what it must say, what it cannot say, and an address
+ * that is only an address. A dialect is required wherever a real service may answer (rule 2).
+ */
+import { isJsonObject, type Json, type JsonObject, type Path } from '../../model/json/json.ts';
+import type { Dialect, Service, Target, TokenSource } from '../../model/stack/target.ts';
+import { nearestWord } from '../explain/nearest-word.ts';
+import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
+import type { TargetDocument } from '../schema/stack-schema.ts';
+
+export interface TargetReading {
+  /** absent when there are problems */
+  readonly target?: Target;
+  readonly problems: readonly Problem[];
+}
+
+/** Fields that mean something to one service only. */
+const servedBy: Readonly<Record<string, Service>> = {
+  organization: 'workspaces',
+  auditToken: 'workspaces',
+  mount: 'cluster-auth',
+  namespace: 'cluster-auth',
+  owns: 'cluster-auth',
+  exclusive: 'cluster-auth',
+};
+
+/**
+ * @param about.base path of the target in the stack
+ * @param about.amiss members that its schema found wrong or missing: no second word is said about them
+ */
+export function readTarget(
+  value: Json,
+  about: {
+    readonly base: Path;
+    readonly amiss: readonly string[];
+    readonly dialects: ReadonlyMap<string, Dialect>;
+  },
+): TargetReading {
+  const { base, amiss, dialects } = about;
+  if (!isJsonObject(value) || ['service', 'url', 'name', ''].some((name) => amiss.includes(name)))
+    return { problems: [] };
+  // what the schema found wrong is taken out, so the rest is what the schema says
+  const written = omit(value, amiss) as unknown as TargetDocument;
+  const known = [...dialects.values()].filter(({ service }) => service === written.service);
+  const dialect = known.find(({ name }) => name === (written.dialect ?? 'neutral'));
+  const problems = [
+    ...foreignFields(written, base),
+    ...checkUrl(written.url, [...base, 'url']),
+    ...checkDialect(written, base, known),
+    ...checkToken(written, base),
+    ...checkPlace(written, base, dialect),
+  ].filter(({ path }) => !amiss.includes(path[base.length] ?? ''));
+  if (problems.length > 0 || amiss.length > 0) return { problems };
+  return { target: toTarget(written, dialect?.defaultMount), problems };
+}
+
+function omit(value: JsonObject, names: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => !names.includes(name)));
+}
+
+function toTarget(written: TargetDocument, defaultMount: string | undefined): Target {
+  const { name, service, token, mount, auditToken, ...rest } = written;
+  const mounted = mount ?? defaultMount;
+  return {
+    ...rest,
+    name,
+    service,
+    url: written.url.replace(/\/+$/, ''),
+    dialect: written.dialect ?? 'neutral',
+    // the schema has counted their members: each is one of its forms
+    ...(token === undefined ? {} : { token: token as TokenSource }),
+    ...(auditToken === undefined ? {} : { auditToken: auditToken as Target['auditToken'] & object }),
+    ...(service === 'cluster-auth' && mounted !== undefined ? { mount: mounted } : {}),
+  };
+}
+
+function foreignFields(written: TargetDocument, base: Path): Problem[] {
+  return Object.keys(written)
+    .filter((name) => (servedBy[name] ?? written.service) !== written.service)
+    .map((name) => ({
+      code: 'not-for-service',
+      path: [...base, name],
+      side: 'key',
+      message: `"${name}" is for targets of service "${servedBy[name]}", and "${written.name}" is of "${written.service}"`,
+      fix: `remove "${name}"`,
+    }));
+}
+
+function checkUrl(url: string, path: Path): Problem[] {
+  if (url === 'embedded') return [];
+  const problem = (message: string, fix: string): Problem[] => [
+    { code: 'url', path, message: `"${pathText(path)}" ${message}`, fix },
+  ];
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  if (parsed === undefined || !/^https?:$/.test(parsed.protocol))
+    return problem(
+      'must be "embedded" or an http(s) address',
+      'write an address such as https://app.example.com',
+    );
+  if (parsed.username !== '' || parsed.password !== '')
+    return problem('holds a user name or password', 'remove it, and give a "token"');
+  if (parsed.search !== '' || parsed.hash !== '')
+    return problem('holds a query or fragment', 'end it before "?" and "#"');
+  const api = /\/(api\/v2|v1)\/*$/.exec(parsed.pathname)?.[1];
+  if (api !== undefined) return problem(`ends with the path of the API, "/${api}"`, `remove "/${api}"`);
+  return [];
+}
+
+function checkDialect(
+  { url, dialect, service }: TargetDocument,
+  base: Path,
+  known: readonly Dialect[],
+): Problem[] {
+  const path = [...base, 'dialect'];
+  const names = known.map(({ name }) => name);
+  if (dialect === undefined) {
+    if (url === 'embedded') return [];
+    return [{ ...missing(path, 'add the dialect of the service'), allowed: orList(names.map(quoted)) }];
+  }
+  if (names.includes(dialect)) return [];
+  const meant = nearestWord(dialect, names);
+  return [
+    {
+      code: 'unknown-dialect',
+      path,
+      message: `targets of service "${service}" have no such dialect`,
+      found: quoted(dialect),
+      allowed: orList(names.map(quoted)),
+      ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
+    },
+  ];
+}
+
+function checkToken({ url, token, service }: TargetDocument, base: Path): Problem[] {
+  const path = [...base, 'token'];
+  if (token === undefined && url !== 'embedded')
+    return [missing(path, 'add "token: { env: NAME }" or "token: { file: PATH }"')];
+  if (token?.login === undefined || service === 'cluster-auth') return [];
+  const message = 'a login is for targets of service "cluster-auth"';
+  return [
+    { code: 'not-for-service', path: [...path, 'login'], side: 'key', message, fix: 'give "env" or "file"' },
+  ];
+}
+
+function checkPlace(
+  { service, organization, mount }: TargetDocument,
+  base: Path,
+  dialect: Dialect | undefined,
+): Problem[] {
+  if (service === 'workspaces')
+    return organization === undefined
+      ? [missing([...base, 'organization'], 'add the name of the organization')]
+      : [];
+  const path = [...base, 'mount'];
+  if (mount === undefined)
+    return dialect === undefined || dialect.defaultMount !== undefined
+      ? []
+      : [missing(path, 'add the name of the mount')];
+  const bare = mount.replace(/^\/+|\/+$/g, '').replace(/^auth\//, '');
+  if (bare === mount) return [];
+  return [
+    {
+      code: 'mount',
+      path,
+      message: `"${pathText(path)}" must be the name below "auth/", without slashes around it`,
+      found: quoted(mount),
+      fix: `write "${bare}"`,
+    },
+  ];
+}
+
+function missing(path: Path, fix: string): Problem {
+  return { code: 'missing-field', path, side: 'key', message: `"${pathText(path)}" is missing`, fix };
+}

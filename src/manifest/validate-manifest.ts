@@ -1,0 +1,89 @@
+/**
+ * What is wrong with one manifest by itself: its shape by the kind's schema, then what no schema says of every kind,
+ * such as `null` where there is no default. A manifest without a problem can be resolved.
+ */
+import type { FieldTable } from '../model/kind/field.ts';
+import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import type { Registry } from '../model/kind/kind.ts';
+import { compileSchema } from './schema/compile-schema.ts';
+import { type Declaration, judgementOf } from './resolve/declaration.ts';
+import { deprecatedFields } from './resolve/deprecated-fields.ts';
+import { explainErrors } from './explain/explain-errors.ts';
+import { noDefault } from './explain/explain-type.ts';
+import { headerSchema, manifestSchema } from './schema/manifest-schema.ts';
+import type { Problem } from './explain/problem.ts';
+import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
+
+export function validate(declaration: Declaration): Problem[] {
+  const { kind, value } = declaration;
+  const errors = compileSchema(kind, () => manifestSchema(kind))(value);
+  const broken = errors.length === 0 ? [] : explainErrors(errors, judgementOf(declaration));
+  const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
+  const spec = isJsonObject(value['spec']) ? value['spec'] : {};
+  const nulls = nullsWithoutDefault(spec, kind.fields, ['spec']).map((path) => noDefault(path, kind.absent));
+  const told = new Set(broken.map(({ path }) => path.join('\0')));
+  return [
+    ...broken,
+    ...nulls.filter(({ path }) => !told.has(path.join('\0'))),
+    ...contradictions(metadata),
+    ...deprecatedFields(kind, spec),
+  ];
+}
+
+/** What is wrong with a document whose kind is none of ours. */
+export function validateHeader(document: YamlDocument, kinds: Registry): Problem[] {
+  const schema = headerSchema(kinds);
+  const problems = explainErrors(compileSchema(kinds, () => schema)(document.value), {
+    base: [],
+    schema,
+    typed: (path) => typedText(document, path),
+    field: () => undefined,
+    isSecret: () => false,
+    absent: 'unmanaged',
+  });
+  return problems.map((problem) =>
+    problem.code === 'not-allowed' && problem.path[0] === 'kind'
+      ? { ...problem, code: 'unknown-kind', message: 'trueup knows no such kind' }
+      : problem,
+  );
+}
+
+/** Where `null` asks for a default that there is none of, also where a schema could not refuse it (rule 6). */
+function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path): Path[] {
+  return Object.entries(values).flatMap(([name, value]) => {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field === undefined) return [];
+    const path = [...base, name];
+    if (value === null) return field.default === undefined ? [path] : [];
+    return field.members !== undefined && isJsonObject(value)
+      ? nullsWithoutDefault(value, field.members, path)
+      : [];
+  });
+}
+
+/** What `metadata.remove` makes meaningless. */
+const unlikely = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
+
+function contradictions(metadata: JsonObject): Problem[] {
+  const problems: Problem[] = [];
+  if (metadata['target'] !== undefined && metadata['targets'] !== undefined)
+    problems.push({
+      code: 'contradiction',
+      path: ['metadata', 'targets'],
+      side: 'key',
+      message: '"metadata.target" and "metadata.targets" stand beside each other',
+      fix: 'keep one of them',
+      related: [{ message: 'the other one', path: ['metadata', 'target'] }],
+    });
+  if (metadata['remove'] === undefined) return problems;
+  for (const name of unlikely.filter((name) => metadata[name] !== undefined))
+    problems.push({
+      code: 'contradiction',
+      path: ['metadata', name],
+      side: 'key',
+      message: `"metadata.${name}" means nothing in a document that asks for removal`,
+      fix: `remove "${name}", or "remove"`,
+      related: [{ message: 'removal is asked for here', path: ['metadata', 'remove'] }],
+    });
+  return problems;
+}

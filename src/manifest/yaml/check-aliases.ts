@@ -1,0 +1,87 @@
+/**
+ * Refuses documents whose aliases have no end, or so many ends that every reader after us would drown: an anchor
+ * inside itself, and the few lines that unfold to billions. Documents without an alias are not walked.
+ */
+import { type AliasEvent, EVENT_ID, type Event } from 'js-yaml';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { toPlace, type YamlDocument } from './yaml-document.ts';
+
+/** Far above what people write: the largest manifests have some hundred values. */
+const maxValues = 100_000;
+
+interface Walk {
+  readonly document: YamlDocument;
+  /** number of values under each anchor, once it is closed; 0 while it is open */
+  readonly sizes: Map<string, number>;
+  index: number;
+  problem?: Diagnostic;
+}
+
+/** @returns the problem, when the document must not be used */
+export function checkAliases(document: YamlDocument, end: number): Diagnostic | undefined {
+  const { events, first } = document;
+  if (!hasAlias(events, first, end)) return undefined;
+  const walk: Walk = { document, sizes: new Map(), index: first };
+  measure(walk);
+  return walk.problem;
+}
+
+function hasAlias(events: readonly Event[], first: number, end: number): boolean {
+  for (let index = first; index < end; index++) if (events[index]?.type === EVENT_ID.ALIAS) return true;
+  return false;
+}
+
+/** Walks one node; the number of values that it unfolds to. */
+function measure(walk: Walk): number {
+  const event = walk.document.events[walk.index++];
+  if (event === undefined || walk.problem !== undefined) return 0;
+  if (event.type === EVENT_ID.ALIAS) return unfold(walk, event);
+  if (!('anchorStart' in event)) return 0;
+  const anchor = event.anchorStart === -1 ? undefined : nameOf(walk, event);
+  if (anchor !== undefined) walk.sizes.set(anchor, 0);
+  const size = event.type === EVENT_ID.SCALAR ? 1 : measureMembers(walk);
+  if (anchor !== undefined) walk.sizes.set(anchor, size);
+  return size;
+}
+
+function measureMembers(walk: Walk): number {
+  let size = 1;
+  while (walk.problem === undefined && walk.document.events[walk.index]?.type !== EVENT_ID.POP)
+    size += measure(walk);
+  walk.index++;
+  return size;
+}
+
+function unfold(walk: Walk, event: AliasEvent): number {
+  const name = nameOf(walk, event);
+  const size = walk.sizes.get(name) ?? 1;
+  if (size === 0)
+    walk.problem = refuse(walk, event, {
+      code: 'endless-alias',
+      message: `the alias "*${name}" stands inside its own anchor "&${name}"`,
+      fix: 'write the value out',
+    });
+  else if (size > maxValues)
+    walk.problem = refuse(walk, event, {
+      code: 'too-many-aliases',
+      message: `the alias "*${name}" stands for more than ${maxValues} values`,
+      fix: 'use fewer aliases of aliases, or split the document',
+    });
+  return size;
+}
+
+function nameOf(
+  { document }: Walk,
+  event: { readonly anchorStart: number; readonly anchorEnd: number },
+): string {
+  return document.text.slice(event.anchorStart, event.anchorEnd);
+}
+
+function refuse(
+  { document }: Walk,
+  event: AliasEvent,
+  words: Pick<Diagnostic, 'code' | 'message' | 'fix'>,
+): Diagnostic {
+  const place = toPlace(document, { start: event.anchorStart - 1, end: event.anchorEnd });
+  return { ...words, severity: 'error', class: 'invalid', place };
+}

@@ -1,0 +1,71 @@
+/**
+ * The way back: resources as the text of a manifest file, as a person would have written it. What is read back from the
+ * text is what was given, and the same resources always give the same text.
+ */
+import { dump } from 'js-yaml';
+import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import { apiVersion } from '../schema/manifest-schema.ts';
+
+export interface ManifestDraft {
+  readonly kind: Kind;
+  readonly metadata: JsonObject & { readonly name: string };
+  readonly spec: Spec;
+  /** become comments at the end of the spec */
+  readonly remarks?: readonly string[];
+}
+
+export interface ManifestText {
+  readonly text: string;
+  /** the line on which each manifest begins, counted from 1, in the order given */
+  readonly lines: readonly number[];
+}
+
+/** @param schema path or URL of the JSON Schema that editors shall check the file with */
+export function writeManifests(manifests: readonly ManifestDraft[], schema: string): ManifestText {
+  const lines: number[] = [];
+  let text = `# yaml-language-server: $schema=${schema}\n`;
+  let line = 2;
+  for (const manifest of manifests) {
+    const written = `${lines.length === 0 ? '' : '---\n'}${writeManifest(manifest)}`;
+    lines.push(line + (lines.length === 0 ? 0 : 1));
+    line += written.split('\n').length - 1;
+    text += written;
+  }
+  return { text, lines };
+}
+
+function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): string {
+  const ordered = orderMembers(spec, kind.specSchema);
+  const document = { apiVersion, kind: kind.name, metadata, spec: ordered };
+  // Long lines stay whole: folded text is hard to search for and to edit.
+  return `${dump(document, { lineWidth: -1, noRefs: true })}${remarks.map(writeRemark).join('')}`;
+}
+
+/** Members in the order in which the schema, and so the documentation, has them; others behind, in theirs. */
+function orderMembers(value: Json, schema: Json | undefined): Json {
+  const properties = isJsonObject(schema) ? schema['properties'] : undefined;
+  if (!isJsonObject(value) || !isJsonObject(properties)) return value;
+  const order = Object.keys(properties);
+  const rank = (name: string) => (order.includes(name) ? order.indexOf(name) : order.length);
+  const members = Object.entries(value).toSorted(([one], [other]) => rank(one) - rank(other));
+  return Object.fromEntries(
+    members.map(([name, member]) => [
+      name,
+      Object.hasOwn(properties, name) ? orderMembers(member, properties[name]) : member,
+    ]),
+  );
+}
+
+const widest = 100;
+
+function writeRemark(remark: string): string {
+  const lines: string[] = [''];
+  for (const word of remark.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD').split(' ')) {
+    const last = lines.at(-1) ?? '';
+    if (last !== '' && last.length + word.length >= widest) lines.push(word);
+    else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
+  }
+  return lines.map((line) => `  # ${line}\n`).join('');
+}

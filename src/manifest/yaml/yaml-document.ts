@@ -1,0 +1,49 @@
+/**
+ * One YAML document as it was read: its value, and the events from which the place of any part of it can be found.
+ * The value is JSON: what YAML has beyond that (dates, infinities, binary) stays text or is refused by the parser.
+ */
+import { EVENT_ID } from 'js-yaml';
+import type { Place } from '../../model/diagnostic.ts';
+import type { Json, Path } from '../../model/json/json.ts';
+import { type EventRange, locate, pairsOf, rawScalar, type Span, spanOf } from './locate.ts';
+import type { SourceText } from './source-text.ts';
+
+export interface YamlDocument extends EventRange {
+  readonly source: SourceText;
+  /** offset in the source at which `text` begins */
+  readonly base: number;
+  readonly value: Json;
+}
+
+/** Which end of a field a diagnostic points at. */
+export type Side = 'key' | 'value';
+
+/** The place of a path, or of the nearest thing around it that was written. */
+export function placeIn(document: YamlDocument, path: Path, side: Side = 'value'): Place {
+  const { depth, key, value } = locate(document, path);
+  const around = depth < path.length;
+  const wanted = side === 'key' || around ? (key ?? value) : (value ?? key);
+  const span = depth === 0 ? firstKey(document) : wanted;
+  return toPlace(document, span ?? firstKey(document));
+}
+
+/** A scalar as it was typed, without its quotes. */
+export function typedText(document: YamlDocument, path: Path): string | undefined {
+  return rawScalar(document, path);
+}
+
+/** Whether a path was written in this document, merge keys and aliases included. */
+export function isWritten(document: YamlDocument, path: Path): boolean {
+  return locate(document, path).depth === path.length;
+}
+
+export function toPlace({ source, base }: YamlDocument, { start, end }: Span): Place {
+  return source.place(base + start, base + end);
+}
+
+/** What stands for the document as a whole: its first key, or its first line. */
+function firstKey(document: YamlDocument): Span {
+  const content = document.events[document.first];
+  const first = content?.type === EVENT_ID.MAPPING ? pairsOf(document, document.first)[0] : undefined;
+  return spanOf(document, first?.key ?? document.first) ?? { start: 0, end: 1 };
+}

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { displayPath, findStack } from '../../../src/manifest/files/find-stack.ts';
+import { folderWith } from '../manifest-folder.ts';
+
+describe('the stack that is meant', () => {
+  it('is in the nearest directory upwards when nothing is said', async () => {
+    const folder = await folderWith({ 'trueup.yaml': '', 'deep/er/x.yaml': '' });
+    expect(await findStack(undefined, join(folder, 'deep/er'))).toBe(join(folder, 'trueup.yaml'));
+    expect(await findStack('-', join(folder, 'deep'))).toBe(join(folder, 'trueup.yaml'));
+  });
+
+  it('is in the directory that is given, or is the file', async () => {
+    const folder = await folderWith({ 'here/trueup.yaml': '', 'here/other.yaml': '' });
+    expect(await findStack('here', folder)).toBe(join(folder, 'here/trueup.yaml'));
+    expect(await findStack('here/other.yaml', folder)).toBe(join(folder, 'here/other.yaml'));
+  });
+
+  it('is not looked for above a directory that is given', async () => {
+    const folder = await folderWith({ 'trueup.yaml': '', 'deep/x.yaml': '' });
+    expect(await findStack('deep', folder)).toMatchObject({
+      code: 'no-stack',
+      message: '"deep" holds no trueup.yaml',
+      fix: 'create "deep/trueup.yaml"',
+    });
+  });
+
+  it('may have the other ending by mistake', async () => {
+    const folder = await folderWith({ 'here/trueup.yml': '' });
+    expect(await findStack('here', folder)).toMatchObject({
+      message: 'the stack file of "here" is called "trueup.yml"',
+      fix: 'rename it to "trueup.yaml"',
+    });
+  });
+
+  it('may not be there at all', async () => {
+    const folder = await folderWith({ 'x.yaml': '' });
+    expect(await findStack('nope', folder)).toMatchObject({
+      message: 'there is no file or directory "nope"',
+    });
+    expect(await findStack(undefined, folder)).toMatchObject({
+      class: 'failure',
+      message: 'there is no trueup.yaml here or in a parent directory',
+    });
+  });
+});
+
+it('paths are shown as one would type them', () => {
+  expect(displayPath('/a/b/c.yaml', '/a')).toBe('b/c.yaml');
+  expect(displayPath('/a/c.yaml', '/a/b')).toBe('../c.yaml');
+  expect(displayPath('/a', '/a')).toBe('.');
+});

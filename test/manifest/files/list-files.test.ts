@@ -1,0 +1,156 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listFiles, type ManifestPattern, onlyLeavesOut } from '../../../src/manifest/files/list-files.ts';
+import { folderWith } from '../manifest-folder.ts';
+
+const files = {
+  'manifests/a.yaml': '',
+  'manifests/deep/b.yml': '',
+  'manifests/deep/notes.md': '',
+  'manifests/.hidden/c.yaml': '',
+  'manifests/node_modules/d.yaml': '',
+  'single.yaml': '',
+  'empty/readme.md': '',
+};
+
+type Item = string | { readonly pattern: string; readonly optional: true };
+
+/** What each pattern brought: files, or the code of what is amiss. */
+async function list(items: readonly Item[], folder?: string): Promise<Record<string, unknown>> {
+  const root = folder ?? (await folderWith(files));
+  const found = await listFiles(patternsOf(items), root);
+  return Object.fromEntries(
+    found.map((listed) => [
+      listed.pattern.pattern,
+      listed.problem?.code ?? listed.files.map((file) => relative(root, file)),
+    ]),
+  );
+}
+
+function patternsOf(items: readonly Item[]): ManifestPattern[] {
+  return items.map((item) => ({
+    ...(typeof item === 'string' ? { pattern: item, optional: false } : item),
+    path: [],
+  }));
+}
+
+async function messages(items: readonly Item[], noManifest?: string): Promise<string[]> {
+  const root = await folderWith(files);
+  const found = await listFiles(patternsOf(items), root, noManifest && join(root, noManifest));
+  return found.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]));
+}
+
+describe('a pattern of manifests', () => {
+  it('is a file, a directory with all YAML below, or a glob', async () => {
+    expect(
+      await list(['single.yaml', 'manifests', './manifests/', '*.yaml', 'manifests/**/*.{yaml,yml}']),
+    ).toEqual({
+      'single.yaml': ['single.yaml'],
+      manifests: ['manifests/a.yaml', 'manifests/deep/b.yml'],
+      './manifests/': ['manifests/a.yaml', 'manifests/deep/b.yml'],
+      '*.yaml': ['single.yaml'],
+      'manifests/**/*.{yaml,yml}': ['manifests/a.yaml', 'manifests/deep/b.yml'],
+    });
+  });
+
+  it('may reach out of the directory, within its repository', async () => {
+    const folder = await folderWith({ ...files, '.git/HEAD': '' });
+    expect(await list(['../manifests/*.yaml'], join(folder, 'empty'))).toEqual({
+      '../manifests/*.yaml': ['../manifests/a.yaml'],
+    });
+  });
+
+  it('does not reach out of the repository, or of the directory where there is none', async () => {
+    const folder = await folderWith({ ...files, 'empty/.git': 'gitdir: elsewhere' });
+    for (const inside of ['empty', 'manifests'])
+      for (const pattern of ['..', '../single.yaml/..', '../*.yaml', '../**/*.yaml'])
+        expect(await list([pattern], join(folder, inside))).toEqual({ [pattern]: 'outside-repository' });
+  });
+
+  it('may leave out a link that leads out of the repository', async () => {
+    const folder = await folderWith({ 'manifests/a.yaml': '' });
+    await symlink('/', join(folder, 'manifests/all'));
+    expect(await list(['manifests'], folder)).toEqual({ manifests: 'outside-repository' });
+    for (const left of ['!manifests/all', '!manifests/all/**', '!**/all/**'])
+      expect(await list(['manifests', left], folder)).toEqual({ manifests: ['manifests/a.yaml'] });
+  });
+
+  it('with "!" in front leaves out', async () => {
+    expect(await list(['manifests', '!manifests/deep/**'])).toEqual({ manifests: ['manifests/a.yaml'] });
+  });
+
+  it('that stands for nothing says so', async () => {
+    expect(await list(['nowhere', 'nowhere/**', 'empty', 'manifests/*.json'])).toEqual({
+      nowhere: 'no-file',
+      'nowhere/**': 'no-manifests',
+      empty: 'no-manifests',
+      'manifests/*.json': 'no-manifests',
+    });
+  });
+
+  it('of which the exclusions leave nothing says so', async () => {
+    const items = ['manifests', 'single.yaml', '!manifests/**', '!single.yaml'];
+    expect(await list(items)).toEqual({ manifests: 'no-manifests', 'single.yaml': 'no-manifests' });
+    expect(await messages(items)).toEqual([
+      'the exclusions leave nothing of "manifests"',
+      'the exclusions leave nothing of "single.yaml"',
+    ]);
+  });
+
+  it('stands for nothing where only a file that holds no manifest is left', async () => {
+    expect(await messages(['*.yaml'], 'single.yaml')).toEqual([
+      '"*.yaml" stands for the stack file alone, which holds no manifest',
+    ]);
+    expect(await messages(['manifests', 'single.yaml'], 'other.yaml')).toEqual([]);
+  });
+
+  it('may stand for nothing when it is optional, before and after exclusions', async () => {
+    const optional = (pattern: string) => ({ pattern, optional: true as const });
+    expect(
+      await list([
+        optional('nowhere'),
+        optional('nowhere/**'),
+        optional('empty'),
+        optional('single.yaml'),
+        optional('manifests'),
+        '!manifests/**',
+      ]),
+    ).toEqual({ nowhere: [], 'nowhere/**': [], empty: [], 'single.yaml': ['single.yaml'], manifests: [] });
+  });
+
+  it('is told when it cannot be read, also when it is optional', async () => {
+    const folder = await folderWith(files);
+    const isRoot = process.getuid?.() === 0;
+    // A file is no directory that could be entered, whoever asks.
+    const pattern = isRoot ? 'single.yaml/below' : 'locked';
+    if (!isRoot) await mkdir(join(folder, 'locked'), { mode: 0 });
+    expect(await list([{ pattern, optional: true }], folder)).toEqual({ [pattern]: 'unreadable' });
+  });
+
+  it('finds hidden directories only by name', async () => {
+    expect(await list(['manifests/.hidden', 'manifests/.hidden/*.yaml'])).toEqual({
+      'manifests/.hidden': ['manifests/.hidden/c.yaml'],
+      'manifests/.hidden/*.yaml': ['manifests/.hidden/c.yaml'],
+    });
+  });
+
+  it('follows links, and does not run in circles', async () => {
+    const folder = await folderWith({ 'manifests/a.yaml': '' });
+    await mkdir(join(folder, 'elsewhere'));
+    await writeFile(join(folder, 'elsewhere/b.yaml'), '');
+    await symlink(join(folder, 'elsewhere'), join(folder, 'manifests/linked'));
+    await symlink(join(folder, 'manifests'), join(folder, 'manifests/again'));
+    await symlink(join(folder, 'nothing'), join(folder, 'manifests/broken'));
+    expect(await list(['manifests'], folder)).toEqual({
+      manifests: ['manifests/a.yaml', 'manifests/linked/b.yaml'],
+    });
+  });
+});
+
+it('a list that only leaves out names nothing, and an empty one says that there is nothing', () => {
+  expect(onlyLeavesOut(patternsOf(['!manifests/**', '!other']))).toBe(true);
+  expect(onlyLeavesOut(patternsOf([]))).toBe(false);
+  expect(onlyLeavesOut(patternsOf(['-']))).toBe(false);
+  expect(onlyLeavesOut(patternsOf(['!other', { pattern: 'manifests', optional: true }]))).toBe(false);
+});

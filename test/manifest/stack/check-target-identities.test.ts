@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { readOne, told } from '../manifest-folder.ts';
+
+const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, target: one }\nspec: {}\n';
+
+const stack = (...targets: readonly string[]) => `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: payments }
+spec:
+  manifests: [manifests]
+  targets:
+${targets.map((target) => `    - { ${target} }\n`).join('')}`;
+
+/** What is said about a stack of these targets, without its file's name. */
+async function say(targets: readonly string[], manifest = box): Promise<string[]> {
+  const { diagnostics } = await readOne(manifest, stack(...targets));
+  return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
+}
+
+const organization = (name: string, about: string) =>
+  `name: ${name}, service: workspaces, dialect: neutral, token: { env: T }, ${about}`;
+const mount = (name: string, about: string) =>
+  `name: ${name}, service: cluster-auth, dialect: neutral, token: { env: T }, ${about}`;
+const secrets = 'url: "https://secrets.example.com"';
+
+describe('two targets that are one place', () => {
+  it('are told with both places, however the one place is spelt', async () => {
+    expect(
+      await say([
+        organization('one', 'url: "https://app.example.com", organization: acme'),
+        organization('two', 'url: "HTTPS://App.Example.com:443/", organization: Acme'),
+      ]),
+    ).toEqual([
+      '8:15+3 one-place: targets "one" and "two" are one place: workspaces acme at https://app.example.com | fix: keep one of them, and name it in the manifests of both | the other one 7:15',
+    ]);
+    expect(
+      await say([
+        organization('one', 'url: embedded, organization: acme'),
+        mount('two', `${secrets}, mount: clusters/a, namespace: team`),
+        mount('three', `${secrets}, mount: clusters/a, namespace: /team/, owns: ["a-*"]`),
+      ]),
+    ).toEqual([
+      '9:15+5 one-place: targets "two" and "three" are one place: cluster-auth team/auth/clusters/a at https://secrets.example.com | fix: keep one of them, or give each an "owns" that no name of the other one matches | the other one 8:15',
+    ]);
+  });
+
+  it('are fine when both say which names are theirs and no name can be both', async () => {
+    const owning = (name: string, patterns: string) => mount(name, `${secrets}, owns: ${patterns}`);
+    const first = organization('one', 'url: embedded, organization: acme');
+    expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*"]')])).toEqual([]);
+    expect(await say([first, owning('two', '["pay-*", ops]'), owning('three', '["bill-*", "Op*"]')])).toEqual(
+      [
+        '9:135+5 one-place: targets "two" and "three" are one place: cluster-auth auth/cluster at https://secrets.example.com, and a name can match both "ops" and "Op*" | fix: narrow one of the two, so that each name is of one target | the other one 8:132',
+      ],
+    );
+  });
+
+  it('are two places when anything of the identity differs', async () => {
+    expect(
+      await say([
+        organization('one', 'url: "https://app.example.com", organization: acme'),
+        organization('two', 'url: "https://app.example.com", organization: acme2'),
+        organization('three', 'url: "https://app.example.com:8443", organization: acme'),
+        mount('four', secrets),
+        mount('five', `${secrets}, mount: other`),
+        mount('six', `${secrets}, namespace: team`),
+      ]),
+    ).toEqual([]);
+  });
+
+  it('of one name are told as two of one name', async () => {
+    const twice = organization('one', 'url: embedded, organization: acme');
+    expect(await say([twice, twice])).toEqual([
+      '8:15+3 duplicate: two targets are called "one" | fix: give one of them another name | first here 7:15',
+    ]);
+  });
+});
+
+describe('what there is one of in a place', () => {
+  const shared = [
+    organization('one', 'url: embedded, organization: acme'),
+    mount('two', `${secrets}, owns: ["a-*"]`),
+    mount('three', `${secrets}, owns: ["b-*"]`),
+  ];
+  const gate = (metadata: string) =>
+    `apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate, ${metadata} }\nspec: { host: x }\n`;
+
+  it('is declared for one of its targets only', async () => {
+    expect(await say(shared, gate('target: two'))).toEqual([]);
+    expect(await say(shared, `${gate('target: two')}---\n${gate('target: three')}`)).toEqual([
+      'manifests/a.yaml:8:19+4 duplicate: Gate "gate" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+    ]);
+    expect(await say(shared, gate('targets: [two, three]'))).toEqual([
+      'manifests/a.yaml:3:40+5 duplicate: Gate "gate" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
+    ]);
+  });
+
+  it('is declared for each target that is a place of its own', async () => {
+    const apart = [...shared.slice(0, 2), mount('three', `${secrets}, mount: other`)];
+    expect(await say(apart, gate('targets: [two, three]'))).toEqual([]);
+  });
+});
