@@ -13,7 +13,7 @@ import type { ApplyEvent, Outcome } from '../model/plan/outcome.ts';
 import type { SecretSource } from '../model/stack/target.ts';
 import type { Writer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
-import type { AnswersVerdict } from '../plan/judge-answers.ts';
+import type { AnswersVerdict } from '../plan/approval/judge-answers.ts';
 import { ChangeRun, type DoneCalls } from './change-run.ts';
 import { completeRecord } from './complete-record.ts';
 import type { Fence } from './fence.ts';

@@ -13,7 +13,7 @@ import type { SecretSource } from '../model/stack/target.ts';
 import { untilAborted } from '../model/until-aborted.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning } from '../plan/build-plan.ts';
-import type { Recheck } from '../plan/recheck.ts';
+import type { Recheck } from '../plan/approval/recheck.ts';
 import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { Ending } from './schedule.ts';

@@ -14,7 +14,7 @@ import type { Spec } from '../model/resource/resource.ts';
 import type { Answer } from '../model/wire.ts';
 import type { Planning, RecordDraft } from '../plan/build-plan.ts';
 import { canonicalValue } from '../compare/canonical-spec.ts';
-import { withValuesAt } from '../plan/judge-answers.ts';
+import { withValuesAt } from '../plan/approval/judge-answers.ts';
 
 export interface Findings {
   readonly planning: Planning;

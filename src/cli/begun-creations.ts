@@ -9,7 +9,7 @@ import type { Registry } from '../model/kind/kind.ts';
 import type { HistoryChange, HistoryEntry, HistoryStore, Ledger } from '../model/stack/ledger.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Stack } from '../model/stack/target.ts';
-import { identitiesOf } from '../plan/moved-targets.ts';
+import { identitiesOf } from '../plan/ledger/moved-targets.ts';
 import type { LockFence } from './lock-fence.ts';
 
 export interface Asking {

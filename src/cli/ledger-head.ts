@@ -9,7 +9,7 @@ import type { CommitOrder } from '../model/stack/commit-order.ts';
 import type { Ledger } from '../model/stack/ledger.ts';
 import type { Plan } from '../model/plan/plan.ts';
 import type { Stack } from '../model/stack/target.ts';
-import { identitiesAfter } from '../plan/moved-targets.ts';
+import { identitiesAfter } from '../plan/ledger/moved-targets.ts';
 
 export interface HeadInput {
   readonly ledger: Ledger;

@@ -6,9 +6,14 @@ import type { Ledger } from '../model/stack/ledger.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Stack } from '../model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../plan/build-plan.ts';
-import { findLeaving } from '../plan/leaving.ts';
-import { type Displaced, displacedProblems, movedProblem, movedTargets } from '../plan/moved-targets.ts';
-import type { SceneInput } from '../plan/scene.ts';
+import { findLeaving } from '../plan/ownership/planned-deletions.ts';
+import {
+  type Displaced,
+  displacedProblems,
+  movedProblem,
+  movedTargets,
+} from '../plan/ledger/moved-targets.ts';
+import type { SceneInput } from '../plan/context/plan-context.ts';
 import { readLive, type TargetReading } from '../services/read-live.ts';
 import type { Connected } from './connect.ts';
 

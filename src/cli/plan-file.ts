@@ -10,7 +10,7 @@ import { compileSchema, type SchemaError } from '../manifest/schema/compile-sche
 import type { Json } from '../model/json/json.ts';
 import { jsonSchema } from '../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../model/plan/plan.ts';
-import { digestOf } from '../plan/digest.ts';
+import { digestOf } from '../plan/approval/digest.ts';
 import { isRedacted } from '../plan/redacted-plan.ts';
 import { renderPlanJson } from '../report/plan-json.ts';
 import { planSchema } from '../report/plan-schema.ts';

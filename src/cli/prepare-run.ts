@@ -18,7 +18,7 @@ import type { CommitOrder } from '../model/stack/commit-order.ts';
 import { hasErrors } from '../model/diagnostic.ts';
 import type { Ledger, StackStore } from '../model/stack/ledger.ts';
 import type { Stack } from '../model/stack/target.ts';
-import { takeOver } from '../plan/take-over.ts';
+import { takeOver } from '../plan/ledger/take-over-stack.ts';
 import { begunCreations } from './begun-creations.ts';
 import type { Connected } from './connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts';

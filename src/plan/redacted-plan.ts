@@ -6,7 +6,7 @@ import type { MeantChange } from '../model/plan/change.ts';
 import type { FieldChange } from '../model/kind/field.ts';
 import type { Json } from '../model/json/json.ts';
 import { secretWord } from '../model/known-secrets.ts';
-import { type Atom, atomsOf } from './digest.ts';
+import { type Atom, atomsOf } from './approval/digest.ts';
 
 /** Whether some of what it means may be left out of it: then no digest can be made of what is there. */
 export function isRedacted(changes: readonly MeantChange[]): boolean {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/resource/address.ts';
 import type { DesiredResource } from '../../src/model/resource/resource.ts';
-import { judgeApproval } from '../../src/plan/judge-approval.ts';
-import { findLeaving } from '../../src/plan/leaving.ts';
+import { judgeApproval } from '../../src/plan/approval/judge-approval.ts';
+import { findLeaving } from '../../src/plan/ownership/planned-deletions.ts';
 import { at, deeds, desired, inputOf, live, planOf, record, type World } from './toy-plan.ts';
 import { crowd, fired } from './watched-toys.ts';
 

@@ -8,7 +8,7 @@ import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../src/model/resource/resource.ts';
 import type { Stack, Target } from '../../src/model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../src/plan/build-plan.ts';
-import type { FormerStack, SceneInput } from '../../src/plan/scene.ts';
+import type { FormerStack, SceneInput } from '../../src/plan/context/plan-context.ts';
 import { toys } from './toy-kind.ts';
 
 /** `House/acme/home`; the target may be left out. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../src/model/kind/field.ts';
 import type { PlanDifference } from '../../src/model/plan/plan-difference.ts';
-import { comparePlans, isSamePlan } from '../../src/plan/compare-plans.ts';
+import { comparePlans, isSamePlan } from '../../src/plan/approval/compare-plans.ts';
 import { plain } from '../../src/report/paint.ts';
 import { renderPlanDifferenceJson } from '../../src/report/plan-difference-json.ts';
 import { renderPlanDifference } from '../../src/report/plan-difference-text.ts';

@@ -1,5 +1,5 @@
 /** `trueup diff a.json b.json`: what one plan means and the other does not. Exit 2 when they differ, as `plan --exit-code`. */
-import { comparePlans, isSamePlan } from '../../plan/compare-plans.ts';
+import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../../report/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';

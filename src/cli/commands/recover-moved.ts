@@ -9,7 +9,7 @@ import type { Ledger, LedgerRecord, StackStore } from '../../model/stack/ledger.
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
-import { type CarriedOver, carryOver } from '../../plan/carry-over.ts';
+import { type CarriedOver, carryOver } from '../../plan/ledger/carry-over-records.ts';
 import type { PlanInput } from '../../plan/build-plan.ts';
 import {
   identitiesAfter,
@@ -18,7 +18,7 @@ import {
   movedTargets,
   ofUnknownPlace,
   unknownPlace,
-} from '../../plan/moved-targets.ts';
+} from '../../plan/ledger/moved-targets.ts';
 import { printable } from '../../report/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { tellUnwritten } from '../consent.ts';

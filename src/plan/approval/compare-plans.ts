@@ -1,0 +1,105 @@
+/** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { type MeantChange, meantParticular } from '../../model/plan/change.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import { canonicalText } from '../../model/json/json.ts';
+import type { PlanTarget } from '../../model/plan/plan.ts';
+import type {
+  ChangeDifference,
+  FieldDifference,
+  PlanDifference,
+  TargetDifference,
+} from '../../model/plan/plan-difference.ts';
+import { actionAtom, fieldAtom, type PlanMeaning, targetMeaning } from './digest.ts';
+
+/** Empty exactly when the two have one digest. */
+export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
+  return {
+    ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
+    targets: compareTargets(one.targets, other.targets),
+    ...compareSelections(one.selection, other.selection),
+    changes: compareChanges(one.changes, other.changes),
+  };
+}
+
+export function isSamePlan({ stack, targets, selection, changes }: PlanDifference): boolean {
+  return stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0;
+}
+
+/** Which resources a plan is about counts like what it does to them: what one leaves as it is, the other may remove. */
+function compareSelections(one: Selection, other: Selection): Pick<PlanDifference, 'selection'> {
+  const text = (selection: Selection) =>
+    canonicalText(selection === undefined ? null : [...selection].sort());
+  return text(one) === text(other) ? {} : { selection: sides(one, other) };
+}
+
+type Selection = PlanMeaning['selection'];
+
+/** By name; two are the same when they are one place, spoken to in one dialect. */
+export function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
+  return pairs(one, other, ({ name }) => name)
+    .filter(([a, b]) => a === undefined || b === undefined || targetMeaning(a) !== targetMeaning(b))
+    .map(([a, b, name]) => ({ name, ...sides(a, b) }));
+}
+
+/** In the order of `one`, then what only `other` has. */
+export function compareChanges(
+  one: readonly MeantChange[],
+  other: readonly MeantChange[],
+): ChangeDifference[] {
+  return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(a, b) ?? []);
+}
+
+function addressText({ address }: MeantChange): AddressText {
+  return formatAddress(address);
+}
+
+function compareChange(
+  one: MeantChange | undefined,
+  other: MeantChange | undefined,
+): ChangeDifference | undefined {
+  const { address } = one ?? other ?? {};
+  if (address === undefined) return undefined;
+  const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
+    .filter(([a, b]) => a === undefined || b === undefined || fieldAtom(address, a) !== fieldAtom(address, b))
+    .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
+  const [was, is] = [one && actionAtom(one), other && actionAtom(other)];
+  if (was === is && fields.length === 0) return undefined;
+  return { address, ...sides(one?.action, other?.action), ...compareParticulars(one, other), fields };
+}
+
+function compareParticulars(
+  one: MeantChange | undefined,
+  other: MeantChange | undefined,
+): Pick<ChangeDifference, 'ids' | 'fingerprints'> {
+  const [a, b] = [one, other].map((side): { id?: string; fingerprint?: string } => ({
+    ...(side && meantParticular(side)),
+  }));
+  return {
+    ...(a?.id === b?.id ? {} : { ids: sides(a?.id, b?.id) }),
+    ...(a?.fingerprint === b?.fingerprint ? {} : { fingerprints: sides(a?.fingerprint, b?.fingerprint) }),
+  };
+}
+
+function fieldDifference(
+  one: FieldChange | undefined,
+  other: FieldChange | undefined,
+): FieldDifference | undefined {
+  const path = (one ?? other)?.path;
+  return path === undefined ? undefined : { path, ...sides(one, other) };
+}
+
+function sides<T>(one: T | undefined, other: T | undefined): { readonly one?: T; readonly other?: T } {
+  return { ...(one === undefined ? {} : { one }), ...(other === undefined ? {} : { other }) };
+}
+
+/** What stands under one key on either side, with the key. */
+function pairs<T>(
+  one: readonly T[],
+  other: readonly T[],
+  keyOf: (value: T) => string,
+): (readonly [T | undefined, T | undefined, string])[] {
+  const [a, b] = [one, other].map((side) => new Map(side.map((value) => [keyOf(value), value])));
+  const keys = new Set([...(a?.keys() ?? []), ...(b?.keys() ?? [])]);
+  return [...keys].map((key) => [a?.get(key), b?.get(key), key]);
+}

@@ -1,0 +1,53 @@
+/** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (rule 28). */
+import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { Action, MeantChange, Particular } from '../../model/plan/change.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Json, Path } from '../../model/json/json.ts';
+import type { Atom } from './digest.ts';
+
+type Parsed =
+  | readonly [address: string, action: Action, meant?: Particular]
+  | readonly [address: string, path: Path, before: Side & { readonly unknown?: string }, after: Side];
+
+interface Found {
+  readonly address: Address;
+  readonly fields: FieldChange[];
+  action?: Action;
+  id?: string;
+  fingerprint?: string;
+}
+
+interface Side {
+  readonly is?: Json;
+}
+
+/**
+ * One change for each address. Atoms do not tell how a value is shown, so every field is a `scalar`.
+ * @throws when a text is no atom: a bug, for the ledger's checksum has held
+ */
+export function readAtoms(atoms: Iterable<Atom>): MeantChange[] {
+  const found = new Map<string, Found>();
+  for (const atom of atoms) {
+    const parsed: Parsed = JSON.parse(atom);
+    const address = parseAddress(parsed[0]);
+    const change = found.get(parsed[0]) ?? { address, fields: [] };
+    found.set(parsed[0], change);
+    if (parsed.length === 4) change.fields.push(readField(parsed));
+    else Object.assign(change, { action: parsed[1], ...parsed[2] });
+  }
+  return [...found.values()].map(({ action, ...change }) => {
+    if (action === undefined)
+      throw new Error(`no atom tells what becomes of ${formatAddress(change.address)}`);
+    return { ...change, action };
+  });
+}
+
+function readField([, path, before, after]: Extract<Parsed, { length: 4 }>): FieldChange {
+  return {
+    path,
+    ...(before.is === undefined ? {} : { before: before.is }),
+    ...(before.unknown === undefined ? {} : { unknown: before.unknown }),
+    ...(after.is === undefined ? {} : { after: after.is }),
+    shape: 'scalar',
+  };
+}

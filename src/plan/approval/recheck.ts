@@ -1,0 +1,187 @@
+/**
+ * The last look before a write (rule 29): the fields that the plan relied on, compared once more. Already true: nothing
+ * to do. As they were: send. Anything else moved under the plan: stale, and nothing is sent.
+ */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Change } from '../../model/plan/change.ts';
+import { formatClaim } from '../../model/resource/claim.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import { canonicalText, sameJson } from '../../model/json/json.ts';
+import type { Overridden } from '../../model/kind/kind.ts';
+import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import { type Compared, compare } from '../draft/compare-resource.ts';
+import type { Draft } from '../draft/draft-declared.ts';
+import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+export type Recheck =
+  | { readonly is: 'send' }
+  | { readonly is: 'done' }
+  | { readonly is: 'stale'; readonly why: string };
+
+export function recheckDraft(
+  scene: Scene,
+  draft: Draft,
+  change: Change,
+  now: LiveResource | undefined,
+): Recheck {
+  const { action } = change;
+  if (action === 'create') return recheckCreate(scene, draft, now);
+  const takesAway = action === 'delete' || action === 'release';
+  if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
+  const owner = movedOwner(draft, change, now);
+  if (owner !== undefined) return stale(owner);
+  const isDelete = action === 'delete' && scene.kind(change.address.kind).ownership.by !== 'part';
+  const found = isDelete ? recheckDelete(scene, draft, now) : recheckFields(scene, draft, change, now);
+  const fact = found.is === 'send' ? movedFact(change, now) : undefined;
+  return fact === undefined ? found : stale(fact);
+}
+
+function stale(why: string): Recheck {
+  return { is: 'stale', why };
+}
+
+/** Only for creates that would overwrite: whatever is there now was not there when the plan was made. */
+function recheckCreate(scene: Scene, draft: Draft, now: LiveResource | undefined): Recheck {
+  if (now === undefined) return { is: 'send' };
+  const { fields } = compareNow(scene, draft, now);
+  return fields.length === 0
+    ? { is: 'done' }
+    : stale('something of that name appeared since the plan was made');
+}
+
+function recheckDelete(scene: Scene, draft: Draft, now: LiveResource): Recheck {
+  const { address } = draft.change;
+  const kind = scene.kind(address.kind);
+  const record = scene.record(address);
+  const obstacles =
+    draft.remove === 'force'
+      ? unapproved(draft, kind.overridden?.(now, record) ?? [])
+      : (kind.obstacles?.(now, 'delete', record) ?? []);
+  if (obstacles.length > 0) return stale(obstacles.join('; '));
+  const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
+  return isWitnessed && !isAsLastWritten(scene, now, record)
+    ? stale('it changed since our last write')
+    : { is: 'send' };
+}
+
+/** What force would override that nobody has read: the plan knew nothing of it, or something else. */
+function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): string[] {
+  const known = new Set(overridden.map(({ field }) => canonicalText({ ...field })));
+  return now.flatMap(({ field, says }) => (known.has(canonicalText({ ...field })) ? [] : [says]));
+}
+
+/** A difference in what the write is about that the plan did not show means that something moved. */
+function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveResource): Recheck {
+  const own = change.fields.filter(isOwnField).map((planned) => [planned, standOfOwn(planned, now)] as const);
+  const moved = own.find(([, stand]) => stand === 'moved');
+  if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
+  const problem = problems.find(({ severity }) => severity === 'error');
+  if (problem !== undefined) return stale(problem.message);
+  const left = fieldsOfWrite(scene, change, fields);
+  const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
+  const unplanned = left.find((field) => !isAsPlanned(planned.get(pathText(field)), field));
+  if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
+  const isDone = left.length === 0 && own.every(([, stand]) => stand === 'after');
+  return isDone ? { is: 'done' } : { is: 'send' };
+}
+
+/**
+ * Whether live is as a call of the change was to make it, whatever the call was answered: what was to go is gone, and the
+ * fields that it writes are as they were planned. Who made them so, nobody can tell.
+ * @param written top-level names of these fields
+ */
+export function isCarriedOut(
+  scene: Scene,
+  draft: Draft,
+  { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
+  now: LiveResource | undefined,
+): boolean {
+  const { ownership, absent } = scene.kind(change.address.kind);
+  const isDelete = change.action === 'delete' && ownership.by !== 'part';
+  if (now === undefined || isDelete) return isDelete && now === undefined;
+  if (written.size === 0 && change.action !== 'create') return false;
+  if (movedOwner(draft, change, now) !== undefined) return false;
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
+  if (problems.some(({ severity }) => severity === 'error')) return false;
+  const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
+  const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
+  return (
+    own.every((field) => standOfOwn(field, now) === 'after') &&
+    !fields.some((field) => absent === 'default' || isWritten(field))
+  );
+}
+
+/** A release that is about nothing but the claim, and the ledger. */
+function releasesOnly({ change, desired }: Draft): boolean {
+  return change.action === 'release' && Object.keys(desired).length === 0;
+}
+
+const nothing: Pick<Compared, 'fields' | 'problems'> = { fields: [], problems: [] };
+
+/** Those that the write would change or repeat: the planned ones, whole; all, where every write replaces everything. */
+function fieldsOfWrite(scene: Scene, change: Change, fields: readonly FieldChange[]): readonly FieldChange[] {
+  if (scene.kind(change.address.kind).absent === 'default') return fields;
+  const written = new Set(change.fields.map(({ path }) => path[0]));
+  return fields.filter(({ path }) => written.has(path[0]));
+}
+
+function pathText({ path }: FieldChange): string {
+  return path.join('.');
+}
+
+/** A value that the plan could not see may be anything; what it shall become may not have changed. */
+function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): boolean {
+  if (planned === undefined || !sameJson(planned.after, found.after)) return false;
+  return (
+    planned.unknown !== undefined || (found.unknown === undefined && sameJson(planned.before, found.before))
+  );
+}
+
+function compareNow(scene: Scene, draft: Draft, now: LiveResource) {
+  const resource = scene.desired.get(formatAddress(draft.change.address));
+  return compare(scene, {
+    address: draft.change.address,
+    resource,
+    desired: draft.desired,
+    live: now,
+  });
+}
+
+/** The claim and the name are the planner's own fields: no table of a kind knows them. */
+function isOwnField({ path }: FieldChange): boolean {
+  return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
+}
+
+type Stand = 'before' | 'after' | 'moved';
+
+function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): Stand {
+  const value = path[0] === 'name' ? now.spec['name'] : claimText(now.witness.claim);
+  if (sameJson(value, after)) return 'after';
+  return sameJson(value, before) ? 'before' : 'moved';
+}
+
+function movedFact(change: Change, now: LiveResource): string | undefined {
+  const moved = Object.entries(change.relies).find(
+    ([name, value]) => !sameJson(now.facts[name] ?? null, value),
+  );
+  return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;
+}
+
+/**
+ * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
+ * plan gives to the whole.
+ */
+function movedOwner(draft: Draft, change: Change, now: LiveResource): string | undefined {
+  if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
+  const current = claimText(now.witness.claim);
+  const isSeen = current === claimText(draft.live?.witness.claim);
+  const isGiven = draft.claim !== undefined && current === claimText(draft.claim);
+  return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
+}
+
+/** A claim that a parent hands down is another one than the same words on the resource itself. */
+function claimText(claim: Claim | undefined): string | undefined {
+  return claim && `${formatClaim(claim)}${claim.inherited ? ' (inherited)' : ''}`;
+}

@@ -1,0 +1,62 @@
+/** Asks the kind for the calls of one change, shows it what it may know of the rest of the plan, and puts them into the target's own names. */
+import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { type Call, IdReference } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import { renameMembers } from '../../model/json/rename-members.ts';
+import type { Dialect } from '../../model/stack/target.ts';
+import type { Draft } from '../draft/draft-declared.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+/** The change with its calls, and with the facts that they rely on. */
+export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<AddressText, Draft>): Change {
+  const { change, prepared, live, claim, remove } = draft;
+  const { target, dialect } = scene.target(change.address.target);
+  const record = scene.record(change.address);
+  const planned = scene.kind(change.address.kind).calls(change, {
+    target,
+    dialect,
+    stack: scene.stack.name,
+    desired: prepared,
+    ...(live === undefined ? {} : { live }),
+    ...(record === undefined ? {} : { record }),
+    ...(claim === undefined ? {} : { claim }),
+    ...(remove === undefined ? {} : { remove }),
+    idOf: (address) => idOf(scene, drafts, address),
+    peer: (address) => peer(scene, drafts, address),
+  });
+  const relied = (planned.relies ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
+  return {
+    ...change,
+    notes: [...change.notes, ...(planned.notes ?? [])],
+    calls: planned.calls.map((call) => inWireNames(call, dialect)),
+    ...(planned.sharedCall === undefined ? {} : { sharedCall: planned.sharedCall }),
+    relies: Object.fromEntries(relied),
+  };
+}
+
+function idOf(
+  scene: Scene,
+  drafts: ReadonlyMap<AddressText, Draft>,
+  address: Address,
+): string | IdReference | undefined {
+  const text = formatAddress(address);
+  const live = scene.live.get(text);
+  if (live !== undefined) return live.id;
+  return drafts.get(text)?.change.action === 'create' ? new IdReference(text) : undefined;
+}
+
+function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
+  const text = formatAddress(address);
+  const draft = drafts.get(text);
+  const live = scene.live.get(text);
+  return {
+    action: draft?.change.action ?? ('none' as const),
+    fields: draft?.change.fields ?? [],
+    ...(draft === undefined ? {} : { desired: draft.prepared }),
+    ...(live === undefined ? {} : { live }),
+  };
+}
+
+function inWireNames(call: Call, dialect: Dialect): Call {
+  return call.body === undefined ? call : { ...call, body: renameMembers(call.body, dialect.rename) };
+}

@@ -1,0 +1,45 @@
+/**
+ * Why the service will refuse one change, as far as live tells: what stands in its way, and which rights the token lacks
+ * that its calls need. Only a right that is said to be denied is denied (rule 30).
+ */
+import type { Call } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import { ownMember } from '../../model/json/json.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+export interface Attempt {
+  readonly change: Pick<Change, 'address' | 'action' | 'calls'>;
+  readonly live: LiveResource | undefined;
+  /** `safe` or `force` of a tombstone */
+  readonly remove?: 'safe' | 'force';
+}
+
+/** Clauses; empty when nothing is foreseen. A forced delete minds no obstacle, and needs its right all the same. */
+export function foreseeRefusal(scene: Scene, { change, live, remove }: Attempt): readonly string[] {
+  const { address, action, calls } = change;
+  if (live === undefined || action === 'none') return [];
+  const { obstacles } = scene.kind(address.kind);
+  const inTheWay = remove === 'force' ? [] : (obstacles?.(live, action, scene.record(address)) ?? []);
+  return [...inTheWay, ...deniedRights(calls, live)];
+}
+
+function deniedRights(calls: readonly Call[], { rights = {} }: LiveResource): string[] {
+  const denied = new Map<string, readonly string[]>();
+  for (const { id, permission } of calls) {
+    if (permission === undefined || ownMember(rights, permission) !== false) continue;
+    denied.set(permission, [...(denied.get(permission) ?? []), nameOf(id)]);
+  }
+  return [...denied].map(([right, names]) => `this token lacks "${right}", needed for: ${names.join(', ')}`);
+}
+
+/** What a call is called within its change: `lock` of `Kind/acme/app#lock`. */
+function nameOf(id: Call['id']): string {
+  return id.slice(id.lastIndexOf('#') + 1);
+}
+
+/** The same as a note of the plan. */
+export function refusalNotes(scene: Scene, attempt: Attempt): string[] {
+  const reasons = foreseeRefusal(scene, attempt);
+  return reasons.length === 0 ? [] : [`the service will refuse this: ${reasons.join('; ')}`];
+}

@@ -1,0 +1,37 @@
+/**
+ * What the service will refuse of a plan, seen beforehand. A plan notes it, for another token may be the one that
+ * applies; apply's own plan is made with the very token that would be refused, so there it is an error (rule 30).
+ */
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Draft } from '../draft/draft-declared.ts';
+import { foreseeRefusal, refusalNotes } from './predict-refusal.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+type Drafts = ReadonlyMap<AddressText, Draft>;
+
+/** The change, which has its calls by now, with a note of what is foreseen of it. */
+export function withRefusals(scene: Scene, change: Change, drafts: Drafts): Change {
+  const draft = drafts.get(formatAddress(change.address));
+  const told = draft === undefined ? [] : refusalNotes(scene, { ...draft, change });
+  return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
+}
+
+/** The same as errors. @param changes with their calls */
+export function findRefusals(scene: Scene, changes: readonly Change[], drafts: Drafts): Diagnostic[] {
+  return changes.flatMap((change) => {
+    const { address, action, place } = change;
+    const draft = drafts.get(formatAddress(address));
+    const reasons = draft === undefined ? [] : foreseeRefusal(scene, { ...draft, change });
+    if (reasons.length === 0) return [];
+    return {
+      code: 'will-be-refused',
+      severity: 'error' as const,
+      class: 'failure' as const,
+      message: `the service will refuse to ${action} "${formatAddress(address)}": ${reasons.join('; ')}`,
+      ...(place === undefined ? {} : { place }),
+      fix: 'give the token the permission, or apply with one that has it',
+    };
+  });
+}

@@ -1,0 +1,32 @@
+/** What a reader of a plan has to know about the ledger behind it. Pure. */
+import type { FormerStack, Scene } from './plan-context.ts';
+
+/** Sentences without a full stop; none for a ledger like any other. */
+export function ledgerNotes(scene: Scene): string[] {
+  const { ledger, former } = scene;
+  return [
+    ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0
+      ? [scene.isDisplaced ? ofNoPlace : withoutPlaces]
+      : []),
+    ...(former === undefined ? [] : formerNotes(scene, former)),
+  ];
+}
+
+const withoutPlaces =
+  'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+
+const ofNoPlace = 'of an earlier version: it does not know which places its records are of';
+
+function formerNotes(scene: Scene, { name, hasLedger, records }: FormerStack): string[] {
+  if (!hasLedger) {
+    const isClaimed = [...scene.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
+    return isClaimed
+      ? [
+          `that of stack "${name}" is not where this stack keeps its own: of what bears its claim nothing is deleted`,
+        ]
+      : [];
+  }
+  if (records.size === 0) return [];
+  const came = records.size === 1 ? '1 record comes' : `${records.size} records come`;
+  return [`from stack "${name}" ${came} along: the next apply closes its ledger`];
+}

@@ -1,0 +1,187 @@
+/**
+ * Who is who: which live resource stands behind a declared name, and which of the ledger's records tells of it. Names
+ * move and are used again; an id is one resource for ever.
+ */
+import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+
+export interface Known {
+  readonly desired: ReadonlyMap<AddressText, DesiredResource>;
+  readonly ledger: Ledger;
+  kind(name: string): Kind;
+}
+
+export function byAddress<T extends { readonly address: Address }>(
+  resources: readonly T[],
+): Map<AddressText, T> {
+  return new Map(resources.map((resource) => [formatAddress(resource.address), resource]));
+}
+
+/**
+ * Live resources by address; one that was renamed stands at the address that declares it (rules 8, 26). The ledger's id
+ * is a better proof than a manifest's `renamedFrom`, and the order of files proves nothing.
+ */
+export function matchLive(
+  all: readonly LiveResource[],
+  { desired, ledger, kind }: Known,
+): ReadonlyMap<AddressText, LiveResource> {
+  const live = byAddress(all);
+  const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
+  const inTheLedger = ({ address }: DesiredResource) => {
+    const id = ledger.records.get(formatAddress(address))?.id;
+    return id === undefined ? undefined : byId.get(idKey(address, id));
+  };
+  const byFormerName = ({ address, metadata: { renamedFrom } }: DesiredResource) =>
+    renamedFrom === undefined ? undefined : live.get(formatAddress({ ...address, name: renamedFrom }));
+  const claimed = [...desired.values()]
+    .filter(({ address }) => kind(address.kind).ownership.by === 'claim')
+    .map((resource) => ({ resource, text: formatAddress(resource.address) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1));
+  for (const find of [inTheLedger, byFormerName]) {
+    for (const { resource, text } of claimed) {
+      const renamed = live.has(text) ? undefined : find(resource);
+      if (renamed === undefined) continue;
+      const { address, spec } = renamed;
+      const former = formatAddress(address);
+      // Whoever is not where it was read has been given to another declaration before.
+      if (desired.has(former) || live.get(former) !== renamed) continue;
+      live.delete(former);
+      live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
+    }
+  }
+  return followWholes(live, kind);
+}
+
+/** A part goes where its whole goes, also one that nobody declares: it is nothing under a name that is nobody's. */
+function followWholes(
+  live: Map<AddressText, LiveResource>,
+  kind: Known['kind'],
+): ReadonlyMap<AddressText, LiveResource> {
+  const wholes = new Map([...live.values()].flatMap((whole) => idKeyed(whole.address, whole)));
+  for (const [text, part] of [...live]) {
+    const { ownership } = kind(part.address.kind);
+    if (ownership.by !== 'part' || part.id === undefined) continue;
+    const whole = wholes.get(idKey(ownership.of(part.address), part.id));
+    const address = { ...part.address, name: whole?.address.name ?? part.address.name };
+    if (live.has(formatAddress(address))) continue;
+    live.delete(text);
+    live.set(formatAddress(address), { ...part, address });
+  }
+  return live;
+}
+
+/**
+ * Why nobody knows how a resource stands, also by the address that declares it: one that is renamed takes it along, its
+ * parts too, and one that was not found at all may be the one that its heir is renamed from (rule 39).
+ * @param all as they were read, before `matchLive` moved any
+ */
+export function matchUnseen(
+  unseen: ReadonlyMap<AddressText, string>,
+  all: readonly LiveResource[],
+  { live, desired, kind }: Omit<Known, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
+): ReadonlyMap<AddressText, string> {
+  const read = byAddress(all);
+  const placed = new Map(
+    [...live.values()].flatMap(({ address, id }) =>
+      id === undefined ? [] : [[idKey(address, id), address.name] as const],
+    ),
+  );
+  const heirs = heirsOf(desired, live);
+  const nameOf = (whole: Address) => {
+    const id = read.get(formatAddress(whole))?.id;
+    return id === undefined ? heirs.get(formatAddress(whole)) : placed.get(idKey(whole, id));
+  };
+  const declaredAs = (address: Address) => {
+    const { ownership } = kind(address.kind);
+    const name = nameOf(ownership.by === 'part' ? ownership.of(address) : address);
+    return formatAddress({ ...address, name: name ?? address.name });
+  };
+  return new Map(
+    [...unseen].flatMap(([text, why]) => [
+      [text, why] as const,
+      [declaredAs(parseAddress(text)), why] as const,
+    ]),
+  );
+}
+
+/** By its former address, the name of whatever is declared to be renamed and was not found under its new name. */
+function heirsOf(
+  desired: Known['desired'],
+  live: ReadonlyMap<AddressText, LiveResource>,
+): ReadonlyMap<AddressText, string> {
+  const heirs = new Map<AddressText, string>();
+  for (const [text, { address, metadata }] of desired) {
+    const { renamedFrom } = metadata;
+    if (renamedFrom === undefined || live.has(text)) continue;
+    heirs.set(formatAddress({ ...address, name: renamedFrom }), address.name);
+  }
+  return heirs;
+}
+
+/**
+ * By today's address of each resource, the address under which the ledger has its record. A record of another id than
+ * the live resource's tells of one that is gone, and proves nothing about the one that took its name.
+ */
+export function matchRecords(
+  { records }: Ledger,
+  live: ReadonlyMap<AddressText, LiveResource>,
+): ReadonlyMap<AddressText, AddressText> {
+  const matched = new Map([...records.keys()].map((text) => [text, text]));
+  const byId = new Map(
+    [...records].flatMap(([text, { id }]) =>
+      id === undefined ? [] : [[idKey(parseAddress(text), id), text] as const],
+    ),
+  );
+  for (const [text, resource] of live) {
+    if (resource.id === undefined || tellsOf(records.get(text), resource)) continue;
+    const same = byId.get(idKey(resource.address, resource.id));
+    if (same === undefined) matched.delete(text);
+    else matched.set(text, same);
+  }
+  return matched;
+}
+
+/** Whether a record at the address of a live resource is about it, as far as ids can tell. */
+function tellsOf(record: LedgerRecord | undefined, { id }: LiveResource): boolean {
+  return record !== undefined && (id === undefined || record.id === undefined || record.id === id);
+}
+
+/** Addresses of the records that tell of nothing live: it is gone, or was renamed and has been recorded anew. */
+export function spentRecords(ledger: Ledger, live: ReadonlyMap<AddressText, LiveResource>): AddressText[] {
+  const unrecorded = new Set(
+    [...live].flatMap(([text, resource]) =>
+      tellsOf(ledger.records.get(text), resource)
+        ? []
+        : idKeyed(resource.address, resource).map(([key]) => key),
+    ),
+  );
+  return [...ledger.records].flatMap(([text, record]) => {
+    const here = live.get(text);
+    const livesOn =
+      (here !== undefined && tellsOf(record, here)) ||
+      idKeyed(parseAddress(text), record).some(([key]) => unrecorded.has(key));
+    return livesOn ? [] : [text];
+  });
+}
+
+/** Of the records at these addresses, those that are about one of the resources: what a rename leaves behind. */
+export function recordsAbout(
+  resources: readonly LiveResource[],
+  addresses: readonly AddressText[],
+  { records }: Ledger,
+): AddressText[] {
+  const keys = new Set(resources.flatMap((live) => idKeyed(live.address, live).map(([key]) => key)));
+  return addresses.filter((text) =>
+    idKeyed(parseAddress(text), records.get(text) ?? {}).some(([key]) => keys.has(key)),
+  );
+}
+
+function idKeyed<T extends { readonly id?: string }>(address: Address, value: T): [string, T][] {
+  return value.id === undefined ? [] : [[idKey(address, value.id), value]];
+}
+
+function idKey({ kind, target }: Address, id: string): string {
+  return `${kind}/${target}#${id}`;
+}

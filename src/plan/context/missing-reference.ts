@@ -1,0 +1,27 @@
+/** Words for a name that leads to nothing: whether there is none, or whether nobody could look (rules 5, 8). */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Scene } from './plan-context.ts';
+
+/** @param refers the first half of the sentence, up to the name: `"A" refers to "B"` */
+export function unseen(
+  scene: Scene,
+  to: Address,
+  refers: string,
+): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
+  const blind = scene.isInView(to) ? scene.blindSpot(to) : undefined;
+  // Of what a selection leaves out nobody knows whether it is declared.
+  const [there, add] = scene.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
+  if (blind === undefined) {
+    return {
+      class: 'invalid',
+      message: `${refers}, which is neither ${there} nor live`,
+      fix: `${add}, or correct the name`,
+    };
+  }
+  return {
+    class: 'incomplete',
+    message: `${refers}, which is not ${there}, and nobody can tell whether it is live: ${blind}`,
+    fix: `make it possible to read "${formatAddress(to)}", then plan again`,
+  };
+}

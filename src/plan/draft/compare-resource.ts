@@ -1,0 +1,69 @@
+/** One resource against a live one, as its kind wants them to be met. Made for the plan, and again just before the write. */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
+import { diff } from '../../compare/diff.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+export interface Sides {
+  readonly address: Address;
+  /** absent for what is withdrawn: then `desired` says all that there is to say, and nothing is reset besides */
+  readonly resource?: DesiredResource | undefined;
+  /** canonical */
+  readonly desired: Spec;
+  readonly live: LiveResource | undefined;
+}
+
+export interface Compared {
+  /** `desired` after the kind's `prepare`, canonical */
+  readonly prepared: Spec;
+  readonly fields: readonly FieldChange[];
+  readonly notes: readonly string[];
+  readonly problems: readonly Diagnostic[];
+}
+
+export function compare(scene: Scene, { address, resource, desired, live }: Sides): Compared {
+  const kind = scene.kind(address.kind);
+  const record = scene.record(address);
+  const meeting: Meeting = {
+    address,
+    dialect: scene.target(address.target).dialect,
+    desired,
+    ...(live === undefined ? {} : { live }),
+    ...(record === undefined ? {} : { record }),
+    ...(resource === undefined ? {} : { place: resource.place }),
+    peer: (other) => peerOf(scene, other),
+  };
+  const prepared: Prepared = kind.prepare?.(meeting) ?? { desired };
+  const difference = diff({
+    fields: kind.fields,
+    desired: prepared.desired,
+    live: live === undefined ? undefined : (prepared.live ?? live.spec),
+    recorded: resource === undefined ? undefined : record?.fields,
+    absent: kind.absent,
+    ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
+  });
+  return {
+    prepared: canonicalSpec(kind.fields, prepared.desired),
+    fields: difference.fields,
+    notes: [...(prepared.notes ?? []), ...difference.notes],
+    problems: prepared.problems ?? [],
+  };
+}
+
+/** What a kind may know of a neighbour when it says what is to be compared. */
+export function peerOf(scene: Scene, address: Address): ReturnType<Meeting['peer']> {
+  const resource = scene.desired.get(formatAddress(address));
+  const live = scene.live.get(formatAddress(address));
+  const record = scene.record(address);
+  return {
+    ...(resource === undefined
+      ? {}
+      : { desired: canonicalSpec(scene.kind(address.kind).fields, resource.spec) }),
+    ...(live === undefined ? {} : { live }),
+    ...(record === undefined ? {} : { record }),
+  };
+}

@@ -1,0 +1,128 @@
+/**
+ * One change before it has calls: what is to become of a declared resource, compared field by field. The draft keeps
+ * what the comparison stood on, so that the same comparison can be made again just before the write.
+ */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Action, Change } from '../../model/plan/change.ts';
+import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Overridden } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { Claim, DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
+import { canonicalSpec, contentAfter } from '../../compare/canonical-spec.ts';
+import { type Compared, compare } from './compare-resource.ts';
+import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
+import type { Scene } from '../context/plan-context.ts';
+
+export interface Draft {
+  readonly change: Change;
+  /** canonical, as declared; for a withdrawn part what shall be left; empty for a removal */
+  readonly desired: Spec;
+  /** the same after the kind's `prepare`: what calls are made from */
+  readonly prepared: Spec;
+  readonly live: LiveResource | undefined;
+  /** the claim that the resource shall bear, or the whole that it is a part of */
+  readonly claim?: Claim;
+  readonly remove?: 'safe' | 'force';
+  /** what a forced deletion overrides; absent for any other change */
+  readonly overridden?: readonly Overridden[];
+  /** absent for what is not declared */
+  readonly record?: LedgerRecord;
+}
+
+export interface Drafted {
+  /** absent when there is a problem, here or with the whole that this is a part of, and for what nobody could look at */
+  readonly draft?: Draft;
+  readonly problems: readonly Diagnostic[];
+}
+
+export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted {
+  if (scene.unseen(resource.address) !== undefined) return { problems: [] };
+  const verdict = judgeDeclared(scene, resource);
+  if (verdict.is === 'problem') return { problems: [verdict.problem] };
+  if (verdict.is === 'blocked') return { problems: [] };
+  const { address } = resource;
+  const live = scene.live.get(formatAddress(address));
+  const desired = canonicalSpec(scene.kind(address.kind).fields, resource.spec);
+  const compared = compare(scene, { address, resource, desired, live });
+  const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(scene, resource, compared.fields);
+  const problems = [...compared.problems, ...(settled.action === 'create' ? scene.impossible(address) : [])];
+  if (hasErrors(problems)) return { problems };
+  const draft = assemble(scene, { resource, desired, live, verdict: settled, compared });
+  return { draft, problems };
+}
+
+interface Parts {
+  readonly resource: DesiredResource;
+  readonly desired: Spec;
+  readonly live: LiveResource | undefined;
+  readonly verdict: Ours;
+  readonly compared: Compared;
+}
+
+function assemble(scene: Scene, parts: Parts): Draft {
+  const { resource, desired, live, verdict, compared } = parts;
+  const fields = [
+    ...renameChange(resource, live),
+    ...(verdict.claimChange === undefined ? [] : [claimField(verdict.claimChange)]),
+    ...compared.fields,
+  ];
+  const action: Action = verdict.action === 'update' && fields.length === 0 ? 'none' : verdict.action;
+  return {
+    change: {
+      address: resource.address,
+      action,
+      reason: verdict.reason,
+      fields,
+      notes: [...compared.notes, ...foreseen(scene, parts, action), ...unseenTwin(scene, parts, action)],
+      place: resource.place,
+      ...(live?.id === undefined ? {} : { id: live.id }),
+      calls: [],
+      relies: {},
+    },
+    desired,
+    prepared: compared.prepared,
+    live,
+    ...(verdict.claim === undefined ? {} : { claim: verdict.claim }),
+    record: recordDraft(scene, parts),
+  };
+}
+
+function renameChange(resource: DesiredResource, live: LiveResource | undefined): FieldChange[] {
+  const before = live?.spec['name'];
+  const after = resource.address.name;
+  return before === undefined || before === after ? [] : [{ path: ['name'], before, after, shape: 'scalar' }];
+}
+
+export function claimField({ before, after }: ClaimChange): FieldChange {
+  return {
+    path: ['claim'],
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape: 'scalar',
+  };
+}
+
+function foreseen(scene: Scene, { resource: { address } }: Parts, action: Action): readonly string[] {
+  return action === 'create' ? scene.foreseen(address) : [];
+}
+
+/** What may come in between of a creation: something there that nobody could see. */
+function unseenTwin(scene: Scene, { resource: { address }, live }: Parts, action: Action): string[] {
+  const blind = action === 'none' || live !== undefined ? undefined : scene.hidingPlace(address);
+  return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
+}
+
+function recordDraft(scene: Scene, { resource, desired, live, verdict, compared }: Parts): LedgerRecord {
+  const { fields, ownership } = scene.kind(resource.address.kind);
+  const { onRemove, protect } = resource.metadata;
+  const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
+  return {
+    ...(live?.id === undefined ? {} : { id: live.id }),
+    origin: verdict.origin,
+    ...(onRemove === undefined ? {} : { onRemove }),
+    ...(protect === undefined ? {} : { protect }),
+    fields: Object.fromEntries(managed),
+    ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, compared.fields) } : {}),
+  };
+}

@@ -1,0 +1,26 @@
+/** What each guard that does not count says of the resources it is about: the rest of `3 Toy in "acme" …`. */
+import type { RiskGuard } from '../../model/plan/guard.ts';
+
+export type WordedGuard =
+  | RiskGuard
+  | 'recreate'
+  | 'rename'
+  | 'no-record'
+  | 'forced-delete'
+  | 'adopt'
+  | 'takeover';
+
+export const guardWords: Readonly<Record<WordedGuard, string>> = {
+  recreate: 'would be created anew, although this stack applied it before: somebody deleted it',
+  rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
+  'no-record': 'would be deleted, although the ledger has no record of it',
+  'forced-delete': 'would be deleted by force, over what a safe delete is refused for',
+  adopt: 'would be taken over, although this stack never wrote it and it differs from its manifest',
+  takeover: 'would be taken over from the stack that this one goes on for',
+  wildcard: 'would admit everyone by a wildcard',
+  'cleared-audience': 'would accept tokens made for any audience',
+  'unlimited-lifetime': 'would give tokens that can live without a limit',
+  'global-sharing': 'would be open to everyone',
+  widening: 'would widen access',
+  'new-role': 'would be a new way in',
+};

@@ -1,0 +1,82 @@
+/** How much of each kind in each target a plan changes, against how much of it the stack owned before (rule 33). */
+import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
+import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import type { Draft } from '../draft/draft-declared.ts';
+import type { Scene } from '../context/plan-context.ts';
+import { isTakenOver } from '../ledger/take-over-stack.ts';
+
+export interface Tally {
+  readonly kind: string;
+  readonly target: string;
+  /** live and this stack's when the plan was made */
+  readonly owned: number;
+  /** deleted, released or revoked */
+  readonly taken: readonly Address[];
+  /** of these, how many only an exclusive target or a tombstone says are this stack's to remove */
+  readonly strangers: number;
+  readonly updated: readonly Address[];
+  readonly created: number;
+}
+
+type Drafts = ReadonlyMap<AddressText, Draft>;
+
+/** One for each kind and target of which anything is owned or changed. */
+export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
+  const owned = Map.groupBy(
+    [...scene.live.values()].filter((live) => isOwned(scene, live, drafts)),
+    ({ address }) => placeOf(address),
+  );
+  const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => placeOf(address));
+  return [...new Set([...owned.keys(), ...changed.keys()])].sort().flatMap((place) => {
+    const found = owned.get(place) ?? [];
+    const some = changed.get(place) ?? [];
+    const first = found[0]?.address ?? some[0]?.change.address;
+    if (first === undefined) return [];
+    return {
+      kind: first.kind,
+      target: first.target,
+      owned: found.length,
+      taken: some.filter(isTaken).map(({ change: { address } }) => address),
+      strangers: some.filter((draft) => isTaken(draft) && isStranger(scene, draft)).length,
+      updated: some
+        .filter(({ change }) => change.action === 'update')
+        .map(({ change: { address } }) => address),
+      created: some.filter(({ change }) => change.action === 'create').length,
+    };
+  });
+}
+
+/** Kind and target: the group in which guards count. */
+export function placeOf({ kind, target }: Address): string {
+  return `${kind}/${target}`;
+}
+
+/** Deletions, releases and revocations alike: afterwards it is not this stack's any more (rule 33). */
+export function isTaken({ change: { action } }: Draft): boolean {
+  return action === 'delete' || action === 'release';
+}
+
+function isOwned(scene: Scene, { address, witness: { claim } }: LiveResource, drafts: Drafts): boolean {
+  const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'part') {
+    // A part goes with its whole, and is not counted besides it.
+    const whole = drafts.get(formatAddress(ownership.of(address)));
+    if (whole !== undefined && isTaken(whole)) return false;
+  }
+  const draft = drafts.get(formatAddress(address));
+  if (draft !== undefined && isTakenOver(scene, address, draft.live)) return true;
+  if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
+  if (scene.record(address) !== undefined) return true;
+  return ownership.by === 'claim' && isOurClaim(scene, claim);
+}
+
+function isOurClaim(scene: Scene, claim: Claim | undefined): boolean {
+  return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+}
+
+/** Neither the ledger nor a claim says that it was ever this stack's; a part is its whole's. */
+function isStranger(scene: Scene, { change: { address }, live }: Draft): boolean {
+  const { ownership } = scene.kind(address.kind);
+  if (ownership.by === 'part' || scene.record(address) !== undefined) return false;
+  return !isTakenOver(scene, address, live) && !isOurClaim(scene, live?.witness.claim);
+}

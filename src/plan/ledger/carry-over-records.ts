@@ -1,0 +1,75 @@
+/**
+ * What the ledger knows of a target that is another place by now, as far as the new place proves it (rule 37): a
+ * resource is there with the recorded id or, where it can bear none, exactly as we last wrote it. Pure.
+ */
+import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
+import type { Mention } from '../../model/plan/change.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
+import { type Scene, type SceneInput, setScene } from '../context/plan-context.ts';
+
+export interface CarriedOver {
+  readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
+  /** records of the target that nothing proves there, each with why */
+  readonly dropped: readonly Mention[];
+  /** what the look missed; when not empty, nothing of this can be relied on */
+  readonly gaps: readonly string[];
+}
+
+/** @param input the one target, with all that the ledger has of it */
+export function carryOver(input: SceneInput): CarriedOver {
+  const scene = setScene(input);
+  const kept = new Map<AddressText, LedgerRecord>();
+  const dropped: Mention[] = [];
+  for (const [text, record] of input.ledger.records) {
+    const address = parseAddress(text);
+    if (!scene.isInView(address)) continue;
+    const message = whyUnproven(scene, text, record);
+    if (message === undefined) kept.set(text, withoutUnseen(scene.kind(address.kind), record));
+    else dropped.push({ address, message });
+  }
+  const gaps = input.targets.flatMap(({ unread, sets }) => [
+    ...(unread === undefined ? [] : [unread.message]),
+    ...[...sets.values()].flatMap(({ incomplete }) => incomplete),
+  ]);
+  return { kept, dropped, gaps: [...new Set(gaps)] };
+}
+
+function whyUnproven(scene: Scene, text: AddressText, record: LedgerRecord): string | undefined {
+  const address = parseAddress(text);
+  const { ownership } = scene.kind(address.kind);
+  switch (ownership.by) {
+    case 'part': {
+      const whole = formatAddress(ownership.of(address));
+      const own = scene.ledger.records.get(whole);
+      // A part that was taken over by itself has the id of its whole, and the ledger nothing of that.
+      const why =
+        own === undefined
+          ? missingId(scene, ownership.of(address).kind, record)
+          : whyUnproven(scene, whole, own);
+      return why === undefined ? undefined : `"${whole}", which it is a part of, is not there`;
+    }
+    case 'claim':
+      return missingId(scene, address.kind, record);
+    case 'ledger': {
+      const live = scene.live.get(text);
+      if (live === undefined) return 'it is not there';
+      return isAsLastWritten(scene, live, record)
+        ? undefined
+        : 'what is there is not as this stack last wrote it';
+    }
+  }
+}
+
+function missingId(scene: Scene, kind: string, { id }: LedgerRecord): string | undefined {
+  const isThere = [...scene.live.values()].some((live) => live.address.kind === kind && live.id === id);
+  if (id !== undefined && isThere) return undefined;
+  return id === undefined ? 'its record has no id to find it by' : `nothing with its id ${id} is there`;
+}
+
+/** What no answer tells was written to the other place, and nobody knows whether this one has it. */
+function withoutUnseen({ fields }: Kind, record: LedgerRecord): LedgerRecord {
+  const seen = Object.entries(record.fields).filter(([name]) => fields[name]?.writeOnly !== true);
+  return { ...record, fields: Object.fromEntries(seen) };
+}

@@ -1,0 +1,88 @@
+/**
+ * What a lost ledger can be known to have said (rule 25): the manifests as they are now are taken for what was applied
+ * last, but only of resources that are live and provably this stack's. A claim proves that; of what can bear none, only
+ * being exactly as declared does. Claim and birth mark together prove a creation. Pure.
+ */
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import type { Mention } from '../../model/plan/change.ts';
+import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import { buildPlan, type PlanInput, type Planning } from '../build-plan.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
+import type { Draft } from '../draft/draft-declared.ts';
+import { type Scene, setScene } from '../context/plan-context.ts';
+
+export interface Recovered {
+  /** that the records of what is declared are drafted in */
+  readonly planning: Planning;
+  /** declared, live and ours: to be recorded as the planning drafts it */
+  readonly declared: readonly AddressText[];
+  /** no longer declared, but bearing our claim and our birth mark */
+  readonly created: ReadonlyMap<AddressText, LedgerRecord>;
+  /** declared, and not recorded: why */
+  readonly unproven: readonly Mention[];
+}
+
+/** @param input its ledger is not looked at */
+export function recoverRecords(input: PlanInput): Recovered {
+  const scene = setScene({ ...input, ledger: emptyLedger(new Map()) });
+  const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(scene)) });
+  const declared: AddressText[] = [];
+  const unproven: Mention[] = [];
+  for (const [text, { draft }] of planning.records) {
+    const message = whyUnproven(scene, planning, draft);
+    if (message === undefined) declared.push(text);
+    else unproven.push({ address: draft.change.address, message });
+  }
+  return { planning, declared, created: createdByUs(scene), unproven };
+}
+
+function emptyLedger(records: Ledger['records']): Ledger {
+  return { known: false, serial: 0, records };
+}
+
+/**
+ * For comparing only: what bears no claim, as if this manifest had been applied. So a field that no service ever answers,
+ * such as a secret, is no difference.
+ */
+function asApplied(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
+  const records = new Map<AddressText, LedgerRecord>();
+  for (const [text, { address, spec }] of scene.desired) {
+    const { ownership, fields } = scene.kind(address.kind);
+    if (ownership.by === 'ledger' && scene.live.has(text))
+      records.set(text, { origin: 'adopted', fields: canonicalSpec(fields, spec) });
+  }
+  return records;
+}
+
+function whyUnproven(scene: Scene, planning: Pick<Planning, 'records'>, draft: Draft): string | undefined {
+  const { live, change } = draft;
+  const { ownership } = scene.kind(change.address.kind);
+  if (live === undefined) return 'declared, but not live: it was never applied, or somebody removed it';
+  if (change.action === 'adopt')
+    return "nothing proves that it is this stack's: it will be adopted as if for the first time";
+  if (ownership.by === 'ledger' && change.action !== 'none') return differs(change.fields);
+  if (ownership.by !== 'part') return undefined;
+  const whole = planning.records.get(formatAddress(ownership.of(change.address)));
+  return whole === undefined ? undefined : whyUnproven(scene, planning, whole.draft);
+}
+
+function differs(fields: Draft['change']['fields']): string {
+  const names = [...new Set(fields.map(({ path }) => path.join('.')))].join(', ');
+  return `live differs from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
+}
+
+function createdByUs(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
+  const created = new Map<AddressText, LedgerRecord>();
+  for (const [text, live] of scene.live) {
+    if (scene.desired.has(text) || !isCreatedByUs(scene, live)) continue;
+    created.set(text, { ...(live.id === undefined ? {} : { id: live.id }), origin: 'created', fields: {} });
+  }
+  return created;
+}
+
+function isCreatedByUs(scene: Scene, { address, witness: { claim, bornOf } }: LiveResource): boolean {
+  if (scene.kind(address.kind).ownership.by !== 'claim') return false;
+  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rule 44).
+  return claim?.stack === scene.stack.name && !claim.inherited && scene.isOurs(bornOf);
+}

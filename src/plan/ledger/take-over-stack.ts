@@ -1,0 +1,113 @@
+/**
+ * A stack that goes on under another name (rule 44): what the ledger of its former name says comes along, and as long as
+ * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
+ * say which records prove what: that stops the plan. Pure.
+ */
+import { type Address, type AddressText, parseAddress } from '../../model/resource/address.ts';
+import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import type { IdentityText } from '../../model/stack/target-identity.ts';
+import { identitiesOf, unknownPlace } from './moved-targets.ts';
+import type { FormerStack, Scene } from '../context/plan-context.ts';
+
+export interface TakenOver {
+  readonly ledger: Ledger;
+  readonly former: FormerStack;
+}
+
+/** @param former as it was found; where there was none, nothing comes along */
+export function takeOver(
+  own: Ledger,
+  former: Ledger,
+  stack: Pick<Stack, 'name' | 'renamedFrom' | 'targets'>,
+): TakenOver {
+  const name = stack.renamedFrom ?? '';
+  const places = { own: placesOf(own, stack), former: placesOf(former, stack) };
+  const conflicts = conflictingTargets(own, former, places);
+  const comes = [...former.records].filter(([text]) => !conflicts.has(parseAddress(text).target));
+  const { closedFor: _, commit, ...rest } = own;
+  const known = commit ?? former.commit;
+  return {
+    ledger: {
+      ...rest,
+      known: own.known || former.known,
+      records: new Map<AddressText, LedgerRecord>([...own.records, ...comes]),
+      targets: new Map([...places.former, ...places.own]),
+      ...(known === undefined ? {} : { commit: known }),
+    },
+    former: {
+      name,
+      hasLedger: former.known,
+      records: new Set(comes.map(([text]) => text)),
+      problems: [...conflicts].map(([target, { ours, theirs }]) => ({
+        code: 'target-moved',
+        severity: 'error',
+        class: 'conflict',
+        message: `stack "${name}" applied target "${target}" to another place than "${stack.name}" did, so what is recorded of it cannot come along`,
+        found: ours ?? unknownPlace,
+        allowed: theirs ?? unknownPlace,
+        fix: 'give one of the two targets another name in its stack, and apply that stack, before one takes the other over',
+      })),
+    },
+  };
+}
+
+/** A ledger without identities is taken for one of today's targets (rule 37). */
+function placesOf(
+  { known, targets }: Ledger,
+  stack: Pick<Stack, 'targets'>,
+): ReadonlyMap<string, IdentityText> {
+  if (!known) return new Map();
+  return targets ?? identitiesOf(stack.targets);
+}
+
+interface Conflict {
+  readonly ours: IdentityText | undefined;
+  readonly theirs: IdentityText | undefined;
+}
+
+/** Targets of which both ledgers have records, of different places. */
+function conflictingTargets(
+  own: Ledger,
+  former: Ledger,
+  places: {
+    readonly own: ReadonlyMap<string, IdentityText>;
+    readonly former: ReadonlyMap<string, IdentityText>;
+  },
+): ReadonlyMap<string, Conflict> {
+  const theirs = targetsOf(former);
+  const both = [...targetsOf(own)].filter((target) => theirs.has(target));
+  return new Map(
+    both
+      .map((target) => [target, { ours: places.own.get(target), theirs: places.former.get(target) }] as const)
+      .filter(([, conflict]) => conflict.ours !== conflict.theirs),
+  );
+}
+
+function targetsOf({ records }: Ledger): ReadonlySet<string> {
+  return new Set([...records.keys()].map((text) => parseAddress(text).target));
+}
+
+/**
+ * Whether a resource was the former stack's until now: its claim says so, its birth mark where it bears no claim and we
+ * never recorded it, or the record that has come along.
+ */
+export function isTakenOver(scene: Scene, address: Address, live: LiveResource | undefined): boolean {
+  const { former } = scene;
+  if (former === undefined) return false;
+  const recorded = scene.recordedAt(address);
+  if (recorded !== undefined && former.records.has(recorded)) return true;
+  const { claim, bornOf } = live?.witness ?? {};
+  if (claim !== undefined) return !claim.inherited && claim.stack === former.name;
+  return bornOf === former.name && scene.record(address) === undefined;
+}
+
+/** What comes along with the former ledger and is a resource by itself; a part goes with its whole. */
+export function comesAlong(scene: Scene): readonly Address[] {
+  return [...(scene.former?.records ?? [])]
+    .map(parseAddress)
+    .filter(
+      ({ kind }) => !scene.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'part'),
+    );
+}

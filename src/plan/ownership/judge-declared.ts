@@ -1,0 +1,250 @@
+/**
+ * May this stack write a declared resource? The decision tables of rules 21 and 24, in one place. Nothing is taken over
+ * silently: what is not provably ours is a problem that says which line would make it so.
+ */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { formatClaim } from '../../model/resource/claim.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Origin } from '../../model/stack/ledger.ts';
+import type { Claim, DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import type { Scene } from '../context/plan-context.ts';
+import { isTakenOver } from '../ledger/take-over-stack.ts';
+import { unseen } from '../context/missing-reference.ts';
+
+/** The claim before and after; each absent where there is none. */
+export interface ClaimChange {
+  readonly before?: string;
+  readonly after?: string;
+}
+
+export interface Ours {
+  readonly is: 'ours';
+  readonly action: 'create' | 'update' | 'adopt';
+  readonly reason: string;
+  readonly origin: Origin;
+  /** the claim that the resource shall bear, or the whole that it is a part of */
+  readonly claim?: Claim;
+  /** present when the claim has to be written */
+  readonly claimChange?: ClaimChange;
+}
+
+export interface Refused {
+  readonly is: 'problem';
+  readonly problem: Diagnostic;
+}
+
+export type Verdict =
+  | Ours
+  /** live, not in the ledger: an adoption, which somebody acknowledges where it would change anything */
+  | { readonly is: 'unrecorded' }
+  | Refused
+  /** a part of something that has a problem itself, which is told there, or that nobody could look at */
+  | { readonly is: 'blocked' };
+
+export function judgeDeclared(scene: Scene, resource: DesiredResource): Verdict {
+  const { ownership } = scene.kind(resource.address.kind);
+  const live = scene.live.get(formatAddress(resource.address));
+  if (ownership.by === 'part') return judgePart(scene, resource, ownership.of(resource.address));
+  if (live === undefined) return judgeMissing(scene, resource, ownership.by === 'claim');
+  return ownership.by === 'claim' ? judgeClaim(scene, resource, live) : judgeRecord(scene, resource);
+}
+
+function judgeMissing(scene: Scene, resource: DesiredResource, claims: boolean): Verdict {
+  const known = scene.record(resource.address) !== undefined;
+  const gone =
+    scene.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
+  const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
+  const claim = wantedClaim(scene, resource);
+  return {
+    is: 'ours',
+    action: 'create',
+    reason,
+    origin: 'created',
+    ...(claims ? { claim, claimChange: { after: formatClaim(claim) } } : {}),
+  };
+}
+
+function wantedClaim(scene: Scene, { metadata }: DesiredResource): Claim {
+  return {
+    stack: scene.stack.name,
+    protect: metadata.protect ?? false,
+    release: metadata.onRemove === 'release',
+    inherited: false,
+  };
+}
+
+/** Rule 21. */
+function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource): Verdict {
+  const { claim, bornOf } = live.witness;
+  const refused = refusedClaim(scene, resource, claim);
+  if (refused !== undefined) return refused;
+  const record = scene.record(resource.address);
+  const wanted = wantedClaim(scene, resource);
+  const isBornHere = scene.isOurs(bornOf);
+  const origin: Origin = record?.origin ?? (isBornHere ? 'created' : 'adopted');
+  const own = { is: 'ours', origin, claim: wanted } as const;
+  const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
+  if (claim?.stack !== scene.stack.name && isTakenOver(scene, resource.address, live))
+    return {
+      ...own,
+      ...takenOver(scene),
+      claimChange: { ...(before === undefined ? {} : { before }), after },
+    };
+  if (before !== undefined) {
+    const claimChange = before === after ? {} : { claimChange: { before, after } };
+    return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
+  }
+  // A record is of the very resource that bears its id; without an id it proves nothing about this one.
+  if (isBornHere || record?.id !== undefined) {
+    const reason = 'ours, but its claim was removed: the claim is restored';
+    return { ...own, action: 'update', reason, claimChange: { after } };
+  }
+  if (resource.metadata.adopt) {
+    const reason = 'exists without a claim, and the manifest adopts it';
+    return { ...own, action: 'adopt', reason, claimChange: { after } };
+  }
+  return refuse(resource, unclaimed(resource));
+}
+
+function takenOver({ former }: Scene): Pick<Ours, 'action' | 'reason'> {
+  return { action: 'adopt', reason: `belongs to stack "${former?.name}", for which this one goes on` };
+}
+
+const liveDiffers = 'declared, and live differs';
+
+/** A claim that forbids writing: another stack's, or one that a parent hands down to all that it holds. */
+function refusedClaim(
+  scene: Scene,
+  resource: DesiredResource,
+  claim: Claim | undefined,
+): Refused | undefined {
+  if (claim?.inherited) return refuse(resource, inheritedClaim(resource, claim));
+  return claim === undefined || scene.isOurs(claim.stack)
+    ? undefined
+    : refuse(resource, foreignClaim(resource, claim));
+}
+
+/** Rule 24, for resources that can bear no mark: the ledger is the witness. */
+function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
+  const record = scene.record(resource.address);
+  if (record === undefined) return { is: 'unrecorded' };
+  if (isTakenOver(scene, resource.address, undefined))
+    return { is: 'ours', ...takenOver(scene), origin: record.origin };
+  return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
+}
+
+/**
+ * What a live resource without a record comes to, once it is known whether it differs (rule 24). Being as declared proves
+ * nothing about who made it: it is adopted, and shown. Only what an apply of ours that was cut short had begun to create
+ * is ours from the start, when nothing that anybody can tell is otherwise; what nobody can tell is written once more.
+ */
+export function judgeUnrecorded(
+  scene: Scene,
+  { address, metadata }: DesiredResource,
+  fields: readonly FieldChange[],
+): Ours {
+  if (scene.hasBegunToCreate(address) && fields.every(({ unknown }) => unknown !== undefined))
+    return { is: 'ours', action: 'update', reason: liveDiffers, origin: 'created' };
+  const own = { is: 'ours', action: 'adopt', origin: 'adopted' } as const;
+  if (fields.length === 0) {
+    const reason = 'exists as declared, and was never written by this stack: nothing is sent, it is recorded';
+    return { ...own, reason };
+  }
+  const told = metadata.adopt ? ', and the manifest adopts it' : '';
+  return { ...own, reason: `exists, differs, and was never written by this stack${told}` };
+}
+
+/** A part belongs to whoever owns the whole. */
+function judgePart(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
+  const declared = scene.desired.get(formatAddress(whole));
+  if (scene.unseen(whole) !== undefined) return { is: 'blocked' };
+  return declared === undefined
+    ? judgePartOfUndeclared(scene, resource, whole)
+    : judgePartOfDeclared(scene, resource, judgeDeclared(scene, declared));
+}
+
+function partUpdate(scene: Scene, { address }: DesiredResource): Ours {
+  const origin = scene.record(address)?.origin ?? 'adopted';
+  return { is: 'ours', action: 'update', reason: liveDiffers, origin };
+}
+
+function judgePartOfDeclared(scene: Scene, resource: DesiredResource, whole: Verdict): Verdict {
+  if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
+  const update = partUpdate(scene, resource);
+  if (whole.is === 'unrecorded') return update;
+  // Of a whole that we made the parts are ours from the start, also when a crash kept the ledger from hearing of them.
+  const origin = scene.record(resource.address)?.origin ?? whole.origin;
+  const own = { ...update, origin, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
+  if (whole.action !== 'create') return own;
+  return {
+    ...own,
+    action: 'create',
+    reason: 'declared for a resource that this plan creates',
+    origin: 'created',
+  };
+}
+
+function judgePartOfUndeclared(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
+  const live = scene.live.get(formatAddress(whole));
+  if (live === undefined) return refuse(resource, missingWhole(scene, resource, whole));
+  const { claim } = live.witness;
+  const refused = refusedClaim(scene, resource, claim);
+  if (refused !== undefined) return refused;
+  const update = partUpdate(scene, resource);
+  if (claim !== undefined || scene.record(resource.address) !== undefined) return update;
+  if (resource.metadata.adopt) {
+    const reason = `"${formatAddress(whole)}" bears no claim, and the manifest adopts this part of it`;
+    return { ...update, action: 'adopt', reason };
+  }
+  return refuse(resource, unclaimedWhole(resource, whole));
+}
+
+type Told = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
+
+function refuse(resource: DesiredResource, told: Told): Refused {
+  return { is: 'problem', problem: { severity: 'error', place: resource.place, ...told } };
+}
+
+function unclaimed({ address }: DesiredResource): Told {
+  return {
+    code: 'exists-unclaimed',
+    class: 'conflict',
+    message: `"${formatAddress(address)}" exists and bears no claim of any stack`,
+    fix: 'add "adopt: true" to its metadata to take it over; the next plan then shows every difference',
+  };
+}
+
+function unclaimedWhole({ address }: DesiredResource, whole: Address): Told {
+  return {
+    code: 'exists-unclaimed',
+    class: 'conflict',
+    message: `"${formatAddress(whole)}", which "${formatAddress(address)}" is a part of, bears no claim of any stack`,
+    fix: 'declare it in this stack, or add "adopt: true" to the metadata here to take over this part alone',
+  };
+}
+
+function foreignClaim({ address }: DesiredResource, claim: Claim): Told {
+  return {
+    code: 'claimed-by-another-stack',
+    class: 'conflict',
+    message: `"${formatAddress(address)}" is claimed by stack "${claim.stack}"`,
+    fix: 'remove its manifest here, or release it there (metadata.onRemove: release) and adopt it here',
+  };
+}
+
+function inheritedClaim({ address }: DesiredResource, claim: Claim): Told {
+  return {
+    code: 'claim-inherited',
+    class: 'conflict',
+    message: `"${formatAddress(address)}" inherits the claim of stack "${claim.stack}" from its project, which would claim every workspace in it`,
+    fix: 'remove that tag binding from the project',
+  };
+}
+
+function missingWhole(scene: Scene, { address }: DesiredResource, whole: Address): Told {
+  return {
+    code: 'unknown-reference',
+    ...unseen(scene, whole, `"${formatAddress(address)}" is a part of "${formatAddress(whole)}"`),
+  };
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../../src/model/plan/change.ts';
+import { comparePlans, isSamePlan } from '../../../src/plan/approval/compare-plans.ts';
+import { atomsOf, digestOf as digest, type PlanMeaning } from '../../../src/plan/approval/digest.ts';
+import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
+import { anyPlan } from '../../report/arbitrary-plan.ts';
+import { change, plan } from '../../report/small-plan.ts';
+
+/** Plans of real planners have one change for an address, one field change for a path, one target for a name. */
+const anyMeaning = anyPlan.map(({ stack, targets, selection, changes }): PlanMeaning => {
+  const first = <T>(all: readonly T[], key: (one: T) => string) => [
+    ...new Map([...all].reverse().map((one) => [key(one), one])).values(),
+  ];
+  return {
+    stack,
+    targets: first(targets, ({ name }) => name),
+    ...(selection === undefined ? {} : { selection }),
+    changes: first(changes, ({ address }) => JSON.stringify(address)).map((one) => ({
+      ...one,
+      fields: first(one.fields, ({ path }) => JSON.stringify(path)),
+    })),
+  };
+});
+
+const [one, other] = ['ball', 'bat'].map((name) => ({ kind: 'Toy', target: 'acme', name }));
+const red = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' } as const;
+
+function differenceOf(a: readonly Change[], b: readonly Change[]) {
+  return comparePlans(plan({ changes: a }), plan({ changes: b }));
+}
+
+describe('Two plans', () => {
+  it('have no difference exactly when they have one digest', () => {
+    fc.assert(
+      fc.property(anyMeaning, anyMeaning, fc.boolean(), (a, b, same) => {
+        const compared = same ? { ...a, changes: [...a.changes].reverse() } : b;
+        expect(isSamePlan(comparePlans(a, compared))).toBe(digest(a) === digest(compared));
+      }),
+    );
+  });
+
+  it('differ the other way round in the same places', () => {
+    fc.assert(
+      fc.property(anyMeaning, anyMeaning, (a, b) => {
+        const [there, back] = [comparePlans(a, b), comparePlans(b, a)];
+        const names = ({ changes }: typeof there) =>
+          changes.map(({ address }) => JSON.stringify(address)).sort();
+        expect(names(back)).toEqual(names(there));
+      }),
+    );
+  });
+
+  it('may each do what the other does not', () => {
+    const [first, second] = [one, other].map((address) =>
+      change({ ...(address && { address }), fields: [red] }),
+    );
+    if (first === undefined || second === undefined) throw new Error('two changes');
+    expect(differenceOf([first], [second]).changes).toEqual([
+      { address: one, one: 'update', fields: [{ path: ['colour'], one: red }] },
+      { address: other, other: 'update', fields: [{ path: ['colour'], other: red }] },
+    ]);
+  });
+
+  it('may do the same to a resource, but for one field', () => {
+    const white = { ...red, after: 'white' };
+    const size = { path: ['size'], after: 3, shape: 'scalar' } as const;
+    expect(
+      differenceOf([change({ fields: [red, size] })], [change({ fields: [size, white] })]).changes,
+    ).toEqual([
+      {
+        address: one,
+        one: 'update',
+        other: 'update',
+        fields: [{ path: ['colour'], one: red, other: white }],
+      },
+    ]);
+  });
+
+  it('are the same whatever their reasons, notes, calls and places are', () => {
+    const told = change({ reason: 'another', notes: ['a note'], fields: [{ ...red, origin: 'default' }] });
+    expect(isSamePlan(differenceOf([change({ fields: [red] })], [told]))).toBe(true);
+  });
+
+  it('are for different places when a target is somewhere else, or is none', () => {
+    const [target] = plan().targets;
+    if (target === undefined) throw new Error('a target');
+    const moved = { ...target, url: 'https://other.test' };
+    expect(comparePlans(plan(), plan({ stack: 'zoo', targets: [moved] }))).toEqual({
+      stack: { one: 'nursery', other: 'zoo' },
+      targets: [{ name: 'acme', one: target, other: moved }],
+      changes: [],
+    });
+    expect(comparePlans(plan(), plan({ targets: [] })).targets).toEqual([{ name: 'acme', one: target }]);
+  });
+});
+
+describe('The atoms of a plan', () => {
+  it('read back to what the plan meant', () => {
+    fc.assert(
+      fc.property(anyMeaning, (made) => {
+        const changes = readAtoms(atomsOf(made.changes.filter(({ address }) => address.name !== '')));
+        const named = { ...made, changes: made.changes.filter(({ address }) => address.name !== '') };
+        expect(digest({ ...made, changes })).toBe(digest(named));
+      }),
+    );
+  });
+
+  it('that tell of a resource but not what becomes of it are a bug', () => {
+    expect(() => readAtoms(['["Toy/acme/ball",["a"],{},{}]'])).toThrow('no atom tells what becomes of');
+  });
+});

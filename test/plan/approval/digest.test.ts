@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Change } from '../../../src/model/plan/change.ts';
+import type { FieldChange } from '../../../src/model/kind/field.ts';
+import type { PlanTarget } from '../../../src/model/plan/plan.ts';
+import { digestOf } from '../../../src/plan/approval/digest.ts';
+import { houseSpec, liveHouse, rewritten } from '../arbitrary-toys.ts';
+import { at, desired, live, planOf, record } from '../toy-plan.ts';
+
+const target: PlanTarget = {
+  name: 'acme',
+  service: 'workspaces',
+  url: 'https://toys.test',
+  place: 'acme',
+  dialect: 'neutral',
+};
+
+const field: FieldChange = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' };
+
+const change: Change = {
+  address: at('House', 'home'),
+  action: 'update',
+  reason: 'because',
+  fields: [field],
+  notes: [],
+  calls: [],
+  relies: {},
+};
+
+interface Meaning {
+  readonly stack?: string;
+  readonly targets?: readonly PlanTarget[];
+  readonly changes?: readonly Change[];
+}
+
+function digest({ stack = 'mine', targets = [target], changes = [change] }: Meaning = {}): string {
+  return digestOf({ stack, targets, changes });
+}
+
+test('a digest is 32 hexadecimal characters', () => {
+  expect(digest()).toMatch(/^[0-9a-f]{32}$/);
+});
+
+describe('the digest of a plan stays the same', () => {
+  /** Houses that are declared one way and live another, all in a random order and spelling. */
+  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), houseSpec, liveHouse), {
+    minLength: 1,
+    maxLength: 5,
+    selector: ([name]) => name,
+  });
+
+  function digestOfTown(town: readonly (readonly [string, object, object])[]): string {
+    const { plan } = planOf({
+      desired: town.map(([name, spec]) => desired(at('House', name), { ...spec })),
+      live: town.map(([name, , spec]) => live(at('House', name), { spec: { ...spec }, claim: 'mine' })),
+      records: Object.fromEntries(town.map(([name]) => [`House/acme/${name}`, record()])),
+    });
+    return plan.digest;
+  }
+
+  test('in any order of files, keys and sets, and in any spelling of values', () => {
+    const twice = towns.chain((town) =>
+      fc
+        .tuple(
+          ...town.map(([name, spec, found]) =>
+            fc.tuple(fc.constant(name), rewritten(spec), rewritten(found)),
+          ),
+        )
+        .chain((other) => fc.shuffledSubarray(other, { minLength: other.length }))
+        .map((other) => [town, other] as const),
+    );
+    fc.assert(
+      fc.property(twice, ([town, other]) => {
+        expect(digestOfTown(other)).toBe(digestOfTown(town));
+      }),
+    );
+  });
+
+  test('in any order of changes, fields and targets', () => {
+    const other = { ...change, address: at('House', 'inn') };
+    const second = { ...target, name: 'zoo' };
+    expect(digest({ changes: [other, change], targets: [second, target] })).toBe(
+      digest({ changes: [change, other], targets: [target, second] }),
+    );
+    const more: FieldChange = { path: ['timer'], after: 5, shape: 'duration' };
+    expect(digest({ changes: [{ ...change, fields: [field, more] }] })).toBe(
+      digest({ changes: [{ ...change, fields: [more, field] }] }),
+    );
+  });
+
+  test.each<[string, Partial<Change>]>([
+    ['the reason', { reason: 'for another reason' }],
+    ['the notes', { notes: ['somebody should know'] }],
+    ['the place', { place: { file: 'x.yaml', line: 9, column: 1, length: 1, text: '' } }],
+    ['what the calls rely on', { relies: { content: 1 } }],
+    ['how a value came to be', { fields: [{ ...field, origin: 'default' }] }],
+  ])('whatever %s', (_, about) => {
+    expect(digest({ changes: [{ ...change, ...about }] })).toBe(digest());
+  });
+});
+
+describe('the digest changes', () => {
+  test.each<[string, Meaning]>([
+    ['the name of the stack', { stack: 'yours' }],
+    ['the url of a target', { targets: [{ ...target, url: 'https://other.test' }] }],
+    ['the organization or mount', { targets: [{ ...target, place: 'zoo' }] }],
+    ['the dialect', { targets: [{ ...target, dialect: 'hcp' }] }],
+    ['one target more', { targets: [target, { ...target, name: 'zoo' }] }],
+    ['one change more', { changes: [change, { ...change, address: at('House', 'inn') }] }],
+    ['no change', { changes: [] }],
+    ['another resource', { changes: [{ ...change, address: at('House', 'inn') }] }],
+    ['another action', { changes: [{ ...change, action: 'adopt' }] }],
+    ['one field more', { changes: [{ ...change, fields: [field, { ...field, path: ['owner'] }] }] }],
+    ['no field', { changes: [{ ...change, fields: [] }] }],
+    ['another value before', { changes: [{ ...change, fields: [{ ...field, before: 'green' }] }] }],
+    ['another value after', { changes: [{ ...change, fields: [{ ...field, after: 'green' }] }] }],
+    ['a value before that nobody knows', { changes: [{ ...change, fields: [unknownBefore()] }] }],
+    ['another path', { changes: [{ ...change, fields: [{ ...field, path: ['colour', 'blue'] }] }] }],
+    ['null instead of nothing', { changes: [{ ...change, fields: [{ ...field, before: null }] }] }],
+    ['nothing instead of null', { changes: [{ ...change, fields: [withoutBefore()] }] }],
+  ])('with %s', (_, meaning) => {
+    expect(digest(meaning)).not.toBe(digest());
+  });
+
+  test('null and nothing are different meanings, on either side', () => {
+    const fields: FieldChange[] = [
+      { path: ['a'], shape: 'scalar', before: null },
+      { path: ['a'], shape: 'scalar', after: null },
+      { path: ['a'], shape: 'scalar', before: null, after: null },
+      { path: ['a'], shape: 'scalar', before: 'null', after: null },
+    ];
+    const digests = fields.map((one) => digest({ changes: [{ ...change, fields: [one] }] }));
+    expect(new Set(digests).size).toBe(fields.length);
+  });
+
+  test('with any change of the value that a field shall have', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
+        const [a, b] = [one, other].map((after) =>
+          digest({
+            changes: [{ ...change, fields: [{ ...field, after: JSON.parse(JSON.stringify(after)) }] }],
+          }),
+        );
+        const isSame = JSON.stringify(sorted(one)) === JSON.stringify(sorted(other));
+        expect(a === b).toBe(isSame);
+      }),
+    );
+  });
+
+  test('when a safe delete becomes a forced one', () => {
+    const digestOfRemoval = (remove: 'safe' | 'force') =>
+      planOf({
+        desired: [desired(at('House', 'home'), {}, { remove })],
+        live: [live(at('House', 'home'), { claim: 'mine' })],
+        records: { 'House/acme/home': record({ id: 'id-home' }) },
+      }).plan.digest;
+    expect(digestOfRemoval('force')).not.toBe(digestOfRemoval('safe'));
+  });
+});
+
+function unknownBefore(): FieldChange {
+  return { path: ['colour'], unknown: 'not told', after: 'blue', shape: 'scalar' };
+}
+
+function withoutBefore(): FieldChange {
+  return { path: ['colour'], after: 'blue', shape: 'scalar' };
+}
+
+/** The same value with its keys in order, so that texts can be compared. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, member]) => [key, sorted(member)])
+    .concat([['', 'object']]);
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import type { Call } from '../../../src/model/plan/call.ts';
+import type { Change } from '../../../src/model/plan/change.ts';
+import type { FieldChange } from '../../../src/model/kind/field.ts';
+import type { Json } from '../../../src/model/json/json.ts';
+import type { Kind } from '../../../src/model/kind/kind.ts';
+import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Answer } from '../../../src/model/wire.ts';
+import { judgeAnswers, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
+import { house } from '../toy-kind.ts';
+
+const call: Call = {
+  id: 'House/acme/app#write',
+  target: 'acme',
+  method: 'PATCH',
+  path: [],
+  order: 0,
+  needs: [],
+  success: [200],
+  repeatable: true,
+};
+
+const answer: Answer = { method: 'PATCH', url: '', status: 200, body: null, words: '' };
+
+/** A house whose writes are answered with this, about all fields that it names and those of `more`. */
+function answering(spec: Spec, ...more: string[]): Kind {
+  return { ...house, answered: () => ({ about: [...Object.keys(spec), ...more], spec }) };
+}
+
+function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
+  return { path: path.split('.'), shape: 'scalar', ...about };
+}
+
+function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {} }: Records = {}) {
+  const change: Change = {
+    address: { kind: 'House', target: 'acme', name: 'app' },
+    action: 'update',
+    reason: '',
+    fields,
+    notes: [],
+    calls: [call],
+    relies: {},
+  };
+  const recordOf = (spec: Spec): LedgerRecord => ({ origin: 'created', fields: spec });
+  const answers = new Map([[call.id, answer]]);
+  return judgeAnswers({ kind, change, answers, record: recordOf(was), drafted: recordOf(shall) });
+}
+
+interface Records {
+  readonly was?: Spec;
+  readonly shall?: Spec;
+}
+
+const nothing = { contradicted: [], unverifiable: [], unproven: [] };
+
+describe('What was answered is what was sent', () => {
+  it.each<[string, FieldChange, Json]>([
+    ['a text that is empty or null', field('about', { before: 'x', after: null }), ''],
+    ['a set in another order', field('rooms', { before: [], after: ['a', 'b'] }), ['b', 'a']],
+    ['a duration in other units', field('timer', { before: 0, after: 3600 }), '1h'],
+    [
+      'an object with members that nobody sent',
+      field('box', { after: { lid: 'red' } }),
+      { lid: 'red', toys: [] },
+    ],
+    [
+      'an object without a member that was sent',
+      field('box', { after: { lid: null, key: 'k' } }),
+      { lid: '' },
+    ],
+    ['a member that is none now', field('box.lid', { before: 'red', after: null }), { lid: '', toys: [] }],
+    ['a key of a map that is gone', field('labels.a', { before: 'x' }), { b: 'y' }],
+    ['a field that went back to its default', field('colour', { before: 'blue' }), 'red'],
+  ])('%s', (_, change, value) => {
+    expect(judge(answering({ [change.path[0] ?? '']: value }), [change])).toEqual(nothing);
+  });
+});
+
+describe('What was answered otherwise', () => {
+  it.each<[string, FieldChange, Json, Json | undefined]>([
+    ['a value', field('colour', { before: 'red', after: 'blue' }), 'red', 'red'],
+    ['a member', field('box.lid', { before: 'red', after: null }), { lid: 'red' }, 'red'],
+    [
+      'an object with another member',
+      field('box', { before: null, after: { lid: 'a' } }),
+      { lid: 'b' },
+      { lid: 'b' },
+    ],
+    ['a key that is still there', field('labels.a', { before: 'x' }), { a: 'x' }, 'x'],
+    ['a key that is missing', field('labels.a', { after: 'x' }), {}, undefined],
+  ])('%s is told with what was answered, and not recorded as sent', (_, change, value, answered) => {
+    const verdict = judge(answering({ [change.path[0] ?? '']: value }), [change]);
+    expect(verdict.contradicted).toEqual([
+      { ...change, ...(answered === undefined ? {} : { before: answered }) },
+    ]);
+    expect(verdict.unproven).toEqual([change.path]);
+  });
+});
+
+describe('What was answered as sent and is to be reset', () => {
+  const records = { was: { colour: 'blue' } };
+
+  it('stays recorded until it has been read: the answer may be the request said again', () => {
+    const reset = field('colour', { before: 'blue', after: 'red' });
+    const verdict = judge(answering({ colour: 'red' }), [reset], records);
+    expect(verdict).toEqual({ ...nothing, unproven: [['colour']] });
+  });
+
+  it('is proved by the answer where no reading tells it', () => {
+    const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
+    expect(judge(answering({ colour: 'red' }), [blind], records)).toEqual(nothing);
+  });
+});
+
+describe('What was not answered', () => {
+  const reset = field('colour', { before: 'blue', after: 'red' });
+
+  it('is left to the plan that is made afterwards where the service told it before', () => {
+    const records = { was: { colour: 'blue' } };
+    expect(judge(answering({}, 'colour'), [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
+    expect(judge(house, [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
+    expect(judge(house, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
+  });
+
+  it('cannot be verified where the service never told it, and its record goes', () => {
+    const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
+    const verdict = judge(answering({}, 'colour'), [blind], { was: { colour: 'blue' } });
+    expect(verdict).toEqual({ ...nothing, unverifiable: [['colour']] });
+    const member = field('box.key', { after: 'k', unknown: 'not answered by the service' });
+    expect(judge(answering({ box: { lid: null } }), [member]).unverifiable).toEqual([['box', 'key']]);
+    const bodiless = judge(house, [blind], { was: { colour: 'blue' } });
+    expect(bodiless).toEqual({ ...nothing, unverifiable: [['colour']] });
+  });
+
+  it('is left to the plan that is made afterwards where it was hidden only for a while', () => {
+    const hidden = field('friends', { after: ['a'], unknown: 'unknown while shared globally' });
+    expect(judge(house, [hidden])).toEqual(nothing);
+  });
+
+  it('is no wonder for a secret', () => {
+    expect(judge(answering({}, 'code'), [field('code', { after: { set: true } })])).toEqual(nothing);
+  });
+});
+
+it('A record keeps what it had where nothing is proved, and nothing where it had nothing', () => {
+  const known = { colour: 'blue', box: { lid: 'red' } };
+  const paths = [['colour'], ['box', 'lid'], ['box', 'key'], ['about'], ['labels', '__proto__']];
+  const drafted = { about: 'new', box: { key: 'k' }, rooms: [] };
+  expect(withValuesAt(drafted, known, paths)).toEqual({ colour: 'blue', box: { lid: 'red' }, rooms: [] });
+});

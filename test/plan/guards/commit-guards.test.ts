@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
+import { at, desired } from '../toy-plan.ts';
+import { guardsOf } from '../watched-toys.ts';
+
+const [later, earlier] = ['3f2a'.repeat(10), '1b9c'.repeat(10)];
+const behind: CommitOrder = { is: 'behind', applied: later, ours: earlier, differs: true };
+const unknown: CommitOrder = { is: 'unknown', applied: later, why: 'there is no remote to ask' };
+const change = { desired: [desired(at('House', 'home'))] };
+
+describe('a plan from an older commit than the one that was applied', () => {
+  test('is blocked as a whole, and names both', () => {
+    expect(guardsOf({ ...change, commitOrder: behind })).toEqual([
+      {
+        id: 'older-commit',
+        effect: 'blocks',
+        counted: 1,
+        concerns: [],
+        message:
+          'somebody applied commit 3f2a3f2a3f2a already, which is later than 1b9c1b9c1b9c: this plan would take it back',
+      },
+    ]);
+  });
+
+  test('is not when there is nothing to do, or when the stack is the same in both', () => {
+    expect(guardsOf({ commitOrder: behind })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrder: { ...behind, differs: false } })).toEqual([]);
+    expect(guardsOf({ ...change, commitOrder: { is: 'onward' } })).toEqual([]);
+  });
+});
+
+describe('a plan of which nobody can tell whether it is older', () => {
+  test('is warned of, with the reason', () => {
+    expect(guardsOf({ ...change, commitOrder: unknown })).toMatchObject([
+      {
+        id: 'commit-unknown',
+        effect: 'warns',
+        message: expect.stringMatching(/: there is no remote to ask$/),
+      },
+    ]);
+    expect(guardsOf({ commitOrder: unknown })).toEqual([]);
+  });
+
+  test('is blocked where the stack wants that', () => {
+    const stack = { guards: { raise: ['commit-unknown' as const] } };
+    expect(guardsOf({ ...change, commitOrder: unknown, stack })).toMatchObject([{ effect: 'blocks' }]);
+  });
+});

@@ -1,0 +1,223 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatAddress } from '../../../src/model/resource/address.ts';
+import { at, desired, live, record, type World } from '../toy-plan.ts';
+import { type Crowd, crowd, fired, guardsOf } from '../watched-toys.ts';
+
+const content = { colour: 'red', timer: 0, rooms: [] };
+
+const recordsOf = (...names: string[]) =>
+  Object.fromEntries(names.map((name) => [`Door/acme/${name}`, record({ content })]));
+
+describe('a plan that changes much', () => {
+  test.each<[string, Crowd, string[]]>([
+    ['passes with three deletes', { kept: 5, deleted: 3 }, []],
+    ['is stopped at four deletes', { kept: 5, deleted: 4 }, ['deletes blocks 4 of 9 (3)']],
+    ['counts releases as deletes', { kept: 5, deleted: 2, released: 2 }, ['deletes blocks 4 of 9 (3)']],
+    ['counts adoptions and creations as neither', { kept: 1, adopted: 50, created: 50 }, []],
+    ['is stopped when the only one goes', { deleted: 1 }, ['zero blocks 1 of 1 (0)']],
+    ['is stopped when all go, however few', { deleted: 1, released: 1 }, ['zero blocks 2 of 2 (0)']],
+    [
+      'is stopped when all of two go, whatever comes in their place',
+      { deleted: 2, created: 9 },
+      ['zero blocks 2 of 2 (0)'],
+    ],
+    ['passes when the only one makes way for another', { deleted: 1, created: 1 }, []],
+    [
+      'is stopped when the only one goes and another is adopted',
+      { deleted: 1, adopted: 1 },
+      ['zero blocks 1 of 1 (0)'],
+    ],
+    [
+      'is stopped for both reasons when all of many go',
+      { deleted: 4 },
+      ['deletes blocks 4 of 4 (3)', 'zero blocks 4 of 4 (0)'],
+    ],
+    ['does not weigh percentages of nine', { kept: 7, deleted: 2 }, []],
+    ['passes with ten percent of ten', { kept: 9, deleted: 1 }, []],
+    ['is stopped above ten percent of ten', { kept: 8, deleted: 2 }, ['delete-percent blocks 2 of 10 (10)']],
+    ['is stopped just above ten percent', { kept: 26, deleted: 3 }, ['delete-percent blocks 3 of 29 (10)']],
+    ['passes with exactly ten percent', { kept: 27, deleted: 3 }, []],
+    ['may update all of nine', { updated: 9 }, []],
+    ['passes with thirty percent of updates', { kept: 7, updated: 3 }, []],
+    ['is stopped above thirty', { kept: 6, updated: 4 }, ['update-percent blocks 4 of 10 (30)']],
+    [
+      'weighs against what is owned, not against what comes',
+      { kept: 6, updated: 4, created: 90, adopted: 90 },
+      ['update-percent blocks 4 of 10 (30)'],
+    ],
+    [
+      'passes as far as its stack says',
+      { kept: 6, deleted: 4, guards: { maxDeletes: 4, maxDeletePercent: 40 } },
+      [],
+    ],
+    [
+      'is stopped by one delete where its stack says so',
+      { kept: 2, deleted: 1, guards: { maxDeletes: 0 } },
+      ['deletes blocks 1 of 3 (0)'],
+    ],
+    [
+      'is stopped by one update where its stack says so',
+      { kept: 19, updated: 1, guards: { maxUpdatePercent: 4.9 } },
+      ['update-percent blocks 1 of 20 (4.9)'],
+    ],
+  ])('%s', (_, of, expected) => {
+    expect(fired(crowd(of))).toEqual(expected);
+  });
+
+  test('says it in one sentence with its numbers, and names what it is about', () => {
+    const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
+    expect(guard).toMatchObject({
+      kind: 'House',
+      target: 'acme',
+      message: '3 of 29 House in "acme" would be deleted or released: 10.3 %, more than 10 %',
+    });
+    expect(guard?.concerns.map(({ address }) => formatAddress(address))).toEqual([
+      'House/acme/deleted-0',
+      'House/acme/deleted-1',
+      'House/acme/deleted-2',
+    ]);
+  });
+
+  test.each<[string, World, string]>([
+    [
+      'all that it has records of',
+      { records: recordsOf('a', 'b') },
+      'all 2 Door that this stack owns in "acme" would be deleted or released',
+    ],
+    [
+      'some that it has no record of',
+      { records: recordsOf('a') },
+      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of 1',
+    ],
+    [
+      'nothing that it has a record of',
+      {},
+      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of any',
+    ],
+  ])('says what goes to zero where an exclusive target loses %s', (_, world, message) => {
+    const doors = ['a', 'b'].map((name) => live(at('Door', name), { spec: content }));
+    const guards = guardsOf({ live: doors, target: { owns: ['*'], exclusive: true }, ...world });
+    expect(guards.find(({ id }) => id === 'zero')?.message).toBe(message);
+  });
+
+  /** Houses of several targets, kept and deleted in each. */
+  function spread(kept: number, deleted: number, targets: readonly string[]): World {
+    const each = targets.map((target) => crowd({ kept, deleted, target }));
+    return {
+      desired: each.flatMap((one) => one.desired ?? []),
+      live: each.flatMap((one) => one.live ?? []),
+      records: Object.assign({}, ...each.map(({ records }) => records)),
+    };
+  }
+
+  test('is stopped by few deletes in each of many targets', () => {
+    const [guard, ...more] = guardsOf(spread(1, 3, ['acme', 'other', 'third', 'fourth']));
+    expect(more).toEqual([]);
+    expect(guard).toMatchObject({
+      id: 'deletes',
+      message: '12 of 16 resources in all targets would be deleted or released, more than 3',
+    });
+    expect(guard).not.toHaveProperty('target');
+    expect(guard?.concerns).toHaveLength(12);
+  });
+
+  test('passes with few deletes over the whole plan, and weighs percentages in each target by itself', () => {
+    expect(fired(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
+  });
+
+  test('says once what its targets have said', () => {
+    expect(guardsOf(spread(5, 4, ['acme', 'other'])).map(({ id, target }) => `${id} ${target}`)).toEqual([
+      'deletes acme',
+      'deletes other',
+    ]);
+  });
+
+  test('says what no target has said although one of them said its own', () => {
+    const [one, other] = [spread(5, 4, ['acme']), spread(5, 1, ['other'])];
+    const world = {
+      desired: [...(one.desired ?? []), ...(other.desired ?? [])],
+      live: [...(one.live ?? []), ...(other.live ?? [])],
+      records: { ...one.records, ...other.records },
+    };
+    expect(guardsOf(world).map(({ message }) => message)).toEqual([
+      '4 of 9 House in "acme" would be deleted or released, more than 3',
+      '5 of 15 resources in all targets would be deleted or released, more than 3',
+    ]);
+  });
+
+  test('is stopped by few deletes of each of several kinds in a target', () => {
+    const houses = crowd({ kept: 5, deleted: 2 });
+    const doors = ['a', 'b'].map((name) => at('Door', name));
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...doors.map((door) => live(door, { spec: content })),
+        live(at('Door', 'c')),
+      ],
+      desired: [...(houses.desired ?? []), desired(at('Door', 'c'))],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(doors.map((door) => [formatAddress(door), record({ content })])),
+        'Door/acme/c': record(),
+      },
+    };
+    expect(guardsOf(world).map(({ message }) => message)).toEqual([
+      '4 of 10 resources in "acme" would be deleted or released, more than 3',
+    ]);
+  });
+
+  test('is counted for each kind by itself, revocations among it', () => {
+    const houses = crowd({ kept: 4 });
+    const gardens = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Garden', name));
+    const planted = record({ fields: { trees: ['oak'] } });
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
+      ],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(gardens.map((address) => [formatAddress(address), planted])),
+      },
+    };
+    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Garden', 'zero Garden']);
+  });
+
+  test('does not count parts that go with their whole', () => {
+    const houses = crowd({ kept: 1, deleted: 1 });
+    const gardens = [at('Garden', 'kept-0'), at('Garden', 'deleted-0')];
+    const world: World = {
+      ...houses,
+      live: [
+        ...(houses.live ?? []),
+        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
+      ],
+      records: {
+        ...houses.records,
+        ...Object.fromEntries(
+          gardens.map((address) => [formatAddress(address), record({ fields: { trees: ['oak'] } })]),
+        ),
+      },
+    };
+    // Of two gardens one goes with its house, so that the other is the last one.
+    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Garden', counted: 1, of: 1 }]);
+  });
+
+  test('is stopped exactly when the share is above the limit', () => {
+    const limit = fc.integer({ min: 0, max: 100 });
+    const count = fc.nat({ max: 30 });
+    fc.assert(
+      fc.property(count, count, limit, (kept, deleted, maxDeletePercent) => {
+        const ids = guardsOf(crowd({ kept, deleted, guards: { maxDeletePercent } })).map(({ id }) => id);
+        const total = kept + deleted;
+        const isAbove = total >= 10 && deleted / total > maxDeletePercent / 100 + 1e-9;
+        expect(ids.includes('delete-percent')).toBe(isAbove);
+        expect(ids.includes('deletes')).toBe(deleted > 3);
+        expect(ids.includes('zero')).toBe(total > 0 && kept === 0);
+      }),
+    );
+  });
+});
