@@ -5,7 +5,7 @@ import { makeCompiler, schemaKey } from '../src/manifest/schema/compile-schema.t
 import { headerSchema, manifestSchema, partialSpecSchema } from '../src/manifest/schema/manifest-schema.ts';
 import { stackSchema } from '../src/manifest/schema/stack-schema.ts';
 import { jsonSchema } from '../src/model/kind/json-schema.ts';
-import { planSchema } from '../src/report/plan-schema.ts';
+import { planSchema } from '../src/report/json/plan-schema.ts';
 
 /** What `compileSchema` is asked for. A schema that is forgotten here is compiled when it is needed. */
 function schemas(): readonly object[] {

@@ -6,7 +6,7 @@ import { nearestWord } from '../manifest/explain/nearest-word.ts';
 import { counted } from '../model/counted.ts';
 import { blockingIds, type GuardId, guardIds } from '../model/plan/guard.ts';
 import type { Plan } from '../model/plan/plan.ts';
-import { acknowledgement } from '../report/guard-text.ts';
+import { acknowledgement } from '../report/terminal/guard-text.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Refusal } from './plan-file.ts';
 import { printError, printNote, type Screen } from './screen.ts';

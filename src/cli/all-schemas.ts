@@ -3,8 +3,8 @@ import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-s
 import { stackDocumentSchema } from '../manifest/schema/stack-document-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
-import { historySchema } from '../report/history-schema.ts';
-import { planSchema } from '../report/plan-schema.ts';
+import { historySchema } from '../report/json/history-schema.ts';
+import { planSchema } from '../report/json/plan-schema.ts';
 
 export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
   const named = [...kinds.values()].map((kind) => [kind.name, manifestSchema(kind)] as const);

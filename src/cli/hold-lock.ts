@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerLock, RunIdentity, StackStore } from '../model/stack/ledger.ts';
-import { renderHeldLock, renderLeftLock } from '../report/lock-text.ts';
+import { renderHeldLock, renderLeftLock } from '../report/terminal/lock-text.ts';
 import type { Deadline } from './deadline.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { codeOfStop } from './hear-stops.ts';

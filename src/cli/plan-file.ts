@@ -12,9 +12,9 @@ import { jsonSchema } from '../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../model/plan/plan.ts';
 import { digestOf } from '../plan/approval/digest.ts';
 import { isRedacted } from '../plan/redacted-plan.ts';
-import { renderPlanJson } from '../report/plan-json.ts';
-import { planSchema } from '../report/plan-schema.ts';
-import { looksLikePlan, readPlan } from '../report/read-plan.ts';
+import { renderPlanJson } from '../report/json/plan-json.ts';
+import { planSchema } from '../report/json/plan-schema.ts';
+import { looksLikePlan, readPlan } from '../report/json/read-plan.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { World } from './world.ts';
 

@@ -3,9 +3,9 @@
  * that reads the keyboard would swallow Ctrl-C, which has to reach the apply as a signal.
  */
 import type { ApplyEvent } from '../model/plan/outcome.ts';
-import { columns } from '../report/layout.ts';
-import { renderEvent } from '../report/outcomes-text.ts';
-import { plain } from '../report/paint.ts';
+import { columns } from '../report/terminal/layout.ts';
+import { renderEvent } from '../report/terminal/outcomes-text.ts';
+import { plain } from '../report/terminal/paint.ts';
 import type { Screen } from './screen.ts';
 
 export interface Progress {

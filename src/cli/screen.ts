@@ -3,9 +3,9 @@
  * Whoever asks for JSON gets one value on stdout at the end, with every problem in it, and on stderr only how it goes.
  */
 import type { Diagnostic } from '../model/diagnostic.ts';
-import { renderDiagnosticsJson } from '../report/diagnostics-json.ts';
-import { renderDiagnostics } from '../report/diagnostics-text.ts';
-import { colourful, type Paint, plain } from '../report/paint.ts';
+import { renderDiagnosticsJson } from '../report/json/diagnostics-json.ts';
+import { renderDiagnostics } from '../report/terminal/diagnostics-text.ts';
+import { colourful, type Paint, plain } from '../report/terminal/paint.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import type { Output, World } from './world.ts';
 

@@ -6,7 +6,7 @@ import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type RunningServer, type ServedRequest, startServer } from '../../src/server/start-server.ts';
 import { type Ran, trueup } from '../captured-world.ts';
 import { type FaultyProxy, startFaultyProxy } from '../e2e/faulty-proxy.ts';

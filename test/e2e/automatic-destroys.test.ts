@@ -1,6 +1,6 @@
 /** When a workspace is destroyed by itself: switched off with null, and said where a project decides (rules 6, 30). */
 import { describe, expect, it } from 'vitest';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { openBench } from './bench.ts';
 import { workspace } from './documents.ts';
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Ledger } from '../../src/model/stack/ledger.ts';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import type { OrganizationSeed, Seed } from '../../src/server/seed/seed.ts';
 import { startServer } from '../../src/server/start-server.ts';
 import { type Ran, trueup } from '../captured-world.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { planSchema } from '../../src/report/plan-schema.ts';
+import { planSchema } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
 import type { StackStore } from '../../src/model/stack/ledger.ts';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { git } from '../ledger/git-remote.ts';
 import { type CommitScene, openScene } from '../ledger/commit-scene.ts';

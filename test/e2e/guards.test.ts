@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from './bench.ts';
 import { consumers, role, workspace } from './documents.ts';
 import { onTerminal } from './process.ts';

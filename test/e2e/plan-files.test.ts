@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';
 import { first, planFileOf, planInto, second, setByHand, twoClones } from './two-clones.ts';

@@ -1,6 +1,6 @@
 /** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused (rule 30). */
 import { describe, expect, it } from 'vitest';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { workspace } from './documents.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { canonicalText, type Json } from '../../src/model/json/json.ts';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, workspace } from './documents.ts';

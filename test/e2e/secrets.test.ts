@@ -4,7 +4,7 @@ import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../src/ledger/local-file.ts';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, role, workspace } from './documents.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { workspace } from './documents.ts';
 

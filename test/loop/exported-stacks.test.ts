@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { claimKey } from '../../src/model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json/json.ts';
-import type { PlanJson } from '../../src/report/plan-schema.ts';
+import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { type Ran, trueup } from '../captured-world.ts';
 import { type Deed, drift } from './arbitrary-drift.ts';
 import { type StackDraft, stackDraft } from './arbitrary-stack.ts';

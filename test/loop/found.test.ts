@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json/json.ts';
-import { planSchema } from '../../src/report/plan-schema.ts';
+import { planSchema } from '../../src/report/json/plan-schema.ts';
 import type { Deed } from './arbitrary-drift.ts';
 import type { Manifest } from './arbitrary-stack.ts';
 import { converge, type Step } from './converge.ts';

@@ -5,7 +5,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { planSchema } from '../../src/report/plan-schema.ts';
+import { planSchema } from '../../src/report/json/plan-schema.ts';
 import { stackDraft } from './arbitrary-stack.ts';
 import { drift } from './arbitrary-drift.ts';
 import { type Case, converge, type Step, showCase } from './converge.ts';

@@ -3,9 +3,9 @@ import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../src/model/kind/field.ts';
 import type { PlanDifference } from '../../src/model/plan/plan-difference.ts';
 import { comparePlans, isSamePlan } from '../../src/plan/approval/compare-plans.ts';
-import { plain } from '../../src/report/paint.ts';
-import { renderPlanDifferenceJson } from '../../src/report/plan-difference-json.ts';
-import { renderPlanDifference } from '../../src/report/plan-difference-text.ts';
+import { plain } from '../../src/report/terminal/paint.ts';
+import { renderPlanDifferenceJson } from '../../src/report/json/plan-difference-json.ts';
+import { renderPlanDifference } from '../../src/report/terminal/plan-difference-text.ts';
 import { anyPlan, hostileText } from './arbitrary-plan.ts';
 import { change, plan } from './small-plan.ts';
 

@@ -13,9 +13,9 @@ import type { ApprovedPlan, Ledger, RunIdentity } from '../../model/stack/ledger
 import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
-import { renderOutcomesJson } from '../../report/outcomes-json.ts';
-import { renderOutcomes, whatWasDone } from '../../report/outcomes-text.ts';
-import { renderResidue, withoutTold } from '../../report/residue-text.ts';
+import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
+import { renderOutcomes, whatWasDone } from '../../report/terminal/outcomes-text.ts';
+import { renderResidue, withoutTold } from '../../report/terminal/unproved-text.ts';
 import { readIds, refuseIds } from '../acknowledge.ts';
 import { connectToWrite } from '../connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../consent.ts';

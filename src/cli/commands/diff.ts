@@ -1,7 +1,7 @@
 /** `trueup diff a.json b.json`: what one plan means and the other does not. Exit 2 when they differ, as `plan --exit-code`. */
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
-import { renderPlanDifferenceJson } from '../../report/plan-difference-json.ts';
-import { renderPlanDifference } from '../../report/plan-difference-text.ts';
+import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
+import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../plan-file.ts';
 import { printError, printJson, type Screen } from '../screen.ts';

@@ -7,7 +7,7 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
-import { printable } from '../../report/printable.ts';
+import { printable } from '../../report/format/printable.ts';
 import { type Connected, connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type Checked, checkManifests } from '../export/check.ts';

@@ -1,8 +1,8 @@
 /** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
 import { type HistoryEntry, LedgerError } from '../../model/stack/ledger.ts';
-import { renderEntryJson, renderHistoryJson } from '../../report/history-json.ts';
-import { renderEntry, renderHistory } from '../../report/history-text.ts';
-import { renderRevert } from '../../report/revert-text.ts';
+import { renderEntryJson, renderHistoryJson } from '../../report/json/history-json.ts';
+import { renderEntry, renderHistory } from '../../report/terminal/history-text.ts';
+import { renderRevert } from '../../report/terminal/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { hearEnd } from '../hear-stops.ts';
 import { withStackLedger } from '../open-stack-ledger.ts';

@@ -2,10 +2,10 @@
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import { renderPlanJson } from '../../report/plan-json.ts';
-import { renderPlan } from '../../report/plan-text.ts';
-import { printable } from '../../report/printable.ts';
-import { shellWord } from '../../report/shell-word.ts';
+import { renderPlanJson } from '../../report/json/plan-json.ts';
+import { renderPlan } from '../../report/terminal/plan-text.ts';
+import { printable } from '../../report/format/printable.ts';
+import { shellWord } from '../../report/format/shell-word.ts';
 import { connectToRead } from '../connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { hearEnd } from '../hear-stops.ts';

@@ -19,7 +19,7 @@ import {
   ofUnknownPlace,
   unknownPlace,
 } from '../../plan/ledger/moved-targets.ts';
-import { printable } from '../../report/printable.ts';
+import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';

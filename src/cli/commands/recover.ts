@@ -11,8 +11,8 @@ import { DamagedLedger, type Ledger, type LedgerRecord, type StackStore } from '
 import { buildPlan, type PlanInput } from '../../plan/build-plan.ts';
 import { identitiesAfter } from '../../plan/ledger/moved-targets.ts';
 import { type Recovered, recoverRecords } from '../../plan/ledger/recover-records.ts';
-import { renderPlan } from '../../report/plan-text.ts';
-import { printable } from '../../report/printable.ts';
+import { renderPlan } from '../../report/terminal/plan-text.ts';
+import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../connect.ts';
 import { tellUnwritten } from '../consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';

@@ -4,7 +4,7 @@
  */
 import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
-import { lockLines } from '../../report/lock-text.ts';
+import { lockLines } from '../../report/terminal/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { hearStops } from '../hear-stops.ts';
 import { openLedger } from '../open-ledger.ts';

@@ -1,7 +1,7 @@
 /** Tells how a long read of several targets goes, on stderr: one live line on a terminal, a line now and then elsewhere. */
 import { counted } from '../../model/counted.ts';
 import type { Reader } from '../../model/wire.ts';
-import { printable } from '../../report/printable.ts';
+import { printable } from '../../report/format/printable.ts';
 import type { Screen } from '../screen.ts';
 
 export interface ReadProgress {

@@ -1,0 +1,52 @@
+/** What a plan looked at, as labelled rows of words, before any layout. All text is printable. */
+import { counted } from '../../model/counted.ts';
+import type { Coverage, TargetCoverage } from '../../model/plan/plan.ts';
+import { fewOf } from '../terminal/layout.ts';
+import { printable } from './printable.ts';
+
+export interface CoverageRow {
+  readonly label: string;
+  readonly says: readonly string[];
+  /** why what was read is not all that there is */
+  readonly incomplete: readonly string[];
+}
+
+/** Manifests, ledger, then each target. */
+export function coverageRows(coverage: Coverage): CoverageRow[] {
+  const read = `${counted(coverage.files, 'file')}, ${counted(coverage.documents, 'document')}`;
+  const ledger =
+    coverage.ledger === 'found'
+      ? 'found'
+      : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
+  return [
+    { label: 'manifests', says: [read], incomplete: [] },
+    { label: 'ledger', says: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
+    ...coverage.targets.map(targetRow),
+  ];
+}
+
+function targetRow(coverage: TargetCoverage): CoverageRow {
+  const { target, unread, requests, read, incomplete, invisible, notes } = coverage;
+  if (unread) {
+    const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
+    return { label: printable(target), says: [`not looked at${after}`], incomplete: [] };
+  }
+  const counts = read.map(({ kind, count, total }) =>
+    printable(total === undefined ? `${count} ${kind}` : `${count} of ${total} ${kind}`),
+  );
+  const unseen =
+    invisible.length === 0
+      ? []
+      : [
+          `drift of ${counted(invisible.length, 'field')} cannot be seen: ${invisible.map(printable).join(', ')}`,
+        ];
+  return {
+    label: printable(target),
+    says: [
+      `${counted(requests, 'request')}${counts.length === 0 ? '' : ': '}${counts.join(', ')}`,
+      ...unseen,
+      ...notes.map(printable),
+    ],
+    incomplete: fewOf(incomplete.map(printable)),
+  };
+}

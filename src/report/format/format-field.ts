@@ -1,0 +1,186 @@
+/**
+ * A field change as people read it, before any layout: what it is called, what kind of difference it is, and what else
+ * there is to say about it. All text is printable.
+ */
+import { diffArrays } from 'diff';
+import type { FieldChange, Shape } from '../../model/kind/field.ts';
+import {
+  canonicalText,
+  isJsonObject,
+  type Json,
+  ownMember,
+  type Path,
+  sameJson,
+} from '../../model/json/json.ts';
+import {
+  formatInline,
+  formatValue,
+  isMultiline,
+  jsonLines,
+  type ShownValue,
+  textLines,
+  unknown,
+} from './format-value.ts';
+import { printable } from './printable.ts';
+
+export interface FieldView {
+  /** `vcsRepo.branch`, `tags."cost.center"` */
+  readonly name: string;
+  readonly difference: Difference;
+  /** where the value comes from, why the one before is unknown */
+  readonly remarks: readonly string[];
+}
+
+export type Difference =
+  /** only one side has a value */
+  | { readonly as: 'added' | 'removed'; readonly value: ShownValue }
+  | { readonly as: 'pair'; readonly before: Side; readonly after: Side }
+  /** elements of a set, in no order */
+  | {
+      readonly as: 'elements';
+      readonly added: readonly Element[];
+      readonly removed: readonly Element[];
+      readonly same: number;
+    }
+  /** lines of a text, or elements of a list, in order */
+  | { readonly as: 'sequence'; readonly unit: 'line' | 'element'; readonly parts: readonly SequencePart[] };
+
+/** One side of a pair: on one line, and as it is laid out where that line is too long. */
+export interface Side {
+  readonly inline: string;
+  readonly value: ShownValue;
+}
+
+/** Its lines: one, but for a text such as a key in PEM. */
+export type Element = readonly string[];
+
+export interface SequencePart {
+  readonly mark: 'added' | 'removed' | 'same';
+  readonly lines: readonly string[];
+  /** unchanged lines that follow and are left out */
+  readonly omitted: number;
+}
+
+/** The views of one change: one, but for a map that changes as a whole, which has one for each key that differs. */
+export function fieldViews(change: FieldChange): FieldView[] {
+  const { before, after, shape } = change;
+  if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
+    const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort();
+    return keys.flatMap((key) => {
+      const [was, becomes] = [ownMember(before, key), ownMember(after, key)];
+      if (sameJson(was, becomes)) return [];
+      return [view({ ...without(change), ...sides(was, becomes), path: [...change.path, key] })];
+    });
+  }
+  return [view(change)];
+}
+
+/** A path in dots; segments that are no plain words in quotes. */
+export function formatPath(path: Path): string {
+  return path
+    .map((segment) => (/^[\w-]+$/.test(segment) ? segment : printable(JSON.stringify(segment))))
+    .join('.');
+}
+
+function view(change: FieldChange): FieldView {
+  const remarks = [change.unknown, change.origin].filter((remark) => remark !== undefined).map(printable);
+  return { name: formatPath(change.path), difference: differenceOf(change), remarks };
+}
+
+function without({ path, origin, unknown: reason }: FieldChange) {
+  return {
+    path,
+    shape: 'scalar' as const,
+    ...(origin === undefined ? {} : { origin }),
+    ...(reason === undefined ? {} : { unknown: reason }),
+  };
+}
+
+function sides(before: Json | undefined, after: Json | undefined): Pick<FieldChange, 'before' | 'after'> {
+  return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
+}
+
+function differenceOf(change: FieldChange): Difference {
+  const { before, after, shape } = change;
+  if (change.unknown !== undefined && before === undefined) {
+    const side: Side = { inline: unknown, value: { as: 'word', text: unknown } };
+    return { as: 'pair', before: side, after: sideOf(after, shape) };
+  }
+  if (before === undefined && after !== undefined) return { as: 'added', value: formatValue(after, shape) };
+  if (after === undefined && before !== undefined)
+    return { as: 'removed', value: formatValue(before, shape) };
+  return compared(change) ?? { as: 'pair', before: sideOf(before, shape), after: sideOf(after, shape) };
+}
+
+function sideOf(value: Json | undefined, shape: Shape): Side {
+  return { inline: formatInline(value, shape), value: formatValue(value, shape) };
+}
+
+/** A difference of two values of one structure; undefined when the two are better shown whole, side by side. */
+function compared({ before, after, shape }: FieldChange): Difference | undefined {
+  if (shape === 'secret' || shape === 'duration') return undefined;
+  if (Array.isArray(before) && Array.isArray(after)) {
+    return shape === 'set' ? elements(before, after) : inOrder(before, after);
+  }
+  if (isJsonObject(before) && isJsonObject(after)) {
+    return { as: 'sequence', unit: 'line', parts: sequence(jsonLines(before), jsonLines(after), 2) };
+  }
+  const text = [before, after].some((value) => value !== undefined && isMultiline(value));
+  if (shape !== 'text' || !text) return undefined;
+  return { as: 'sequence', unit: 'line', parts: sequence(linesOf(before), linesOf(after), 2) };
+}
+
+function linesOf(value: Json | undefined): string[] {
+  return typeof value === 'string' && value !== '' ? textLines(value) : [];
+}
+
+function elements(before: readonly Json[], after: readonly Json[]): Difference {
+  const [was, becomes] = [new Set(before.map(canonicalText)), new Set(after.map(canonicalText))];
+  const added = after.filter((item) => !was.has(canonicalText(item)));
+  const removed = before.filter((item) => !becomes.has(canonicalText(item)));
+  const same = after.length - added.length;
+  return { as: 'elements', added: added.map(elementLines), removed: removed.map(elementLines), same };
+}
+
+function inOrder(before: readonly Json[], after: readonly Json[]): Difference {
+  if ([...before, ...after].some(isMultiline)) {
+    const lines = sequence(before.flatMap(elementLines), after.flatMap(elementLines), 2);
+    return { as: 'sequence', unit: 'line', parts: lines };
+  }
+  return { as: 'sequence', unit: 'element', parts: sequence(before.map(element), after.map(element), 1) };
+}
+
+function element(item: Json): string {
+  return formatInline(item, 'scalar');
+}
+
+function elementLines(item: Json): Element {
+  return isMultiline(item) ? textLines(String(item)) : [element(item)];
+}
+
+/** Beyond this many differing lines, two texts have too little in common for a line diff to be worth its time. */
+const maxEditLength = 2_000;
+
+/** What was taken out, put in and kept, in order; of what was kept only `context` lines beside each difference. */
+function sequence(before: string[], after: string[], context: number): SequencePart[] {
+  const runs = diffArrays(before, after, { maxEditLength }) ?? [
+    { value: before, removed: true, added: false },
+    { value: after, removed: false, added: true },
+  ];
+  return runs.flatMap(({ value, removed, added }, index) => {
+    if (removed || added)
+      return { mark: removed ? ('removed' as const) : ('added' as const), lines: value, omitted: 0 };
+    const head = index === 0 ? 0 : context;
+    const tail = index === runs.length - 1 ? 0 : context;
+    return kept(value, head, tail);
+  });
+}
+
+function kept(lines: readonly string[], head: number, tail: number): SequencePart[] {
+  const omitted = lines.length - head - tail;
+  if (omitted <= 1) return [{ mark: 'same', lines, omitted: 0 }];
+  return [
+    { mark: 'same', lines: lines.slice(0, head), omitted },
+    { mark: 'same', lines: lines.slice(lines.length - tail), omitted: 0 },
+  ];
+}

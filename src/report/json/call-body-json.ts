@@ -1,0 +1,55 @@
+/**
+ * The body of a call as JSON and back. References stand as `{ "$id": … }` and `{ "$secret": … }`; an object that only looks
+ * like one of them, because a service answered it so, stands as `{ "$value": … }`, so that reading back never mistakes it.
+ */
+import {
+  type CallObject,
+  type CallValue,
+  IdReference,
+  isCallObject,
+  isReference,
+  SecretReference,
+} from '../../model/plan/call.ts';
+import { isJsonObject, type Json } from '../../model/json/json.ts';
+import type { SecretSource } from '../../model/stack/target.ts';
+
+export function bodyJson(value: CallValue): Json {
+  if (value instanceof IdReference) return { $id: value.$id };
+  if (value instanceof SecretReference) return { $secret: { ...value.$secret } };
+  if (Array.isArray(value)) return (value as readonly CallValue[]).map(bodyJson);
+  if (!isCallObject(value)) return value as null | boolean | number | string;
+  const members = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, bodyJson(member)]));
+  return isSpecial(members) ? { $value: members } : members;
+}
+
+/** The inverse of `bodyJson`. */
+export function bodyOf(json: Json): CallValue {
+  if (Array.isArray(json)) return (json as readonly Json[]).map(bodyOf);
+  if (!isJsonObject(json)) return json as null | boolean | number | string;
+  const { $id, $secret, $value } = json;
+  if (isSpecial(json)) {
+    if (typeof $id === 'string') return new IdReference($id);
+    if (isJsonObject($secret)) return new SecretReference(sourceOf($secret));
+    if (isJsonObject($value)) return membersOf($value);
+  }
+  return membersOf(json);
+}
+
+/** Of a whole body; undefined when it is none. */
+export function bodyObject(json: Json | undefined): CallObject | undefined {
+  const body = json === undefined ? undefined : bodyOf(json);
+  return isReference(body) || !isCallObject(body) ? undefined : body;
+}
+
+function membersOf(json: Readonly<Record<string, Json>>): CallObject {
+  return Object.fromEntries(Object.entries(json).map(([key, member]) => [key, bodyOf(member)]));
+}
+
+function isSpecial(members: Readonly<Record<string, Json>>): boolean {
+  const [only, ...more] = Object.keys(members);
+  return more.length === 0 && (only === '$id' || only === '$secret' || only === '$value');
+}
+
+function sourceOf({ env, file }: Readonly<Record<string, Json>>): SecretSource {
+  return typeof env === 'string' ? { env } : { file: String(file) };
+}

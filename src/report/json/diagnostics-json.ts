@@ -1,0 +1,43 @@
+/** Problems as JSON, for editors and CI. Members stand in a fixed order; absent ones are left out. */
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import { renderJson } from './canonical-json.ts';
+import { countDiagnostics } from '../terminal/diagnostics-text.ts';
+import type { DiagnosticJson } from './plan-schema.ts';
+
+/** `{ version: 1, summary: { errors, warnings, files }, diagnostics }` */
+export function renderDiagnosticsJson(diagnostics: readonly Diagnostic[]): string {
+  return renderJson({
+    version: 1,
+    summary: countDiagnostics(diagnostics),
+    diagnostics: diagnostics.map(diagnosticJson),
+  });
+}
+
+/** `{ diagnostics }` of what a command told besides its result, or nothing. */
+export function toldMember(told: readonly Diagnostic[]): { diagnostics?: DiagnosticJson[] } {
+  return told.length === 0 ? {} : { diagnostics: told.map(diagnosticJson) };
+}
+
+export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
+  const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
+  return {
+    code,
+    severity,
+    class: kind,
+    message,
+    ...placeMember(place),
+    ...(found === undefined ? {} : { found }),
+    ...(allowed === undefined ? {} : { allowed }),
+    ...(fix === undefined ? {} : { fix }),
+    ...(related === undefined
+      ? {}
+      : { related: related.map((other) => ({ message: other.message, ...placeMember(other.place) })) }),
+  };
+}
+
+/** `{ place: { file, line, column } }`, or nothing. */
+export function placeMember(place: Place | undefined) {
+  if (place === undefined) return {};
+  const { file, line, column } = place;
+  return { place: { file, line, column } };
+}

@@ -1,0 +1,30 @@
+/** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Outcome } from '../../model/plan/outcome.ts';
+import { addressMembers } from './address-members.ts';
+import { renderJson } from './canonical-json.ts';
+import { placeMember, toldMember } from './diagnostics-json.ts';
+import { countOutcomes } from '../terminal/outcomes-text.ts';
+
+/** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes, diagnostics? }` */
+export function renderOutcomesJson(outcomes: readonly Outcome[], told: readonly Diagnostic[] = []): string {
+  return renderJson({
+    version: 1,
+    summary: countOutcomes(outcomes),
+    outcomes: outcomes.map(outcomeJson),
+    ...toldMember(told),
+  });
+}
+
+function outcomeJson({ address, action, kind, detail, place, done, foundTrue, warnings }: Outcome): object {
+  return {
+    ...addressMembers(address),
+    action,
+    outcome: kind,
+    ...(detail === undefined ? {} : { detail }),
+    ...placeMember(place),
+    ...(done === undefined ? {} : { done }),
+    ...(foundTrue && { foundTrue }),
+    ...(warnings === undefined ? {} : { warnings }),
+  };
+}

@@ -1,0 +1,60 @@
+/** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import { jsonPointer } from '../../model/json/json-patch.ts';
+import type { ChangeDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
+import { renderJson } from './canonical-json.ts';
+import { toldMember } from './diagnostics-json.ts';
+import { fieldJson, safeField } from './plan-json.ts';
+
+/** One of the two plans: what it is called here, and its digest. */
+export interface ComparedPlan {
+  readonly name: string;
+  readonly digest: string;
+}
+
+/** `{ version: 1, same, one, other, stack?, targets, selection?, changes, diagnostics? }` */
+export function renderPlanDifferenceJson(
+  difference: PlanDifference,
+  { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
+  told: readonly Diagnostic[] = [],
+): string {
+  const { stack, targets, selection, changes } = difference;
+  return renderJson({
+    version: 1,
+    same: stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0,
+    one,
+    other,
+    ...(stack === undefined ? {} : { stack }),
+    targets,
+    ...(selection === undefined ? {} : { selection }),
+    changes: changes.map(changeJson),
+    ...toldMember(told),
+  });
+}
+
+function changeJson({ address, one, other, ids, fingerprints, fields }: ChangeDifference) {
+  return {
+    address: formatAddress(address),
+    ...address,
+    ...member('one', one),
+    ...member('other', other),
+    ...member('ids', ids),
+    ...member('fingerprints', fingerprints),
+    fields: fields.map((field) => ({
+      path: jsonPointer(field.path),
+      ...member('one', field.one && sideJson(field.one)),
+      ...member('other', field.other && sideJson(field.other)),
+    })),
+  };
+}
+
+function sideJson(field: FieldChange) {
+  const { path: _, ...side } = fieldJson(safeField(field));
+  return side;
+}
+
+function member(name: string, value: unknown) {
+  return value === undefined ? {} : { [name]: value };
+}

@@ -1,0 +1,170 @@
+/**
+ * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
+ * inside values sorted. Of a secret it holds whether it is set, its version and its source, whatever the fields hold.
+ */
+import type { Call } from '../../model/plan/call.ts';
+import type { Change, Mention } from '../../model/plan/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import { blockingIds, isBlocking } from '../../model/plan/guard.ts';
+import type { Json } from '../../model/json/json.ts';
+import { jsonPointer, toJsonPatch } from '../../model/json/json-patch.ts';
+import type { Coverage, Plan } from '../../model/plan/plan.ts';
+import { summarizeSecret } from '../../model/secret-summary.ts';
+import { addressMembers } from './address-members.ts';
+import { bodyJson } from './call-body-json.ts';
+import { renderJson, sortedKeys } from './canonical-json.ts';
+import { diagnosticJson, placeMember, toldMember } from './diagnostics-json.ts';
+import { pathTemplate } from '../format/format-call.ts';
+import { guardJson, riskJson } from './guards-json.ts';
+import { checksumOf } from './plan-checksum.ts';
+import type { PlanJson } from './plan-schema.ts';
+import { countActions } from '../format/plan-summary.ts';
+
+type ChangeJson = PlanJson['changes'][number];
+
+/** No line end behind the text. */
+export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string {
+  return renderJson(planJson(plan, about));
+}
+
+export interface PlanJsonOptions {
+  /** what was said besides, and is no part of the plan */
+  readonly told?: readonly Diagnostic[];
+  /** takes secrets out, text by text: the checksum is of what is left */
+  readonly clean?: <T extends object>(value: T) => T;
+}
+
+export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJsonOptions = {}): PlanJson {
+  const { version, stack, digest, ...rest } = clean({ ...membersOf(plan), ...toldMember(told) });
+  return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
+}
+
+function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
+  return {
+    version: plan.version,
+    stack: plan.stack,
+    digest: plan.digest,
+    targets: plan.targets.map(({ name, service, url, place, dialect }) => ({
+      name,
+      service,
+      url,
+      place,
+      dialect,
+    })),
+    ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
+    summary: {
+      ...countActions(plan.changes),
+      unchanged: plan.unchanged,
+      mentions: plan.mentions.length,
+      problems: plan.problems.length,
+      guards: plan.guards.length,
+      blocking: plan.guards.filter(isBlocking).length,
+    },
+    guards: plan.guards.map(guardJson),
+    acknowledge: blockingIds(plan.guards),
+    changes: plan.changes.map(changeJson),
+    mentions: plan.mentions.map(mentionJson),
+    problems: plan.problems.map(diagnosticJson),
+    coverage: coverageJson(plan.coverage),
+  };
+}
+
+function changeJson(change: Change): ChangeJson {
+  const fields = change.fields.map(safeField);
+  return {
+    ...addressMembers(change.address),
+    action: change.action,
+    reason: change.reason,
+    ...placeMember(change.place),
+    ...(change.id === undefined ? {} : { id: change.id }),
+    ...(change.fingerprint === undefined ? {} : { fingerprint: change.fingerprint }),
+    fields: fields.map(fieldJson),
+    patch: toJsonPatch(fields),
+    ...(change.risks === undefined ? {} : { risks: change.risks.map(riskJson) }),
+    notes: [...change.notes],
+    calls: change.calls.map(callJson),
+    ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
+    relies: sortedKeys(change.relies) as Record<string, Json>,
+  };
+}
+
+/** The change with sorted values, and of a secret only what may be known. */
+export function safeField(change: FieldChange): FieldChange {
+  const safe = (value: Json) => {
+    if (change.shape !== 'secret' || value === null) return sortedKeys(value);
+    return { ...summarizeSecret(value) };
+  };
+  const { before, after, ...rest } = change;
+  return {
+    ...rest,
+    ...(before === undefined ? {} : { before: safe(before) }),
+    ...(after === undefined ? {} : { after: safe(after) }),
+  };
+}
+
+export function fieldJson({
+  path,
+  before,
+  after,
+  shape,
+  unknown,
+  origin,
+}: FieldChange): ChangeJson['fields'][number] {
+  return {
+    path: jsonPointer(path),
+    ...(before === undefined ? {} : { before }),
+    ...(after === undefined ? {} : { after }),
+    shape,
+    ...(unknown === undefined ? {} : { unknown }),
+    ...(origin === undefined ? {} : { origin }),
+  };
+}
+
+function callJson(call: Call): ChangeJson['calls'][number] {
+  return {
+    id: call.id,
+    target: call.target,
+    method: call.method,
+    path: pathTemplate(call.path),
+    ...(call.body === undefined ? {} : { body: sortedKeys(bodyJson(call.body)) }),
+    order: call.order,
+    needs: [...call.needs],
+    success: [...call.success],
+    ...(call.already === undefined ? {} : { already: [...call.already] }),
+    repeatable: call.repeatable,
+    ...(call.gives === undefined
+      ? {}
+      : { gives: { address: call.gives.address, pointer: call.gives.pointer } }),
+    ...(call.permission === undefined ? {} : { permission: call.permission }),
+    ...(call.says === undefined ? {} : { says: call.says }),
+  };
+}
+
+function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
+  return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
+}
+
+function coverageJson(coverage: Coverage): PlanJson['coverage'] {
+  const { complete, files, documents, ledger, ledgerNotes, targets } = coverage;
+  return {
+    complete,
+    files,
+    documents,
+    ledger,
+    ledgerNotes: [...ledgerNotes],
+    targets: targets.map(({ target, unread, requests, read, incomplete, invisible, notes }) => ({
+      target,
+      ...(unread === undefined ? {} : { unread }),
+      requests,
+      read: read.map(({ kind, count, total }) => ({
+        kind,
+        count,
+        ...(total === undefined ? {} : { total }),
+      })),
+      incomplete: [...incomplete],
+      invisible: [...invisible],
+      notes: [...notes],
+    })),
+  };
+}

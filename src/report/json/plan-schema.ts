@@ -1,0 +1,224 @@
+/**
+ * The shape of a plan as JSON, once: `schemas/plan.schema.json` is generated from it and the type that `plan-json`
+ * fills is derived from it. Version 2: members may be added to it, none removed or given another meaning.
+ */
+import { type Static, Type } from 'typebox';
+import { type GuardId, guardIds, type RiskGuard } from '../../model/plan/guard.ts';
+import type { Json } from '../../model/json/json.ts';
+import { planVersion } from '../../model/plan/plan.ts';
+
+const closed = { additionalProperties: false };
+const count = Type.Integer({ minimum: 0 });
+const json = (description: string) => Type.Unsafe<Json>({ description });
+const text = (description: string) => Type.String({ description });
+const texts = (description: string) => Type.Array(Type.String(), { description });
+
+const place = Type.Object(
+  { file: Type.String(), line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
+  { ...closed, description: 'where a manifest says it; lines and columns count from 1' },
+);
+
+const addressParts = {
+  address: text('kind/target/name'),
+  kind: Type.String(),
+  target: Type.String(),
+  name: Type.String(),
+};
+
+export const diagnosticSchema = Type.Object(
+  {
+    code: text('stable and searchable, in kebab-case'),
+    severity: Type.Enum(['error', 'warning']),
+    class: Type.Enum(['invalid', 'conflict', 'incomplete', 'failure']),
+    message: Type.String(),
+    place: Type.Optional(place),
+    found: Type.Optional(Type.String()),
+    allowed: Type.Optional(Type.String()),
+    fix: Type.Optional(text('the way out, as an instruction')),
+    related: Type.Optional(
+      Type.Array(Type.Object({ message: Type.String(), place: Type.Optional(place) }, closed)),
+    ),
+  },
+  closed,
+);
+
+const field = Type.Object(
+  {
+    path: text('JSON pointer below the spec'),
+    before: Type.Optional(json('canonical; missing when there is no such member, or when it is unknown')),
+    after: Type.Optional(json('canonical; missing when the member goes')),
+    shape: Type.Enum(['scalar', 'text', 'list', 'set', 'map', 'duration', 'secret']),
+    unknown: Type.Optional(text('why the service does not tell the value before')),
+    origin: Type.Optional(text('where the value comes from when the manifest itself does not say it')),
+  },
+  closed,
+);
+
+const patchOperation = Type.Object(
+  {
+    op: Type.Enum(['add', 'replace', 'remove']),
+    path: Type.String(),
+    value: Type.Optional(json('of add and replace')),
+  },
+  { ...closed, description: 'RFC 6902' },
+);
+
+const call = Type.Object(
+  {
+    id: text('unique in the plan'),
+    target: Type.String(),
+    method: Type.Enum(['POST', 'PATCH', 'PUT', 'DELETE']),
+    path: text('below the API root, encoded; an address in braces stands for the id of that resource'),
+    body: Type.Optional(
+      json(
+        'may hold { "$id": address } and { "$secret": { "env" or "file": name } }; { "$value": … } is what only looks so',
+      ),
+    ),
+    order: Type.Integer({ description: 'calls of one target run in rising order' }),
+    needs: texts('calls that must have succeeded'),
+    success: Type.Array(Type.Integer(), { description: 'statuses that mean success' }),
+    already: Type.Optional(
+      Type.Array(Type.Integer(), { description: 'statuses that mean that it was true already' }),
+    ),
+    repeatable: Type.Boolean({ description: 'may be sent again when its answer was lost' }),
+    gives: Type.Optional(
+      Type.Object(
+        { address: Type.String(), pointer: Type.String() },
+        { ...closed, description: 'where the answer holds the id of the created resource' },
+      ),
+    ),
+    permission: Type.Optional(text('the right that it needs, in the words of the service')),
+    says: Type.Optional(text('what the call does, where method and path do not say it')),
+  },
+  closed,
+);
+
+const guardId = { type: 'string', enum: [...guardIds] };
+
+const guard = Type.Object(
+  {
+    id: Type.Unsafe<GuardId>(guardId),
+    effect: Type.Enum(['blocks', 'warns']),
+    kind: Type.Optional(Type.String()),
+    target: Type.Optional(Type.String()),
+    counted: count,
+    of: Type.Optional(count),
+    limit: Type.Optional(Type.Number({ description: 'a number of resources, or of percent' })),
+    message: Type.String(),
+    concerns: Type.Array(Type.Object({ ...addressParts, says: texts('about this very resource') }, closed)),
+  },
+  { ...closed, description: 'one guard that fires: for one kind in one target, one target, or the plan' },
+);
+
+const risk = Type.Object(
+  {
+    path: text('JSON pointer below the spec; empty when it is the whole resource'),
+    effect: Type.Enum(['widens', 'narrows']),
+    says: text('who gains or loses what'),
+    guard: Type.Optional(Type.Unsafe<RiskGuard>({ ...guardId, description: 'what it trips' })),
+  },
+  closed,
+);
+
+const change = Type.Object(
+  {
+    ...addressParts,
+    action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none']),
+    reason: Type.String(),
+    place: Type.Optional(place),
+    id: Type.Optional(text('of the live resource')),
+    fingerprint: Type.Optional(
+      text('of the live content of what is taken away and has no id; a part of what is approved'),
+    ),
+    fields: Type.Array(field),
+    patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
+    risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),
+    notes: texts('what needs no action'),
+    calls: Type.Array(call),
+    sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
+    relies: Type.Record(Type.String(), json('a fact')),
+  },
+  closed,
+);
+
+const targetCoverage = Type.Object(
+  {
+    target: Type.String(),
+    unread: Type.Optional(Type.Literal(true, { description: 'nothing of it could be looked at' })),
+    requests: count,
+    read: Type.Array(Type.Object({ kind: Type.String(), count, total: Type.Optional(count) }, closed)),
+    incomplete: texts('why this is not all that there is'),
+    invisible: texts('fields whose drift cannot be seen'),
+    notes: texts('how it was read'),
+  },
+  closed,
+);
+
+export const planSchema = Type.Object(
+  {
+    version: Type.Literal(planVersion),
+    stack: Type.String(),
+    digest: Type.String({ pattern: '^[0-9a-f]{32}$' }),
+    checksum: Type.String({
+      pattern: '^[0-9a-f]{64}$',
+      description: 'SHA-256 over all the rest, keys sorted and without white space: who edits a plan ends it',
+    }),
+    targets: Type.Array(
+      Type.Object(
+        {
+          name: Type.String(),
+          service: Type.Enum(['workspaces', 'cluster-auth']),
+          url: Type.String(),
+          place: text('the organization, or the mount as one path with its namespace'),
+          dialect: Type.String(),
+        },
+        closed,
+      ),
+    ),
+    selection: Type.Optional(
+      texts('the declared resources, where they are a part of the stack: the rest is left as it is'),
+    ),
+    summary: Type.Object(
+      {
+        create: count,
+        adopt: count,
+        update: count,
+        release: count,
+        delete: count,
+        unchanged: count,
+        mentions: count,
+        problems: count,
+        guards: count,
+        blocking: count,
+      },
+      closed,
+    ),
+    guards: Type.Array(guard, { description: 'those that block first; outside of the digest' }),
+    acknowledge: texts('guards that --ack must name, together with --approve and this digest'),
+    changes: Type.Array(change, { description: 'in the order in which apply starts them' }),
+    mentions: Type.Array(
+      Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),
+    ),
+    problems: Type.Array(diagnosticSchema, { description: 'what forbids applying' }),
+    coverage: Type.Object(
+      {
+        complete: Type.Boolean({ description: 'when false, an absence of changes proves nothing' }),
+        files: count,
+        documents: count,
+        ledger: Type.Enum(['found', 'none']),
+        ledgerNotes: texts('what is to be known about the ledger'),
+        targets: Type.Array(targetCoverage),
+      },
+      closed,
+    ),
+    diagnostics: Type.Optional(
+      Type.Array(diagnosticSchema, {
+        description: 'what the command said besides, such as warnings about manifests; no part of the plan',
+      }),
+    ),
+  },
+  { ...closed, $id: 'https://trueup.dev/schemas/plan.schema.json', title: 'trueup plan' },
+);
+
+export type PlanJson = Static<typeof planSchema>;
+export type DiagnosticJson = Static<typeof diagnosticSchema>;

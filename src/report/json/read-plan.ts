@@ -1,0 +1,155 @@
+/**
+ * A plan read back from its JSON: the inverse of `plan-json`, up to what JSON leaves out (the text of a manifest's line).
+ * Nothing of it is ever sent: a plan that was read is shown, compared, and judged against a fresh one.
+ */
+import { type Call, IdReference } from '../../model/plan/call.ts';
+import type { Change } from '../../model/plan/change.ts';
+import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { Guard } from '../../model/plan/guard.ts';
+import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
+import { type Plan, planVersion } from '../../model/plan/plan.ts';
+import { bodyObject } from './call-body-json.ts';
+import { checksumOf } from './plan-checksum.ts';
+import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
+
+export type ReadPlan =
+  | { readonly is: 'plan'; readonly plan: Plan }
+  /** no plan at all: another file, or a part of one */
+  | { readonly is: 'no-plan'; readonly why: string }
+  /** a plan, but of a shape that this trueup does not know */
+  | { readonly is: 'other-version'; readonly version: Json }
+  /** not as any trueup writes it */
+  | { readonly is: 'malformed'; readonly why: string };
+
+export interface PlanReader {
+  /** what is wrong with a value as a plan, by `planSchema`; a clause each, empty when nothing is */
+  check(value: Json): readonly string[];
+}
+
+export function readPlan(text: string, { check }: PlanReader): ReadPlan {
+  const value = parseJson(text);
+  if (value === undefined) return { is: 'no-plan', why: 'it is no JSON' };
+  if (!looksLikePlan(value)) return { is: 'no-plan', why: 'it is JSON, but no plan' };
+  if (value['version'] !== planVersion) return { is: 'other-version', version: value['version'] ?? null };
+  if (!('checksum' in value)) return { is: 'malformed', why: noChecksum };
+  const [why = edited(value)] = check(value);
+  if (why !== undefined) return { is: 'malformed', why };
+  try {
+    // The schema was the judge of that.
+    return { is: 'plan', plan: planOf(value as unknown as PlanJson) };
+  } catch (error) {
+    return { is: 'malformed', why: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+const noChecksum = 'it has no checksum, so it was edited, or an earlier trueup made it';
+
+function edited(value: PlanMembers): string | undefined {
+  return value['checksum'] === checksumOf(value)
+    ? undefined
+    : 'its checksum does not match, so something in it was changed';
+}
+
+/** Whether JSON means to be a plan, of whatever version. */
+export function looksLikePlan(value: Json): value is PlanMembers {
+  return isJsonObject(value) && 'version' in value && 'digest' in value && 'changes' in value;
+}
+
+type PlanMembers = Readonly<Record<string, Json>>;
+
+function parseJson(text: string): Json | undefined {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function planOf({
+  checksum: _,
+  summary,
+  guards,
+  acknowledge: __,
+  diagnostics: ___,
+  changes,
+  mentions,
+  problems,
+  ...rest
+}: PlanJson): Plan {
+  return {
+    ...rest,
+    unchanged: summary.unchanged,
+    guards: guards.map(guardOf),
+    changes: changes.map(changeOf),
+    mentions: mentions.map(({ address: _, kind, target, name, ...said }) => ({
+      ...said,
+      address: { kind, target, name },
+    })),
+    problems: problems.map(diagnosticOf),
+  };
+}
+
+function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {
+  return {
+    ...rest,
+    concerns: concerns.map(({ kind, target, name, says }) => ({ address: { kind, target, name }, says })),
+  };
+}
+
+function changeOf(json: PlanJson['changes'][number]): Change {
+  const { address: _, patch: __, kind, target, name, place, fields, calls, risks, ...rest } = json;
+  return {
+    ...rest,
+    address: { kind, target, name },
+    fields: fields.map(fieldOf),
+    calls: calls.map(callOf),
+    ...(risks === undefined ? {} : { risks: risks.map((risk) => ({ ...risk, path: pathOf(risk.path) })) }),
+    ...(place === undefined ? {} : { place: placeOf(place) }),
+  };
+}
+
+function fieldOf({ path, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
+  return { ...rest, path: pathOf(path) };
+}
+
+/** The inverse of `jsonPointer` (RFC 6901). @throws when the text is no pointer */
+function pathOf(pointer: string): Path {
+  const [first, ...segments] = pointer.split('/');
+  if (first !== '') throw new Error(`"${pointer}" is no JSON pointer`);
+  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function callOf({ path, body, ...rest }: PlanJson['changes'][number]['calls'][number]): Call {
+  const sent = bodyObject(body);
+  return {
+    ...rest,
+    path: segmentsOf(path),
+    ...(sent === undefined ? {} : { body: sent }),
+  };
+}
+
+/** The inverse of `pathTemplate`: braces stand for references only, for in a segment they are encoded. */
+function segmentsOf(template: string): Call['path'] {
+  return [...template.matchAll(/\/(?:\{(.*?)\}(?=\/|$)|([^/]*))/gs)].map(([, $id, segment = '']) =>
+    $id === undefined ? decodeURIComponent(segment) : new IdReference($id),
+  );
+}
+
+function diagnosticOf({ place, related, ...rest }: DiagnosticJson): Diagnostic {
+  return {
+    ...rest,
+    ...placed(place),
+    ...(related === undefined
+      ? {}
+      : { related: related.map((other) => ({ message: other.message, ...placed(other.place) })) }),
+  };
+}
+
+function placed(place: DiagnosticJson['place']): { readonly place?: Place } {
+  return place === undefined ? {} : { place: placeOf(place) };
+}
+
+function placeOf({ file, line, column }: NonNullable<DiagnosticJson['place']>): Place {
+  return { file, line, column, length: 0, text: '' };
+}

@@ -1,0 +1,152 @@
+/** Field views as terminal lines: names in one column, differences beside them, and below where they need more room. */
+import { counted } from '../../model/counted.ts';
+import { stripVTControlCharacters } from 'node:util';
+import type { Difference, Element, FieldView, SequencePart } from '../format/format-field.ts';
+import type { ShownValue } from '../format/format-value.ts';
+import { columns, flow, inColumn, indent, nameColumn } from './layout.ts';
+import type { Paint } from './paint.ts';
+
+export interface FieldLayout {
+  readonly paint: Paint;
+  readonly width: number;
+  /** shows the one side that there is, without marks: for what is created or deleted whole */
+  readonly whole: boolean;
+}
+
+/** Long text of a resource that is created or deleted whole is shown this far. */
+const maxWholeLines = 6;
+/** Paragraphs narrower than this stand below their name instead of beside it. */
+const minRoom = 40;
+
+/** Every view in the order given, unindented. */
+export function fieldLines(views: readonly FieldView[], layout: FieldLayout): string[] {
+  const column = nameColumn(views.map(({ name }) => name));
+  return views.flatMap((view) => viewLines(view, column, layout));
+}
+
+function viewLines(view: FieldView, column: number, layout: FieldLayout): string[] {
+  const name = inColumn(view.name, column);
+  const [first = '', ...rest] = differenceLines(view.difference, columns(name), layout);
+  const head = `${name}${first}`.trimEnd();
+  if (view.remarks.length === 0) return [head, ...rest];
+  const remark = `(${view.remarks.join('; ')})`;
+  const fits = columns(stripVTControlCharacters(head)) + columns(remark) + 2 <= layout.width;
+  const dimmed = layout.paint.dim(remark);
+  return fits ? [`${head}  ${dimmed}`, ...rest] : [head, ...rest, ...indent([dimmed], 2)];
+}
+
+/** The first line stands beside the name, which ends at `column`; the others below it with their own indentation. */
+function differenceLines(difference: Difference, column: number, layout: FieldLayout): string[] {
+  const room = layout.width - column;
+  switch (difference.as) {
+    case 'added':
+    case 'removed':
+      return valueLines(difference.value, difference.as, column, layout);
+    case 'pair':
+      return pairLines(difference, room, layout);
+    case 'elements':
+      return elementLines(difference, room, layout);
+    case 'sequence':
+      return sequenceLines(difference, layout);
+  }
+}
+
+function valueLines(
+  value: ShownValue,
+  side: 'added' | 'removed',
+  column: number,
+  layout: FieldLayout,
+): string[] {
+  const mark = layout.whole ? '' : side === 'added' ? '+ ' : '- ';
+  const paint = (line: string) => (layout.whole ? line : layout.paint[side](mark + line));
+  if (value.as === 'lines') {
+    const shown = layout.whole ? firstLines(value.lines) : value.lines;
+    return [layout.paint.dim(counted(value.lines.length, 'line')), ...indent(shown.map(paint), 2)];
+  }
+  const beside = layout.width - column >= minRoom;
+  const [first = '', ...more] = linesOf(value, layout.width - (beside ? column : 4) - mark.length).map(paint);
+  if (more.length === 0) return [first];
+  return beside ? [first, ...indent(more, column)] : ['', ...indent([first, ...more], 2)];
+}
+
+function firstLines(lines: readonly string[]): readonly string[] {
+  if (lines.length <= maxWholeLines + 1) return lines;
+  return [...lines.slice(0, maxWholeLines), `... ${lines.length - maxWholeLines} more lines`];
+}
+
+type Pair = Extract<Difference, { as: 'pair' }>;
+
+function pairLines({ before, after }: Pair, room: number, { paint, width }: FieldLayout): string[] {
+  if (columns(before.inline) + columns(after.inline) + 4 <= room) {
+    return [`${paint.removed(before.inline)} -> ${paint.added(after.inline)}`];
+  }
+  const below = [
+    ...marked(before.value, '-', width).map(paint.removed),
+    ...marked(after.value, '+', width).map(paint.added),
+  ];
+  return ['', ...indent(below, 2)];
+}
+
+/** A whole value below its name, each line behind the mark. */
+function marked(value: ShownValue, mark: string, width: number): string[] {
+  return linesOf(value, width - 4).map((line) => `${mark} ${line}`);
+}
+
+function linesOf(value: ShownValue, width: number): readonly string[] {
+  if (value.as === 'word') return [value.text];
+  return value.as === 'items' ? flow(value.items, ', ', width) : value.lines;
+}
+
+type Elements = Extract<Difference, { as: 'elements' }>;
+
+/** Few short elements beside the name; else a paragraph of those added and one of those removed. */
+function elementLines({ added, removed, same }: Elements, room: number, layout: FieldLayout): string[] {
+  const { paint } = layout;
+  const left = same === 0 ? '' : `  (${same} the same)`;
+  const each = [...added.map((item) => `+ ${item[0] ?? ''}`), ...removed.map((item) => `- ${item[0] ?? ''}`)];
+  const short = [...added, ...removed].every((item) => item.length === 1) && each.length <= 3;
+  if (short && columns(each.join('  ') + left) <= room) {
+    const painted = each.map((text, index) =>
+      index < added.length ? paint.added(text) : paint.removed(text),
+    );
+    return [painted.join('  ') + paint.dim(left)];
+  }
+  const counts = countsOf({ added: added.length, removed: removed.length, same });
+  const paragraphs = [
+    ...paragraph(added, '+', layout.width).map(paint.added),
+    ...paragraph(removed, '-', layout.width).map(paint.removed),
+  ];
+  return [paint.dim(counts), ...indent(paragraphs, 2)];
+}
+
+function paragraph(elements: readonly Element[], mark: string, width: number): string[] {
+  const short = elements.flatMap((lines) => (lines.length === 1 ? [lines[0] ?? ''] : []));
+  const long = elements.filter((lines) => lines.length !== 1);
+  return [...flow(short, ', ', width - 4), ...long.flat()].map((line) => `${mark} ${line}`);
+}
+
+type Sequence = Extract<Difference, { as: 'sequence' }>;
+
+function sequenceLines({ unit, parts }: Sequence, { paint }: FieldLayout): string[] {
+  const count = (mark: SequencePart['mark']) =>
+    parts.reduce((sum, part) => (part.mark === mark ? sum + part.lines.length + part.omitted : sum), 0);
+  const counts = countsOf({ added: count('added'), removed: count('removed'), same: count('same') }, unit);
+  const lines = parts.flatMap((part) => {
+    if (part.mark === 'added') return part.lines.map((line) => paint.added(`+ ${line}`));
+    if (part.mark === 'removed') return part.lines.map((line) => paint.removed(`- ${line}`));
+    const omitted = part.omitted === 0 ? [] : [paint.dim(`  ... ${counted(part.omitted, unit)} the same`)];
+    return [...part.lines.map((line) => `  ${line}`.trimEnd()), ...omitted];
+  });
+  return [paint.dim(counts), ...indent(lines, 2)];
+}
+
+/** `3 lines added, 1 removed, 12 the same` */
+function countsOf(counts: { added: number; removed: number; same: number }, unit = 'element'): string {
+  return [
+    ...(counts.added > 0 ? [`${counted(counts.added, unit)} added`] : []),
+    ...(counts.removed > 0
+      ? [`${counts.added > 0 ? counts.removed : counted(counts.removed, unit)} removed`]
+      : []),
+    ...(counts.same > 0 ? [`${counts.same} the same`] : []),
+  ].join(', ');
+}

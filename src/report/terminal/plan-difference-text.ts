@@ -1,0 +1,179 @@
+/** How two plans differ, for a terminal: what only one of them does, what both do differently, and where they are for. */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Action } from '../../model/plan/change.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { PlanTarget } from '../../model/plan/plan.ts';
+import type {
+  ChangeDifference,
+  FieldDifference,
+  PlanDifference,
+  TargetDifference,
+} from '../../model/plan/plan-difference.ts';
+import { actionSymbols, paintAction } from './change-text.ts';
+import { fieldLines } from './field-text.ts';
+import { fieldViews, formatPath } from '../format/format-field.ts';
+import { columns, inColumn, indent, nameColumn, pad } from './layout.ts';
+import type { Paint } from './paint.ts';
+import { printable } from '../format/printable.ts';
+
+export interface PlanDifferenceOptions {
+  readonly paint: Paint;
+  /** what the two plans are called: `approved`, `plan-a.json` */
+  readonly names: { readonly one: string; readonly other: string };
+  /** columns of the terminal; 100 when not told */
+  readonly width?: number;
+}
+
+interface Layout {
+  readonly paint: Paint;
+  readonly names: PlanDifferenceOptions['names'];
+  readonly width: number;
+}
+
+/** Empty when the two mean the same. No line end behind the text. */
+export function renderPlanDifference(difference: PlanDifference, options: PlanDifferenceOptions): string {
+  const { one, other } = options.names;
+  const layout: Layout = {
+    paint: options.paint,
+    names: { one: printable(one), other: printable(other) },
+    width: Math.max(40, options.width ?? 100),
+  };
+  const { changes } = difference;
+  const sections = [
+    placeLines(difference, layout),
+    section(
+      `Only in ${layout.names.one}`,
+      changes.filter((change) => change.other === undefined),
+      layout,
+    ),
+    section(
+      `Only in ${layout.names.other}`,
+      changes.filter((change) => change.one === undefined),
+      layout,
+    ),
+    section(
+      'In both, and different',
+      changes.filter((change) => change.one !== undefined && change.other !== undefined),
+      layout,
+    ),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+function placeLines({ stack, targets, selection }: PlanDifference, layout: Layout): string[] {
+  const rows = [
+    ...(stack === undefined
+      ? []
+      : both('stack', { one: printable(stack.one), other: printable(stack.other) }, layout)),
+    ...targets.flatMap((target) => both(`target ${printable(target.name)}`, targetSides(target), layout)),
+    ...(selection === undefined
+      ? []
+      : both(
+          'selection',
+          { one: selectionText(selection.one), other: selectionText(selection.other) },
+          layout,
+        )),
+  ];
+  return rows.length === 0 ? [] : [layout.paint.heading('Made for different places'), ...indent(rows, 2)];
+}
+
+function selectionText(selection: readonly string[] | undefined): string {
+  return selection === undefined ? 'the whole stack' : selection.map(printable).join(', ');
+}
+
+function targetSides({ one, other }: TargetDifference) {
+  return { one: placeOf(one), other: placeOf(other) };
+}
+
+function placeOf(target: PlanTarget | undefined): string {
+  if (target === undefined) return 'not a target';
+  const { service, place, url, dialect } = target;
+  return printable(`${service} ${place} at ${url}, dialect ${dialect}`);
+}
+
+/** A name, and below it what each plan has there. */
+function both(name: string, says: Layout['names'], { names, paint }: Layout): string[] {
+  const column = nameColumn(Object.values(names));
+  return [
+    name,
+    ...indent(
+      [
+        paint.removed(inColumn(names.one, column) + says.one),
+        paint.added(inColumn(names.other, column) + says.other),
+      ],
+      2,
+    ),
+  ];
+}
+
+function section(heading: string, changes: readonly ChangeDifference[], layout: Layout): string[] {
+  if (changes.length === 0) return [];
+  return [
+    layout.paint.heading(heading),
+    ...changes.flatMap((change) => indent(changeLines(change, layout), 2)),
+  ];
+}
+
+function changeLines(change: ChangeDifference, layout: Layout): string[] {
+  const { one, other, address, fields } = change;
+  const name = layout.paint.bold(printable(formatAddress(address)));
+  const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
+  if (one === undefined || other === undefined) return [head, ...indent(wholeFields(change, layout), 4)];
+  const actions = one === other ? [] : both('action', { one, other }, layout);
+  return [
+    head,
+    ...indent(
+      [...actions, ...particulars(change, layout), ...fields.flatMap((field) => fieldRows(field, layout))],
+      4,
+    ),
+  ];
+}
+
+/** To take away one resource is not to take away another one of its name. */
+function particulars({ ids, fingerprints }: ChangeDifference, layout: Layout): string[] {
+  return [
+    ...(ids === undefined ? [] : both('of id', idSides(ids), layout)),
+    ...(fingerprints === undefined ? [] : both('of fingerprint', idSides(fingerprints), layout)),
+  ];
+}
+
+function idSides({ one = 'none', other = 'none' }: NonNullable<ChangeDifference['ids']>): Layout['names'] {
+  return { one: printable(one), other: printable(other) };
+}
+
+function actionWord(action: Action, paint: Paint): string {
+  return paintAction(action, paint)(`${actionSymbols[action]} ${pad(action, 7)}`);
+}
+
+/** All fields of a change that only one of the plans makes. */
+function wholeFields({ one, other, fields }: ChangeDifference, { paint, width }: Layout): string[] {
+  const action = one ?? other;
+  const views = fields.flatMap((field) =>
+    fieldViews(field.one ?? field.other ?? { path: [], shape: 'scalar' }),
+  );
+  return fieldLines(views, { paint, width: width - 6, whole: action === 'create' || action === 'delete' });
+}
+
+function fieldRows({ path, one, other }: FieldDifference, layout: Layout): string[] {
+  const { names, paint, width } = layout;
+  // A plan that was read from atoms alone does not know how its values are shown.
+  const shape = [one, other].find((side) => side !== undefined && side.shape !== 'scalar')?.shape ?? 'scalar';
+  const sides: readonly (readonly [string, FieldChange | undefined])[] = [
+    [names.one, one],
+    [names.other, other],
+  ];
+  const label = Math.max(columns(names.one), columns(names.other));
+  const rows = sides.flatMap(([name, side]) => {
+    if (side === undefined) return [`${pad(name, label)}  ${paint.dim('not changed')}`];
+    const views = fieldViews({ ...side, shape });
+    const named = views.map((view) => ({
+      ...view,
+      name: views.length === 1 ? pad(name, label) : `${pad(name, label)} ${view.name}`,
+    }));
+    return fieldLines(named, { paint, width: width - 8, whole: false });
+  });
+  return [formatPath(path), ...indent(rows, 2)];
+}

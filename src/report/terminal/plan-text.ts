@@ -1,0 +1,155 @@
+/**
+ * A plan for a terminal: first its risks, then the changes in the order in which apply starts them, then what was left alone, what forbids
+ * applying, what was looked at, and, last, because that is what stays on the screen, the summary and the digest.
+ */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { Change, Mention } from '../../model/plan/change.ts';
+import { counted } from '../../model/counted.ts';
+import { isBlocking } from '../../model/plan/guard.ts';
+import type { Plan, PlanTarget } from '../../model/plan/plan.ts';
+import { apiRoots } from '../../model/stack/target.ts';
+import { alike, changeLines, type PlanLayout } from './change-text.ts';
+import { renderDiagnostics } from './diagnostics-text.ts';
+import { coverageRows } from '../format/format-coverage.ts';
+import { acknowledgement, guardLines, guardSummary } from './guard-text.ts';
+import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
+import type { Paint } from './paint.ts';
+import { printable } from '../format/printable.ts';
+import {
+  blockedLine,
+  countActions,
+  formatCounts,
+  incompleteReasons,
+  summaryLine,
+} from '../format/plan-summary.ts';
+
+export interface PlanTextOptions {
+  readonly paint: Paint;
+  /** adds the exact requests below each change */
+  readonly calls?: boolean;
+  /** columns of the terminal; 100 when not told */
+  readonly width?: number;
+  /** what names the stack on the command line, for the commands that the report proposes */
+  readonly stack?: string;
+}
+
+/** Beyond this many changes the end of the report repeats the totals by kind, and the names of what is taken away. */
+const fewChanges = 20;
+
+/** The whole report, without a line end behind it. */
+export function renderPlan(plan: Plan, options: PlanTextOptions): string {
+  const layout = {
+    paint: options.paint,
+    calls: options.calls ?? false,
+    width: Math.max(40, options.width ?? 100),
+    rootOf: (target: string) => {
+      const service = plan.targets.find(({ name }) => name === target)?.service;
+      return service === undefined ? '' : apiRoots[service];
+    },
+  };
+  const sections = [
+    guardLines(plan, layout),
+    ...targetSections(plan, layout),
+    mentionLines(plan.mentions, layout),
+    problemLines(plan, layout),
+    recapLines(plan.changes, layout),
+    coverageLines(plan, layout),
+    closingLines(plan, layout, options.stack),
+  ];
+  return sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n');
+}
+
+/** A heading for each target that is to change, its changes below. */
+function targetSections(plan: Plan, layout: PlanLayout): string[][] {
+  const names = new Set([
+    ...plan.targets.map(({ name }) => name),
+    ...plan.changes.map(({ address }) => address.target),
+  ]);
+  return [...names].flatMap((name) => {
+    const changes = plan.changes.filter(({ address }) => address.target === name);
+    if (changes.length === 0) return [];
+    const target = plan.targets.find((candidate) => candidate.name === name);
+    const heading = target === undefined ? printable(name) : targetHeading(target, layout.paint);
+    const blocks = layout.calls ? changes.map((change) => [change]) : alike(changes);
+    return [[heading], ...blocks.map((block) => changeLines(block, layout))];
+  });
+}
+
+function targetHeading({ name, service, place, url, dialect }: PlanTarget, paint: Paint): string {
+  const where = printable(`${service} ${place} at ${url}, dialect ${dialect}`);
+  return `${paint.heading(printable(name))}  ${paint.dim(where)}`;
+}
+
+function mentionLines(mentions: readonly Mention[], { paint, width }: PlanLayout): string[] {
+  if (mentions.length === 0) return [];
+  const each = mentions.flatMap(({ address, message, fix }) => [
+    printable(formatAddress(address)),
+    ...indent(wrap(printable(message), width - 4), 2),
+    ...(fix === undefined ? [] : indent(labelled('fix: ', printable(fix), width - 4), 2)),
+  ]);
+  return [paint.heading('Left alone'), ...indent(each, 2)];
+}
+
+function problemLines({ problems }: Plan, { paint }: PlanLayout): string[] {
+  if (problems.length === 0) return [];
+  return [paint.heading('Problems'), '', ...renderDiagnostics(problems, { paint }).split('\n')];
+}
+
+/** For plans that scroll away: totals by target and kind, and the name of everything that is taken away. */
+function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): string[] {
+  if (changes.length <= fewChanges) return [];
+  const kinds = Map.groupBy(changes, ({ address }) => printable(`${address.target}/${address.kind}`));
+  const column = Math.max(...[...kinds.keys()].map(columns)) + 2;
+  const totals = [...kinds].map(([kind, some]) => pad(kind, column) + formatCounts(countActions(some)));
+  const taken = (['delete', 'release'] as const).flatMap((action) => {
+    const names = changes
+      .filter((change) => change.action === action)
+      .map(({ address }) => formatAddress(address));
+    if (names.length === 0) return [];
+    return [`to ${action}`, ...indent(flow(names.map(printable), ', ', width - 4), 2).map(paint.removed)];
+  });
+  return [paint.heading('In short'), ...indent([...totals, ...taken], 2)];
+}
+
+function coverageLines({ coverage }: Plan, { paint, width }: PlanLayout): string[] {
+  const rows = coverageRows(coverage);
+  const column = Math.max(...rows.map(({ label }) => columns(label))) + 2;
+  const room = width - column - 2;
+  const lines = rows.flatMap(({ label, says, incomplete }) => {
+    const cells = [
+      ...says.flatMap((text) => wrap(text, room).map(paint.dim)),
+      ...incomplete.flatMap((text) => labelled('incomplete: ', text, room).map(paint.warning)),
+    ];
+    return cells.map((cell, index) => pad(index === 0 ? label : '', column) + cell);
+  });
+  return [paint.heading('Looked at'), ...indent(lines, 2)];
+}
+
+function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | undefined): string[] {
+  const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
+  const warning = plan.coverage.complete
+    ? []
+    : ['The look was incomplete, so nothing undeclared is removed', ...indent(reasons, 2)];
+  const blocked = blockedLine(plan);
+  const guards = guardSummary(plan);
+  const acknowledge = blocked === undefined ? acknowledgement(plan, stack) : undefined;
+  return [
+    ...warning.map(paint.warning),
+    ...(blocked === undefined ? [] : [paint.error(blocked)]),
+    ...(guards === undefined ? [] : [(plan.guards.some(isBlocking) ? paint.error : paint.warning)(guards)]),
+    ...wrap(summaryLine(plan), width).map(paint.bold),
+    ...selectionLines(plan, paint),
+    `${paint.dim('stack')} ${printable(plan.stack)}  ${paint.dim('digest')} ${printable(plan.digest)}`,
+    ...(acknowledge === undefined ? [] : [`${paint.dim('to let them pass')}  ${printable(acknowledge)}`]),
+  ];
+}
+
+/** What a plan of a part leaves out is no part of its counts. */
+function selectionLines({ selection }: Plan, paint: Paint): string[] {
+  if (selection === undefined) return [];
+  const some = counted(selection.length, 'resource');
+  return [paint.bold(`a selection of ${some}: the rest of the stack is left as it is`)];
+}

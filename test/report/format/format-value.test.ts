@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  formatInline,
+  formatSecret,
+  formatString,
+  formatValue,
+} from '../../../src/report/format/format-value.ts';
+import { columns, flow } from '../../../src/report/terminal/layout.ts';
+
+describe('a value in words', () => {
+  test('is bare where that is plain', () => {
+    for (const text of ['remote', '~> 1.9.0', '1.8.4', 'acme/network', 'hello, world', '^v\\d+$']) {
+      expect(formatString(text)).toBe(text);
+    }
+  });
+
+  test('is quoted where it would read as something else', () => {
+    for (const text of [
+      '',
+      ' a',
+      'true',
+      'null',
+      '12',
+      '1.5',
+      '(none)',
+      '[a]',
+      '- a',
+      'a -> b',
+      'a: b',
+      '\\u001b',
+    ]) {
+      expect(formatString(text)).toBe(JSON.stringify(text));
+    }
+  });
+
+  test('says durations as people write them', () => {
+    expect([0, 45, 3600, 5400, 2_764_800].map((seconds) => formatInline(seconds, 'duration'))).toEqual([
+      '0s',
+      '45s',
+      '1h',
+      '1h30m',
+      '768h',
+    ]);
+  });
+
+  test('tells null, nothing and empty apart', () => {
+    expect([null, undefined, [], {}, ''].map((value) => formatInline(value, 'scalar'))).toEqual([
+      '(none)',
+      '(absent)',
+      '[]',
+      '{}',
+      '""',
+    ]);
+  });
+
+  test('writes lists and maps on one line, with commas unmistakable', () => {
+    expect(formatInline(['a', 'b, c'], 'list')).toBe('[a, "b, c"]');
+    expect(formatInline({ branch: 'main', depth: 2 }, 'scalar')).toBe('{branch: main, depth: 2}');
+  });
+
+  test('keeps the lines of a long text', () => {
+    expect(formatValue('a\nb', 'text')).toEqual({ as: 'lines', lines: ['a', 'b'] });
+  });
+
+  test('says of a secret only whether it is set, its version and its source', () => {
+    const values = [null, undefined, { set: false }, { set: true }, { set: true, version: 3 }, 'leak'];
+    expect(values.map(formatSecret)).toEqual(['unset', 'unset', 'unset', 'set', 'set (version 3)', 'set']);
+    const sourced = [
+      { set: true, version: 2, env: 'REVIEWER_JWT', value: 'leak' },
+      { set: true, file: '/run/jwt\u001b[2J' },
+      { set: false, env: 'REVIEWER_JWT' },
+    ];
+    expect(sourced.map(formatSecret)).toEqual([
+      'set (version 2, from env REVIEWER_JWT)',
+      'set (from file /run/jwt\\u001b[2J)',
+      'unset',
+    ]);
+  });
+
+  test('differs for different strings', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, other) => {
+        fc.pre(one !== other);
+        expect(formatString(one)).not.toBe(formatString(other));
+      }),
+      {
+        examples: [
+          ['\u001b', '\\u001b'],
+          ['a\n', 'a\\n'],
+        ],
+        numRuns: 500,
+      },
+    );
+  });
+});
+
+describe('layout', () => {
+  test('wide characters take two columns, combining ones none', () => {
+    expect([columns('abc'), columns('網路'), columns('e\u0301'), columns('🚀')]).toEqual([3, 4, 1, 2]);
+  });
+
+  test('items that wrap lose nothing, and stay within the width where they can', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.string({ minLength: 1, maxLength: 8 }).filter((text) => !/[\s,]/.test(text))),
+        (items) => {
+          const lines = flow(items, ', ', 20);
+          expect(lines.join(' ')).toBe(items.join(', '));
+          for (const line of lines) expect(columns(line)).toBeLessThanOrEqual(20);
+        },
+      ),
+    );
+  });
+});

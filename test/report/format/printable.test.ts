@@ -1,0 +1,80 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
+import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
+import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
+import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
+import { plain } from '../../../src/report/terminal/paint.ts';
+import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
+import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
+import { printable } from '../../../src/report/format/printable.ts';
+import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
+import { anyDiagnostic, anyOutcome, anyPlan } from '../arbitrary-plan.ts';
+
+/** Control and format characters, other line separators, halves of characters: all but our own line ends. */
+const dangerous = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
+const paint = plain;
+
+describe('text from outside', () => {
+  test('shows escape sequences, bidi overrides and line ends instead of obeying them', () => {
+    expect(printable('a\u001b[31mb\u202ec\nd\te\u{e0001}')).toBe(
+      'a\\u001b[31mb\\u202ec\\nd\\te\\udb40\\udc01',
+    );
+  });
+
+  test('keeps every letter that can be seen, in any script', () => {
+    expect(printable('größe 網路 שלום 🚀 ~> 1.9')).toBe('größe 網路 שלום 🚀 ~> 1.9');
+  });
+});
+
+describe('no report holds a control character but its own line ends', () => {
+  test('a plan as text, with and without calls, wide and narrow', () => {
+    fc.assert(
+      fc.property(anyPlan, fc.boolean(), fc.integer({ min: 10, max: 200 }), (plan, calls, width) => {
+        expect(renderPlan(plan, { paint, calls, width })).not.toMatch(dangerous);
+        expect(renderResidue(plan, { paint, width })).not.toMatch(dangerous);
+      }),
+    );
+  });
+
+  test('a plan as JSON', () => {
+    fc.assert(
+      fc.property(anyPlan, (plan) => {
+        expect(renderPlanJson(plan)).not.toMatch(dangerous);
+      }),
+    );
+  });
+
+  test('diagnostics as text and as JSON', () => {
+    fc.assert(
+      fc.property(fc.array(anyDiagnostic, { maxLength: 4 }), (diagnostics) => {
+        expect(renderDiagnostics(diagnostics, { paint })).not.toMatch(dangerous);
+        expect(renderDiagnosticsJson(diagnostics)).not.toMatch(dangerous);
+      }),
+    );
+  });
+
+  test('outcomes and events', () => {
+    fc.assert(
+      fc.property(fc.array(anyOutcome, { maxLength: 4 }), (outcomes) => {
+        expect(renderOutcomes(outcomes, { paint })).not.toMatch(dangerous);
+        expect(renderOutcomesJson(outcomes)).not.toMatch(dangerous);
+        for (const outcome of outcomes) {
+          expect(renderEvent({ type: 'end', outcome, finished: 1, changes: 4 }, { paint })).not.toMatch(
+            dangerous,
+          );
+        }
+      }),
+    );
+  });
+});
+
+test('a live name with a line end in it cannot write a line of the report', () => {
+  fc.assert(
+    fc.property(anyOutcome, (outcome) => {
+      const name = `a\n9 applied`;
+      const text = renderOutcomes([{ ...outcome, address: { ...outcome.address, name } }], { paint });
+      expect(text.split('\n')).not.toContain('9 applied');
+    }),
+  );
+});

@@ -1,0 +1,134 @@
+import { describe, expect, test } from 'vitest';
+import type { Concern, Guard } from '../../../src/model/plan/guard.ts';
+import { guardSummary } from '../../../src/report/terminal/guard-text.ts';
+import { plain } from '../../../src/report/terminal/paint.ts';
+import { planJson } from '../../../src/report/json/plan-json.ts';
+import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
+import { change, plan, problem } from '../small-plan.ts';
+
+function concern(name: string, ...says: string[]): Concern {
+  return { address: { kind: 'Toy', target: 'acme', name }, says };
+}
+
+function guard(about: Partial<Guard> = {}): Guard {
+  return {
+    id: 'deletes',
+    effect: 'blocks',
+    kind: 'Toy',
+    target: 'acme',
+    counted: 4,
+    of: 12,
+    limit: 3,
+    message: '4 of 12 Toy in "acme" would be deleted or released, more than 3',
+    concerns: ['a', 'b', 'c', 'd'].map((name) => concern(name)),
+    ...about,
+  };
+}
+
+const widening = guard({
+  id: 'widening',
+  effect: 'warns',
+  message: '1 Toy in "acme" would widen access',
+  concerns: [
+    concern('ball', 'everyone may kick it, and nobody asks who it is that does so', 'ann may keep it'),
+  ],
+});
+
+describe('the risks of a plan', () => {
+  const shown = plan({
+    guards: [guard(), widening],
+    changes: [
+      change({
+        risks: [
+          { path: ['friends'], effect: 'widens', says: 'ann may keep it' },
+          { path: ['friends'], effect: 'narrows', says: 'bob may not' },
+        ],
+      }),
+    ],
+  });
+
+  test('stand first, with what they are about; the summary repeats them in a line, and how to let them pass', () => {
+    expect(renderPlan(shown, { paint: plain, width: 80 })).toMatchInlineSnapshot(`
+      "Risks
+        ! blocks  deletes   4 of 12 Toy in "acme" would be deleted or released, more
+                            than 3
+                    a, b, c, d
+        ? warns   widening  1 Toy in "acme" would widen access
+                    ball: everyone may kick it, and nobody asks who it is that does
+                      so; ann may keep it
+
+      acme  workspaces acme at https://toys.test, dialect neutral
+
+      ~ update  Toy/acme/ball                                              toys.yaml:4
+          live differs from the manifest
+          widens: ann may keep it
+          narrows: bob may not
+
+      Looked at
+        manifests  1 file, 4 documents
+        ledger     found
+        acme       2 requests: 4 of 4 Toy
+
+      1 guard blocks applying until it is acknowledged: deletes; warned of: widening
+      1 to update, 3 unchanged
+      stack nursery  digest 0123456789abcdef0123456789abcdef
+      to let them pass  trueup apply --approve 0123456789abcdef0123456789abcdef --ack deletes"
+    `);
+  });
+
+  test('stand in the JSON with their numbers and with what has to be acknowledged', () => {
+    const json = planJson(shown);
+    expect(json).toMatchObject({
+      summary: { guards: 2, blocking: 1 },
+      acknowledge: ['deletes'],
+      guards: [
+        { id: 'deletes', effect: 'blocks', counted: 4, of: 12, limit: 3 },
+        { id: 'widening', effect: 'warns', concerns: [{ address: 'Toy/acme/ball', name: 'ball' }] },
+      ],
+    });
+    expect(json.changes[0]?.risks).toEqual([
+      { path: '/friends', effect: 'widens', says: 'ann may keep it' },
+      { path: '/friends', effect: 'narrows', says: 'bob may not' },
+    ]);
+  });
+
+  test('of very many are counted in the end; what blocks with words of its own is told whole', () => {
+    const names = Array.from({ length: 30 }, (_, index) => `toy-${index}`);
+    const text = (about: Partial<Guard>) =>
+      renderPlan(plan({ guards: [guard(about)] }), { paint: plain, width: 200 });
+    const bare = text({ concerns: names.map((name) => concern(name)) });
+    expect(bare).toContain('toy-19');
+    expect(bare).not.toContain('toy-20');
+    expect(bare).toContain('and 10 more, each told with its change');
+    const told = names.map((name) => concern(name, 'everyone may kick it'));
+    expect(text({ concerns: told })).toContain('toy-29: everyone may kick it');
+    expect(text({ effect: 'warns', concerns: told })).not.toContain('toy-29');
+  });
+
+  test('are let pass by a command that names the stack as it was named', () => {
+    const shown = plan({ guards: [guard()] });
+    const way = (stack: string) => renderPlan(shown, { paint: plain, stack }).split('\n').at(-1);
+    expect(way('stacks/toys')).toBe(
+      `to let them pass  trueup apply stacks/toys --approve ${shown.digest} --ack deletes`,
+    );
+    expect(way('- --complete')).toContain('trueup apply - --complete --approve');
+  });
+
+  test('tell no way to let a plan pass that has problems besides', () => {
+    const text = renderPlan(plan({ guards: [guard()], problems: [problem()] }), { paint: plain });
+    expect(text).toContain('1 guard blocks applying until it is acknowledged: deletes');
+    expect(text).not.toContain('--ack');
+  });
+
+  test.each<[string, Guard[], string | undefined]>([
+    ['nothing without guards', [], undefined],
+    ['what it warns of', [widening], 'warned of: widening'],
+    [
+      'each guard once',
+      [guard(), guard({ target: 'other' }), guard({ id: 'zero' }), widening],
+      '2 guards block applying until they are acknowledged: deletes, zero; warned of: widening',
+    ],
+  ])('are summed up as %s', (_, guards, expected) => {
+    expect(guardSummary(plan({ guards }))).toBe(expected);
+  });
+});

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'vitest';
+import type { Outcome, OutcomeKind } from '../../../src/model/plan/outcome.ts';
+import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
+import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
+import { plain } from '../../../src/report/terminal/paint.ts';
+import { change, place } from '../small-plan.ts';
+
+const paint = plain;
+
+function outcome(kind: OutcomeKind, name: string, about: Partial<Outcome> = {}): Outcome {
+  return { address: { kind: 'Toy', target: 'acme', name }, action: 'update', kind, ...about };
+}
+
+const failed = outcome('failed', 'ball', {
+  detail: 'PATCH https://toys.test/toys/1 answered 422: colour is taken (request 7f3a)',
+  done: ['POST /toys/1/unlock'],
+  place: place(),
+});
+
+describe('while apply works', () => {
+  test('each change that ends is one line with the progress', () => {
+    const event = { type: 'end', outcome: outcome('applied', 'kite'), finished: 3, changes: 12 } as const;
+    expect(renderEvent(event, { paint })).toBe('applied   ~ Toy/acme/kite  (3/12)');
+  });
+
+  test('a failure is one line: the words of the service stand once, at the end, where they stay', () => {
+    expect(renderEvent({ type: 'end', outcome: failed, finished: 4, changes: 12 }, { paint })).toBe(
+      'failed    ~ Toy/acme/ball  (4/12)',
+    );
+  });
+
+  test('a warning of the service stands behind what it is about, and in the JSON', () => {
+    const warned = outcome('applied', 'kite', { warnings: ['kites have no audience'] });
+    expect(renderEvent({ type: 'end', outcome: warned, finished: 1, changes: 1 }, { paint })).toBe(
+      'applied   ~ Toy/acme/kite  (1/1)  the service warns: kites have no audience',
+    );
+    expect(renderOutcomes([warned], { paint })).toContain(
+      '\n    the service warns: kites have no audience\n',
+    );
+    expect(JSON.parse(renderOutcomesJson([warned]))).toMatchObject({
+      outcomes: [{ outcome: 'applied', warnings: ['kites have no audience'] }],
+    });
+  });
+
+  test('the begin tells how much there is to do, and the start of a change is no line', () => {
+    expect(renderEvent({ type: 'begin', changes: 1, calls: 3 }, { paint })).toBe(
+      'Applying 1 change with 3 calls',
+    );
+    expect(renderEvent({ type: 'start', change: change() }, { paint })).toBeUndefined();
+  });
+});
+
+describe('after an apply', () => {
+  test('every change has its outcome, and those that need a person stand last', () => {
+    const outcomes = [
+      failed,
+      outcome('applied', 'kite', { action: 'create' }),
+      outcome('skipped', 'cat', { detail: 'needs Toy/acme/ball#update, which failed' }),
+      outcome('unchanged', 'dog'),
+    ];
+    expect(renderOutcomes(outcomes, { paint })).toMatchInlineSnapshot(`
+      "applied   + Toy/acme/kite
+      unchanged ~ Toy/acme/dog
+
+      failed    ~ Toy/acme/ball  toys.yaml:4
+          PATCH https://toys.test/toys/1 answered 422: colour is taken (request 7f3a)
+          done before it stopped: POST /toys/1/unlock
+
+      skipped   ~ Toy/acme/cat
+          needs Toy/acme/ball#update, which failed
+
+      1 applied, 1 unchanged, 1 skipped, 1 failed"
+    `);
+  });
+
+  test('that had nothing to do, this is said', () => {
+    expect(renderOutcomes([], { paint })).toBe('Nothing to apply');
+  });
+
+  test('JSON tells the same', () => {
+    const { summary, outcomes } = JSON.parse(renderOutcomesJson([failed, outcome('applied', 'kite')])) as {
+      summary: object;
+      outcomes: object[];
+    };
+    expect(summary).toEqual({ applied: 1, unchanged: 0, stale: 0, skipped: 0, unknown: 0, failed: 1 });
+    expect(outcomes[0]).toEqual({
+      address: 'Toy/acme/ball',
+      kind: 'Toy',
+      target: 'acme',
+      name: 'ball',
+      action: 'update',
+      outcome: 'failed',
+      detail: failed.detail,
+      place: { file: 'toys.yaml', line: 4, column: 9 },
+      done: ['POST /toys/1/unlock'],
+    });
+  });
+});

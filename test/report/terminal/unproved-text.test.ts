@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { plain } from '../../../src/report/terminal/paint.ts';
+import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
+import { change, plan } from '../small-plan.ts';
+
+const paint = plain;
+
+test('what did not converge is named field by field, sent against returned', () => {
+  const many = Array.from({ length: 30 }, (_, index) => `friend-${index}`);
+  const text = renderResidue(
+    plan({
+      changes: [
+        change({
+          fields: [
+            { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' },
+            { path: ['pause'], before: 0, after: 3600, shape: 'duration' },
+            { path: ['friends'], before: many.slice(1), after: many, shape: 'set' },
+          ],
+        }),
+      ],
+    }),
+    { paint },
+  );
+  expect(text).toMatchInlineSnapshot(`
+    "Toy/acme/ball  toys.yaml:4
+        still to update: live differs from the manifest
+        colour   sent blue, returned red
+        pause    sent 1h, returned 0s
+        friends  + friend-0  (29 the same)
+          (- returned, + sent)
+
+    1 resource did not converge"
+  `);
+});
+
+test('an empty second plan leaves nothing to tell', () => {
+  expect(renderResidue(plan(), { paint })).toBe('');
+});
+
+test('a second look that was incomplete proves nothing, and says so', () => {
+  const text = renderResidue(plan({ coverage: { ...plan().coverage, complete: false } }), { paint });
+  expect(text).toContain('the look was incomplete');
+});
