@@ -1,7 +1,7 @@
 /** Opens what a stack keeps its ledger in. Nothing is read or written yet; addresses come from where the stack points. */
 import { join } from 'node:path';
-import { systemClock } from '../http/clock.ts';
-import { Waits } from '../http/waits.ts';
+import { systemClock } from '../http/transport/clock.ts';
+import { Waits } from '../http/transport/waits.ts';
 import type { EndableStore, Ends, Question } from '../ledger/endable-store.ts';
 import { gitLedger } from '../ledger/git-ref.ts';
 import { localLedger } from '../ledger/local-file.ts';

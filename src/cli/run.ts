@@ -1,6 +1,6 @@
 /** The command line: flags in, exit code out. Writes through the world it is given and never exits the process. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { ProxyError } from '../http/open-dispatcher.ts';
+import { ProxyError } from '../http/transport/open-dispatcher.ts';
 import { LedgerAddressError, LedgerError } from '../model/stack/ledger.ts';
 import { WireError } from '../model/wire.ts';
 import {

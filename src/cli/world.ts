@@ -1,5 +1,5 @@
 /** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
-import type { Patience } from '../http/retry.ts';
+import type { Patience } from '../http/transport/retry.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
 

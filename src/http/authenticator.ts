@@ -5,9 +5,9 @@
 import type { Dispatcher } from 'undici';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { type Answer, describeAnswer, WireError } from '../model/wire.ts';
-import type { Line } from './line.ts';
-import { loginsOnly } from './restrict.ts';
-import { type Outgoing, Sender, type TokenProvider } from './sender.ts';
+import type { Line } from './transport/connection.ts';
+import { loginsOnly } from './transport/restrict.ts';
+import { type Outgoing, Sender, type TokenProvider } from './transport/sender.ts';
 
 export interface Login {
   /** without leading or trailing slash; may have slashes inside */

@@ -4,9 +4,9 @@
  */
 import type { Reader, Writer } from '../model/wire.ts';
 import { type Authenticator, type Login, openAuthenticator } from './authenticator.ts';
-import { type Line, type LineOptions, openLine } from './line.ts';
-import { readsOnly, writesOnly } from './restrict.ts';
-import { Sender, type TokenProvider } from './sender.ts';
+import { type Line, type LineOptions, openLine } from './transport/connection.ts';
+import { readsOnly, writesOnly } from './transport/restrict.ts';
+import { Sender, type TokenProvider } from './transport/sender.ts';
 
 export interface TargetOptions extends LineOptions {
   /** what gives the token, or the login that gets one */

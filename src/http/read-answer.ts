@@ -6,9 +6,9 @@ import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { KnownSecrets } from '../model/known-secrets.ts';
 import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
-import { headerOf, type RawAnswer } from './exchange.ts';
-import { failureWords, foreignWords, serviceWarnings } from './failure-words.ts';
-import { translate } from './translate.ts';
+import { headerOf, type RawAnswer } from './transport/exchange.ts';
+import { failureWords, foreignWords, serviceWarnings } from './error-message.ts';
+import { translate } from './rename-body.ts';
 
 export interface Asked {
   readonly method: string;

@@ -1,6 +1,6 @@
 /** The headers of a request: what the service wants, in the names of the dialect. */
 import type { Dialect, Target } from '../model/stack/target.ts';
-import { services } from './services.ts';
+import { services } from './service-conventions.ts';
 
 export interface Headed {
   readonly method: string;

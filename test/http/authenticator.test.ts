@@ -2,9 +2,9 @@
 // out tokens and checks them, as the secrets service does.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
-import { openLine } from '../../src/http/line.ts';
-import { loginsOnly } from '../../src/http/restrict.ts';
-import { Sender } from '../../src/http/sender.ts';
+import { openLine } from '../../src/http/transport/connection.ts';
+import { loginsOnly } from '../../src/http/transport/restrict.ts';
+import { Sender } from '../../src/http/transport/sender.ts';
 import { type Loopback, listen, type Recorded, type Reply } from './loopback.ts';
 import { open, rolesTarget } from './open-for-test.ts';
 

@@ -1,7 +1,7 @@
 // What goes over the wire in each dialect: paths, headers and member names, recorded by a server that knows nothing of us.
 import { describe, expect, it } from 'vitest';
 import { dialectNames, dialects, findDialect } from '../../src/http/dialects.ts';
-import { translate } from '../../src/http/translate.ts';
+import { translate } from '../../src/http/rename-body.ts';
 import type { JsonObject } from '../../src/model/json/json.ts';
 import type { Dialect } from '../../src/model/stack/target.ts';
 import { listen } from './loopback.ts';

@@ -2,10 +2,10 @@
 // Every server is a real one on loopback; only the clock is not.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
-import { openLine } from '../../src/http/line.ts';
+import { openLine } from '../../src/http/transport/connection.ts';
 import { openReader } from '../../src/http/open-target.ts';
-import { readsOnly } from '../../src/http/restrict.ts';
-import { Sender } from '../../src/http/sender.ts';
+import { readsOnly } from '../../src/http/transport/restrict.ts';
+import { Sender } from '../../src/http/transport/sender.ts';
 import { inTurn, listen } from './loopback.ts';
 import { failureOf, open, rolesTarget, workspacesTarget } from './open-for-test.ts';
 

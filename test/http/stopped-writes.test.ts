@@ -1,8 +1,8 @@
 // What becomes of a write once its run is told to stop: only what is in flight goes on. Every server is a real one on loopback.
 import { buildConnector, Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/http/clock.ts';
-import { exchange } from '../../src/http/exchange.ts';
+import { systemClock } from '../../src/http/transport/clock.ts';
+import { exchange } from '../../src/http/transport/exchange.ts';
 import { inTurn, listen } from './loopback.ts';
 import { failureOf, open } from './open-for-test.ts';
 

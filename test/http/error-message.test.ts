@@ -1,6 +1,6 @@
 // The words of a failure, from every envelope that services and what stands before them are known to answer.
 import { describe, expect, it } from 'vitest';
-import { failureWords, foreignWords, serviceWarnings } from '../../src/http/failure-words.ts';
+import { failureWords, foreignWords, serviceWarnings } from '../../src/http/error-message.ts';
 import type { Json } from '../../src/model/json/json.ts';
 
 const envelopes: [string, Json, string][] = [

@@ -3,11 +3,11 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { TargetOptions } from '../../src/http/open-target.ts';
-import { WireError } from '../../src/model/wire.ts';
-import { localhost } from './certificates.ts';
-import { listen } from './loopback.ts';
-import { open } from './open-for-test.ts';
+import type { TargetOptions } from '../../../src/http/open-target.ts';
+import { WireError } from '../../../src/model/wire.ts';
+import { localhost } from '../certificates.ts';
+import { listen } from '../loopback.ts';
+import { open } from '../open-for-test.ts';
 
 async function messageOf(options: { url: string } & Partial<TargetOptions>): Promise<string> {
   const error = await open(options)

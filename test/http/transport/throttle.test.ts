@@ -1,8 +1,8 @@
 // The pace at which one target is asked, against a clock that only moves when someone waits.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Throttle } from '../../src/http/throttle.ts';
-import { FakeClock } from './fake-clock.ts';
+import { Throttle } from '../../../src/http/transport/throttle.ts';
+import { FakeClock } from '../fake-clock.ts';
 
 /** Starts so many requests that end at once, and tells when each began, in milliseconds from the first. */
 async function startsOf(throttle: Throttle, clock: FakeClock, count: number): Promise<number[]> {

@@ -3,14 +3,14 @@
  * answer. A request that is not repeatable is never sent again after it may have reached the service (rule 34).
  */
 import type { Dispatcher } from 'undici';
-import type { Json } from '../model/json/json.ts';
-import { untilAborted } from '../model/until-aborted.ts';
-import { type Answer, WireError } from '../model/wire.ts';
+import type { Json } from '../../model/json/json.ts';
+import { untilAborted } from '../../model/until-aborted.ts';
+import { type Answer, WireError } from '../../model/wire.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
-import { explainFailure } from './failures.ts';
-import type { Line, Trace } from './line.ts';
-import { readAnswer } from './read-answer.ts';
-import { requestHeaders } from './request-headers.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Line, Trace } from './connection.ts';
+import { readAnswer } from '../read-answer.ts';
+import { requestHeaders } from '../request-headers.ts';
 import { type Decision, decideRetry, type History } from './retry.ts';
 
 /**

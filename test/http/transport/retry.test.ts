@@ -1,8 +1,13 @@
 // The laws of sending again, over every situation there can be.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../src/http/exchange.ts';
-import { askedWait, decideRetry, defaultPatience, type Situation } from '../../src/http/retry.ts';
+import type { Exchange } from '../../../src/http/transport/exchange.ts';
+import {
+  askedWait,
+  decideRetry,
+  defaultPatience,
+  type Situation,
+} from '../../../src/http/transport/retry.ts';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
 

@@ -3,14 +3,14 @@
  * never ask faster than the target allows.
  */
 import type { Dispatcher } from 'undici';
-import { KnownSecrets } from '../model/known-secrets.ts';
-import type { Dialect, Target } from '../model/stack/target.ts';
+import { KnownSecrets } from '../../model/known-secrets.ts';
+import type { Dialect, Target } from '../../model/stack/target.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Bounds } from './exchange.ts';
-import type { Surroundings } from './failures.ts';
+import type { Surroundings } from './explain-failure.ts';
 import { type Environment, openDispatcher } from './open-dispatcher.ts';
 import { defaultPatience, type Patience } from './retry.ts';
-import { services } from './services.ts';
+import { services } from '../service-conventions.ts';
 import { defaultRate, Throttle } from './throttle.ts';
 import { Waits } from './waits.ts';
 

@@ -1,9 +1,9 @@
 // What is sent again and what never is, seen from the server. Every server is a real one on loopback; only the clock is
 // not.
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/http/clock.ts';
-import { inTurn, listen, type Reply } from './loopback.ts';
-import { failureOf, open, rolesTarget } from './open-for-test.ts';
+import { systemClock } from '../../../src/http/transport/clock.ts';
+import { inTurn, listen, type Reply } from '../loopback.ts';
+import { failureOf, open, rolesTarget } from '../open-for-test.ts';
 
 const create = {
   method: 'POST',

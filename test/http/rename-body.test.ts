@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
-import { translate } from '../../src/http/translate.ts';
+import { translate } from '../../src/http/rename-body.ts';
 import type { Json } from '../../src/model/json/json.ts';
 
 const spoken = [...dialects.values()];
