@@ -5,8 +5,8 @@
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../files/read-regular.ts';
-import { replaceFile } from '../ledger/replace-file.ts';
-import { makeStateFolder, stateFolderName } from '../ledger/state-folder.ts';
+import { replaceFile } from '../ledger/local/replace-file.ts';
+import { makeStateFolder, stateFolderName } from '../ledger/local/state-folder.ts';
 import type { Stack } from '../model/stack/target.ts';
 import { readOwnSeed } from './seed-file.ts';
 import type { World } from './world.ts';

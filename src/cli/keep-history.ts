@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { beginEntry, endEntry } from '../apply/history-entry.ts';
-import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts';
+import type { NoCommit, RepositoryCommit } from '../ledger/git/repository-commit.ts';
 import type { HistoryStore, Ledger, RunIdentity } from '../model/stack/ledger.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';

@@ -4,7 +4,7 @@
  * changes nothing, or whose files are the same, leaves the later one applied.
  */
 import type { LedgerHead } from '../apply/keep-ledger.ts';
-import type { NoCommit, RepositoryCommit } from '../ledger/repository-commit.ts';
+import type { NoCommit, RepositoryCommit } from '../ledger/git/repository-commit.ts';
 import type { CommitOrder } from '../model/stack/commit-order.ts';
 import type { Ledger } from '../model/stack/ledger.ts';
 import type { Plan } from '../model/plan/plan.ts';

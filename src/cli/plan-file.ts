@@ -5,7 +5,7 @@
 import { realpath, stat, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../files/read-regular.ts';
-import { replaceFile } from '../ledger/replace-file.ts';
+import { replaceFile } from '../ledger/local/replace-file.ts';
 import { compileSchema, type SchemaError } from '../manifest/schema/compile-schema.ts';
 import type { Json } from '../model/json/json.ts';
 import { jsonSchema } from '../model/kind/json-schema.ts';

@@ -5,10 +5,10 @@
  */
 import { relative } from 'node:path';
 import type { ReaderConnection } from '../http/open-target.ts';
-import { orderCommits } from '../ledger/commit-order.ts';
-import type { GitPlace } from '../ledger/git-command.ts';
-import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/repository-commit.ts';
-import { untrackedFiles } from '../ledger/untracked-files.ts';
+import { orderCommits } from '../ledger/git/order-commits.ts';
+import type { GitPlace } from '../ledger/git/git-command.ts';
+import { type NoCommit, type RepositoryCommit, repositoryCommit } from '../ledger/git/repository-commit.ts';
+import { untrackedFiles } from '../ledger/git/untracked-files.ts';
 import { findRepository } from '../manifest/files/find-repository.ts';
 import { standardInput } from '../manifest/files/find-stack.ts';
 import { slashes } from '../manifest/files/list-files.ts';

@@ -27,8 +27,8 @@ const homes: readonly Home[] = [
     // It silences one warning while a module of Node loads, which nothing but the process itself can do.
     // The other one ends the processes that it has started, with those that they have started.
     homes: [
-      ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/load-sqlite.ts'],
-      'src/ledger/git-command.ts',
+      ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
+      'src/ledger/git/git-command.ts',
     ],
     because: 'what the process knows reaches the program as the world that main.ts makes',
   },
@@ -36,7 +36,7 @@ const homes: readonly Home[] = [
     what: 'node:sqlite',
     // The guard of a local ledger is the first exception: no other lock that Node offers ends with its process, and only
     // then. The archive of the audit trail will be the second and last.
-    homes: ['src/server', 'src/ledger/one-at-a-time.ts', 'src/ledger/load-sqlite.ts'],
+    homes: ['src/server', 'src/ledger/local/exclusive-file.ts', 'src/ledger/local/load-sqlite.ts'],
     because:
       'the database belongs to the embedded service; the reconciler has files and the wire, and an empty database to lock',
   },
@@ -53,13 +53,13 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:child_process',
-    homes: ['src/ledger/git-command.ts'],
+    homes: ['src/ledger/git/git-command.ts'],
     because:
       'the one program that trueup starts is git, for a ledger in a ref: what else it does is what its calls say',
   },
   {
     what: 'pg',
-    homes: ['src/ledger/postgres.ts', 'src/ledger/postgres-schema.ts'],
+    homes: ['src/ledger/postgres/postgres-ledger.ts', 'src/ledger/postgres/postgres-schema.ts'],
     because: 'a database is known to its store alone, and loaded only for a stack that asks for it',
   },
   { what: 'pg', homes: ['src/ledger'], because: 'a ledger may live in a database; nothing else does' },
@@ -110,9 +110,9 @@ const words: readonly Word[] = [
     pattern: /(?<![\w.-])process\s*(?:\?\.|[.[;,)}])/,
     where: (path) =>
       ![
-        ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/load-sqlite.ts'],
+        ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
         // It ends the processes that it has started, with those that they have started.
-        'src/ledger/git-command.ts',
+        'src/ledger/git/git-command.ts',
       ].some((place) => isBelow(path, place)),
     because:
       'what the process knows reaches the program as the world that main.ts makes; tests make their own',

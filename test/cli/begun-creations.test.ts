@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { begunCreations } from '../../src/cli/begun-creations.ts';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import type { HistoryChange, HistoryEntry, Ledger } from '../../src/model/stack/ledger.ts';
 import { formatIdentity, identityOf } from '../../src/model/stack/target-identity.ts';
 import { toys } from '../plan/toy-kind.ts';

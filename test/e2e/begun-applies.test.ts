@@ -1,7 +1,7 @@
 /** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (rules 24, 28, 33). */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import type { ApprovedPlan } from '../../src/model/stack/ledger.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
 import { clusterAuthConfig, workspace } from './documents.ts';

@@ -3,7 +3,7 @@ import { symlinkSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import type { StackStore } from '../../src/model/stack/ledger.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';

@@ -5,7 +5,7 @@ import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { type Checkout, openBench, secrets } from './bench.ts';
 import { workspace } from './documents.ts';
 import { mainFile, onTerminal } from './process.ts';

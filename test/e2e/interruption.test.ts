@@ -1,6 +1,6 @@
 /** What a person or a CI gets who stops an apply, once or twice: a real process, and a service that takes its time. */
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';
 import { role, workspace } from './documents.ts';
 import { madeUp, type Rule } from './faulty-proxy.ts';

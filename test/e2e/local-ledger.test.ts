@@ -3,7 +3,7 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { lock } from '../ledger/kept-things.ts';
 import { type Bench, type Checkout, openBench } from './bench.ts';
 import { workspace } from './documents.ts';

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { trueup } from '../captured-world.ts';
 import { type Checkout, openBench, secrets, type StackOptions } from './bench.ts';
 import { role, workspace } from './documents.ts';

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
+import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
 import { trueup } from '../captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from './bench.ts';

@@ -1,5 +1,5 @@
 /** A process that is inside a critical section, says so, and stays there until it is told to go on. */
-import { oneAtATime } from '../../src/ledger/one-at-a-time.ts';
+import { oneAtATime } from '../../src/ledger/local/exclusive-file.ts';
 
 const [guard = ''] = process.argv.slice(2);
 await oneAtATime(guard, async () => {

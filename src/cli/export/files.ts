@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
-import { makeFolder } from '../../ledger/state-folder.ts';
+import { makeFolder } from '../../ledger/local/state-folder.ts';
 import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import type { DraftedManifest } from './draft.ts';

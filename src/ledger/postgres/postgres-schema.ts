@@ -3,7 +3,7 @@
  * ever added; each runs once, in one transaction with all that are missing, whoever comes first.
  */
 import type { ClientBase } from 'pg';
-import { LedgerError } from '../model/stack/ledger.ts';
+import { LedgerError } from '../../model/stack/ledger.ts';
 
 /** By version, from 1. `json` and not `jsonb`: what was written is read back to the letter. */
 const migrations: readonly string[] = [

@@ -5,17 +5,17 @@
  */
 import { readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { megabyte, readRegularText } from '../files/read-regular.ts';
-import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
-import { asideName } from './aside-name.ts';
-import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
+import { megabyte, readRegularText } from '../../files/read-regular.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
+import { asideName } from './set-aside-name.ts';
+import { type EndableStore, type Ends, noEnds } from '../endable-store.ts';
 import { followLinks } from './follow-links.ts';
-import { noLedger, parseLedger } from './ledger-text.ts';
-import { oneAtATime } from './one-at-a-time.ts';
-import { OwnWrites } from './own-writes.ts';
+import { noLedger, parseLedger } from '../ledger-text.ts';
+import { oneAtATime } from './exclusive-file.ts';
+import { OwnWrites } from '../own-writes.ts';
 import { replaceFile } from './replace-file.ts';
 import { stateFolderName } from './state-folder.ts';
-import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from './stored-json.ts';
+import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from '../stored-json.ts';
 
 /** @param file absolute path of the ledger; its directory is made when the first write needs it */
 export function localLedger(file: string, stack: string): EndableStore {

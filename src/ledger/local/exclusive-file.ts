@@ -6,7 +6,7 @@
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { WaitEnded } from '../model/stack/ledger.ts';
+import { WaitEnded } from '../../model/stack/ledger.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { makeFolder } from './state-folder.ts';
 

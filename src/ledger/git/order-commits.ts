@@ -3,9 +3,9 @@
  * tell, for it is shallow or older than the other commit, is asked of its remote, and the clone is left as it is.
  */
 import { posix } from 'node:path';
-import { type CommitOrder, type StackPaths, shortCommit } from '../model/stack/commit-order.ts';
-import { LedgerError } from '../model/stack/ledger.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
+import { type CommitOrder, type StackPaths, shortCommit } from '../../model/stack/commit-order.ts';
+import { LedgerError } from '../../model/stack/ledger.ts';
+import { maskAddresses } from '../../model/mask-addresses.ts';
 import { type BorrowedRepository, borrowRepository, fetchInto, type Wanted } from './borrowed-repository.ts';
 import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standingOf } from './commit-graph.ts';
 import { type GitPlace, runGit } from './git-command.ts';

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { untrackedFiles } from '../../src/ledger/untracked-files.ts';
-import { openScene } from './commit-scene.ts';
-import { git } from './git-remote.ts';
+import { untrackedFiles } from '../../../src/ledger/git/untracked-files.ts';
+import { openScene } from '../commit-scene.ts';
+import { git } from '../git-remote.ts';
 
 test('a file is tracked when it is in the index, in a submodule, or behind a link that is', async () => {
   const { author, commit } = openScene();

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { LedgerError } from '../model/stack/ledger.ts';
+import { LedgerError } from '../../model/stack/ledger.ts';
 import { type GitPlace, runGit } from './git-command.ts';
 
 /** Two commits, by their whole ids. */

@@ -6,7 +6,7 @@
 import { appendFile, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { LedgerError } from '../model/stack/ledger.ts';
+import { LedgerError } from '../../model/stack/ledger.ts';
 import { linesOf } from './commit-graph.ts';
 import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
 

@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile }
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { localLedger } from '../../src/ledger/local-file.ts';
-import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
-import { ledgerOf, record } from '../plan/toy-plan.ts';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { LedgerConflict, LedgerError } from '../../../src/model/stack/ledger.ts';
+import { ledgerOf, record } from '../../plan/toy-plan.ts';
 
 async function open() {
   const directory = await mkdtemp(join(tmpdir(), 'trueup-ledger-'));

@@ -11,14 +11,14 @@ import {
   LedgerError,
   type LedgerLock,
   WaitEnded,
-} from '../model/stack/ledger.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
-import { asideName } from './aside-name.ts';
-import { type EndableStore, type Ends, noEnds, unlessEnded } from './endable-store.ts';
-import { noLedger, parseLedger } from './ledger-text.ts';
-import { OwnWrites } from './own-writes.ts';
+} from '../../model/stack/ledger.ts';
+import { maskAddresses } from '../../model/mask-addresses.ts';
+import { asideName } from '../local/set-aside-name.ts';
+import { type EndableStore, type Ends, noEnds, unlessEnded } from '../endable-store.ts';
+import { noLedger, parseLedger } from '../ledger-text.ts';
+import { OwnWrites } from '../own-writes.ts';
 import { migrate, versionOf } from './postgres-schema.ts';
-import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
 
 /** @param url `postgres://…`, with its credentials; it is repeated in no message */
 export function postgresLedger(url: string, stack: string): EndableStore {

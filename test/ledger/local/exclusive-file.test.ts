@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { holderOf } from './other-holder.ts';
-import { oneAtATime } from '../../src/ledger/one-at-a-time.ts';
+import { holderOf } from '../other-holder.ts';
+import { oneAtATime } from '../../../src/ledger/local/exclusive-file.ts';
 
 function guardFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-guard-'));

@@ -2,14 +2,14 @@
  * Ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`: what a CI without any other storage has.
  * Every write is pushed with a lease on the state that it was made from; who loses the race looks again and decides anew.
  */
-import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
-import { asideName } from './aside-name.ts';
-import { type EndableStore, type Ends, noEnds } from './endable-store.ts';
+import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
+import { asideName } from '../local/set-aside-name.ts';
+import { type EndableStore, type Ends, noEnds } from '../endable-store.ts';
 import type { GitPlace } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
-import { noLedger, parseLedger } from './ledger-text.ts';
-import { OwnWrites } from './own-writes.ts';
-import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from './stored-json.ts';
+import { noLedger, parseLedger } from '../ledger-text.ts';
+import { OwnWrites } from '../own-writes.ts';
+import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
 
 /** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
 export function gitLedger(at: GitPlace, { remote, stack }: { remote: string; stack: string }): EndableStore {

@@ -1,9 +1,9 @@
 // What only a database can do wrong: rights, versions, connections that break.
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { postgresLedger } from '../../src/ledger/postgres.ts';
-import type { StackStore } from '../../src/model/stack/ledger.ts';
-import { entry, ledger, lock } from './kept-things.ts';
-import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { postgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
+import type { StackStore } from '../../../src/model/stack/ledger.ts';
+import { entry, ledger, lock } from '../kept-things.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
 
 const bin = findPostgres();
 

@@ -3,11 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { gitLedger } from '../../src/ledger/git-ref.ts';
-import { repositoryCommit } from '../../src/ledger/repository-commit.ts';
-import type { StackStore } from '../../src/model/stack/ledger.ts';
-import { git, makeRemote, stateOf } from './git-remote.ts';
-import { entry, ledger, lock } from './kept-things.ts';
+import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
+import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
+import type { StackStore } from '../../../src/model/stack/ledger.ts';
+import { git, makeRemote, stateOf } from '../git-remote.ts';
+import { entry, ledger, lock } from '../kept-things.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
   const store = gitLedger({ directory, env: process.env }, { remote, stack });

@@ -6,8 +6,8 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
-import { LedgerError } from '../model/stack/ledger.ts';
-import { unlessEnded } from './endable-store.ts';
+import { LedgerError } from '../../model/stack/ledger.ts';
+import { unlessEnded } from '../endable-store.ts';
 import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
 
 /** One state of the ref. */

@@ -4,8 +4,8 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
-import { LedgerError, WaitEnded } from '../model/stack/ledger.ts';
-import { maskAddresses } from '../model/mask-addresses.ts';
+import { LedgerError, WaitEnded } from '../../model/stack/ledger.ts';
+import { maskAddresses } from '../../model/mask-addresses.ts';
 
 export interface GitPlace {
   /** absolute, anywhere inside the repository */
