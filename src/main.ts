@@ -2,10 +2,10 @@
 /** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
 import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './cli/exit-codes.ts';
-import { hearOnce } from './cli/hear-once.ts';
-import type { Terminal } from './cli/question.ts';
-import { run } from './cli/run.ts';
-import type { Output, Outside } from './cli/world.ts';
+import { hearOnce } from './cli/stop/debounce-signal.ts';
+import type { Terminal } from './cli/terminal/question.ts';
+import { run } from './cli/command-line.ts';
+import type { Output, Outside } from './cli/cli-host.ts';
 import { kinds } from './kinds/index.ts';
 
 /** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (rule 46). */
@@ -73,11 +73,11 @@ const outside: Outside = {
   interactive: process.stdin.isTTY === true && process.stdout.isTTY === true,
   readStdin,
   confirm: async (question, stop) => {
-    const { askYes } = await import('./cli/question.ts');
+    const { askYes } = await import('./cli/terminal/question.ts');
     return askYes(question, terminal, stop);
   },
   ask: async (question, stop) => {
-    const { askLine } = await import('./cli/question.ts');
+    const { askLine } = await import('./cli/terminal/question.ts');
     return askLine(`${question}\n> `, terminal, stop);
   },
   onStop: (handler) => {

@@ -1,7 +1,7 @@
 /** A world for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
 import type { ExitCode } from '../src/cli/exit-codes.ts';
-import { run } from '../src/cli/run.ts';
-import type { World } from '../src/cli/world.ts';
+import { run } from '../src/cli/command-line.ts';
+import type { World } from '../src/cli/cli-host.ts';
 import { kinds } from '../src/kinds/index.ts';
 
 export interface Ran {

@@ -4,7 +4,7 @@
  */
 import { canonicalText, type Json } from '../model/json/json.ts';
 import type { Ledger, LedgerRecord, StackStore } from '../model/stack/ledger.ts';
-import type { World } from './world.ts';
+import type { World } from './cli-host.ts';
 
 export function guardedStore(store: StackStore, clean: World['clean']): StackStore {
   const guards: Pick<StackStore, 'write' | 'keepEntries'> = {

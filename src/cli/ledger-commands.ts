@@ -7,10 +7,10 @@ import {
   formatOption,
   stackHelp,
   timeoutOption,
-} from './command-line.ts';
+} from './command-options.ts';
 import type { ShowOptions } from './commands/history.ts';
 import type { UnlockOptions } from './commands/unlock.ts';
-import type { World } from './world.ts';
+import type { World } from './cli-host.ts';
 
 export function addUnlock(program: Command, world: World, { end, screenOf }: Ends): void {
   command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')

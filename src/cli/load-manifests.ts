@@ -1,7 +1,7 @@
 /** Manifests as this program knows them: its kinds, its dialects, standard input. */
 import { dialects } from '../http/dialects.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
-import type { World } from './world.ts';
+import type { World } from './cli-host.ts';
 
 export interface LoadOptions {
   /** what standard input brings is all of the stack, also where that has files of its own */

@@ -158,7 +158,7 @@ const brandedWords = new Set(
 const dialectTables = 'src/http/dialects.ts';
 
 /** Knows the jobs of several CIs by the variables that they set, one of them named like a part of a wire name. */
-const knownJobs = 'src/cli/identify-run.ts';
+const knownJobs = 'src/cli/run/identify-run.ts';
 
 /** In any case, as a word of its own or as a part of a compound name; but `hcp:` is a reserved prefix of tag keys. */
 function brandPattern(names: ReadonlySet<string>): RegExp {

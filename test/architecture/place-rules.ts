@@ -13,7 +13,7 @@ interface Home {
 const homes: readonly Home[] = [
   {
     what: 'src/server',
-    homes: ['src/server', 'src/cli/embedded.ts', 'src/cli/commands/serve.ts'],
+    homes: ['src/server', 'src/cli/run/embedded-service.ts', 'src/cli/commands/serve.ts'],
     because:
       'the wire is the only contract between the reconciler and the embedded service: it is started in these places and known nowhere else',
   },
@@ -66,7 +66,7 @@ const homes: readonly Home[] = [
   { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },
   {
     what: 'node:readline',
-    homes: ['src/cli/question.ts'],
+    homes: ['src/cli/terminal/question.ts'],
     because: 'only the process can ask a person, and only on a terminal',
   },
 ];

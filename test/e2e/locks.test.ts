@@ -2,7 +2,7 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identifyRun } from '../../src/cli/identify-run.ts';
+import { identifyRun } from '../../src/cli/run/identify-run.ts';
 import type { LedgerLock } from '../../src/model/stack/ledger.ts';
 import { trueup } from '../captured-world.ts';
 import { type Checkout, secrets } from './bench.ts';

@@ -5,7 +5,7 @@ import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'no
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { announce } from '../../src/cli/embedded.ts';
+import { announce } from '../../src/cli/run/embedded-service.ts';
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
 import { trueup } from '../captured-world.ts';
 import { TestClient } from '../server/serve-for-test.ts';

@@ -16,29 +16,34 @@ import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
 import { renderOutcomes, whatWasDone } from '../../report/terminal/outcomes-text.ts';
 import { renderResidue, withoutTold } from '../../report/terminal/unproved-text.ts';
-import { readIds, refuseIds } from '../acknowledge.ts';
-import { connectToWrite } from '../connect.ts';
-import { askConsent, passedGuards, refuseProblems } from '../consent.ts';
+import { readIds, refuseIds } from '../approval/acknowledge.ts';
+import { connectToWrite } from '../run/connect.ts';
+import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { bringAlong, isPending, type Locking } from '../former-ledger.ts';
-import { hearStops, type Stops, tellStop } from '../hear-stops.ts';
-import { freeLeftLock, holdLock, thenRelease } from '../hold-lock.ts';
-import { holdToApproval, refuseElsewhere } from '../hold-to-approval.ts';
-import { identifyRun } from '../identify-run.ts';
-import { forgetApproved, type HeadedApproval, keepApproved, withApproved } from '../keep-approved.ts';
-import { keepHistory } from '../keep-history.ts';
-import { ledgerHead } from '../ledger-head.ts';
-import { makePlan, makePlanToApply } from '../make-plan.ts';
-import { learnSecrets, refuseMissingSecrets } from '../missing-secrets.ts';
-import { isRefusal } from '../plan-file.ts';
-import { type Prepared as PreparedRun, prepareRun } from '../prepare-run.ts';
-import { openProgress } from '../progress.ts';
-import { type Asked, readApproval } from '../read-approval.ts';
-import { printError, printJson, printWarnings, type Screen } from '../screen.ts';
-import { readSecret, type SecretPlace, secretPlace } from '../secrets.ts';
-import { pathOfStack, stackWords } from '../stack-words.ts';
-import { unlessStopped } from '../unless-stopped.ts';
-import type { World } from '../world.ts';
+import { bringAlong, isPending, type Locking } from '../ledger/former-ledger.ts';
+import { hearStops, type Stops, tellStop } from '../stop/stop-signals.ts';
+import { freeLeftLock, holdLock, thenRelease } from '../ledger/hold-lock.ts';
+import { holdToApproval, refuseElsewhere } from '../approval/check-approval.ts';
+import { identifyRun } from '../run/identify-run.ts';
+import {
+  forgetApproved,
+  type HeadedApproval,
+  keepApproved,
+  withApproved,
+} from '../approval/store-approval.ts';
+import { keepHistory } from '../ledger/record-history.ts';
+import { ledgerHead } from '../ledger/ledger-head.ts';
+import { makePlan, makePlanToApply } from '../run/make-plan.ts';
+import { learnSecrets, refuseMissingSecrets } from '../run/missing-secrets.ts';
+import { isRefusal } from '../approval/plan-file.ts';
+import { type Prepared as PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { openProgress } from '../terminal/apply-progress.ts';
+import { type Asked, readApproval } from '../approval/read-approval.ts';
+import { printError, printJson, printWarnings, type Screen } from '../terminal/terminal.ts';
+import { readSecret, type SecretPlace, secretPlace } from '../run/read-secret.ts';
+import { pathOfStack, stackWords } from '../stack-argument.ts';
+import { unlessStopped } from '../stop/race-stop.ts';
+import type { World } from '../cli-host.ts';
 import { printPlan } from './plan.ts';
 
 export interface ApplyOptions {

@@ -3,9 +3,9 @@ import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { isRefusal, openPlanFile } from '../plan-file.ts';
-import { printError, printJson, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
+import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
+import { printError, printJson, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
 
 export async function diff(
   files: { readonly one: string; readonly other: string },

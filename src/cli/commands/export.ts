@@ -8,7 +8,7 @@ import type { Registry } from '../../model/kind/kind.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import { printable } from '../../report/format/printable.ts';
-import { type Connected, connectToRead } from '../connect.ts';
+import { type Connected, connectToRead } from '../run/connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type Checked, checkManifests } from '../export/check.ts';
 import { type DraftedManifest, draftManifests } from '../export/draft.ts';
@@ -22,13 +22,13 @@ import {
 } from '../export/files.ts';
 import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
-import { hearEnd, type Stops } from '../hear-stops.ts';
+import { hearEnd, type Stops } from '../stop/stop-signals.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { openLedger } from '../open-ledger.ts';
-import { beginRun, type RunTime } from '../run-time.ts';
-import { printDiagnostics, printError, type Screen } from '../screen.ts';
-import { unlessStopped } from '../unless-stopped.ts';
-import type { World } from '../world.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { beginRun, type RunTime } from '../run/run-time.ts';
+import { printDiagnostics, printError, type Screen } from '../terminal/terminal.ts';
+import { unlessStopped } from '../stop/race-stop.ts';
+import type { World } from '../cli-host.ts';
 
 export interface ExportOptions {
   /** a directory, or `-` for standard output */

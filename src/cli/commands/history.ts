@@ -4,10 +4,10 @@ import { renderEntryJson, renderHistoryJson } from '../../report/json/history-js
 import { renderEntry, renderHistory } from '../../report/terminal/history-text.ts';
 import { renderRevert } from '../../report/terminal/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { hearEnd } from '../hear-stops.ts';
-import { withStackLedger } from '../open-stack-ledger.ts';
-import { printError, printJson, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
+import { hearEnd } from '../stop/stop-signals.ts';
+import { withStackLedger } from '../ledger/open-stack-ledger.ts';
+import { printError, printJson, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
 
 interface Place {
   readonly world: World;

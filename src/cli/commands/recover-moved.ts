@@ -20,19 +20,19 @@ import {
   unknownPlace,
 } from '../../plan/ledger/moved-targets.ts';
 import { printable } from '../../report/format/printable.ts';
-import { connectToRead } from '../connect.ts';
-import { tellUnwritten } from '../consent.ts';
+import { connectToRead } from '../run/connect.ts';
+import { tellUnwritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { hearStops } from '../hear-stops.ts';
-import { holdLock, thenRelease } from '../hold-lock.ts';
-import { identifyRun } from '../identify-run.ts';
+import { hearStops } from '../stop/stop-signals.ts';
+import { holdLock, thenRelease } from '../ledger/hold-lock.ts';
+import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { readPlanInput } from '../make-plan.ts';
-import { openLedger } from '../open-ledger.ts';
-import { beginRun, type RunTime } from '../run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Screen } from '../screen.ts';
-import { unlessStopped } from '../unless-stopped.ts';
-import type { World } from '../world.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { beginRun, type RunTime } from '../run/run-time.ts';
+import { printDiagnostics, printError, printWarnings, type Screen } from '../terminal/terminal.ts';
+import { unlessStopped } from '../stop/race-stop.ts';
+import type { World } from '../cli-host.ts';
 import { askToWrite } from './recover.ts';
 
 interface Place {

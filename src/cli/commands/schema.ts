@@ -2,8 +2,8 @@
 import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { allSchemas } from '../all-schemas.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printError, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
+import { printError, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
 
 export function schema(name: string | undefined, world: World, screen: Screen): ExitCode {
   const schemas = allSchemas(world.kinds);

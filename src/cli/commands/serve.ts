@@ -8,11 +8,11 @@ import {
   readAnnounced,
   tellFailure,
   withdrawAnnounced,
-} from '../embedded.ts';
+} from '../run/embedded-service.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printError, type Screen } from '../screen.ts';
-import { readSeedFile } from '../seed-file.ts';
-import type { World } from '../world.ts';
+import { printError, type Screen } from '../terminal/terminal.ts';
+import { readSeedFile } from '../run/seed-file.ts';
+import type { World } from '../cli-host.ts';
 
 export interface ServeOptions {
   readonly port?: number;

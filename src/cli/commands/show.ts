@@ -1,9 +1,9 @@
 /** `trueup show plan.json`: a saved plan as `plan` printed it, or as JSON. Reads the file and nothing else. */
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { isRefusal, openPlanFile } from '../plan-file.ts';
-import { printError, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
+import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
+import { printError, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
 import { printPlan } from './plan.ts';
 
 export async function show(

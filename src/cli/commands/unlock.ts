@@ -6,13 +6,13 @@ import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { lockLines } from '../../report/terminal/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { hearStops } from '../hear-stops.ts';
-import { openLedger } from '../open-ledger.ts';
-import { withStackLedger } from '../open-stack-ledger.ts';
-import { raiseSerial } from '../raise-serial.ts';
-import type { RunTime } from '../run-time.ts';
-import { printError, type Screen } from '../screen.ts';
-import type { World } from '../world.ts';
+import { hearStops } from '../stop/stop-signals.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { withStackLedger } from '../ledger/open-stack-ledger.ts';
+import { raiseSerial } from '../ledger/raise-serial.ts';
+import type { RunTime } from '../run/run-time.ts';
+import { printError, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
 
 export interface UnlockOptions {
   readonly id: string;

@@ -3,7 +3,7 @@ import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { printDiagnostics, type Screen } from '../screen.ts';
+import { printDiagnostics, type Screen } from '../terminal/terminal.ts';
 
 export async function validate(
   path: string | undefined,

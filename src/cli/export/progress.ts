@@ -2,7 +2,7 @@
 import { counted } from '../../model/counted.ts';
 import type { Reader } from '../../model/wire.ts';
 import { printable } from '../../report/format/printable.ts';
-import type { Screen } from '../screen.ts';
+import type { Screen } from '../terminal/terminal.ts';
 
 export interface ReadProgress {
   /** Begins a part of one target's work: `("acme", "reading Workspace")`. */

@@ -6,7 +6,7 @@ import { type AddressText, formatAddress } from '../../model/resource/address.ts
 import { counted } from '../../model/counted.ts';
 import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import type { ConnectedTarget } from '../connect.ts';
+import type { ConnectedTarget } from '../run/connect.ts';
 import type { ReadProgress } from './progress.ts';
 import { type Filters, isOutside, matchesContent, matchesName, type Owners, ownerOf } from './select.ts';
 

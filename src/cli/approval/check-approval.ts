@@ -1,0 +1,157 @@
+/**
+ * Whether the plan that `apply` made afresh is what was approved, or what is left of it (rule 28). If it is not, how the
+ * two differ is told, and nothing is written.
+ */
+import { formatAddress } from '../../model/resource/address.ts';
+import type { MeantChange } from '../../model/plan/change.ts';
+import type { ApprovedPlan, Ledger } from '../../model/stack/ledger.ts';
+import type { Plan } from '../../model/plan/plan.ts';
+import type { PlanDifference } from '../../model/plan/plan-difference.ts';
+import { type Planning, planTarget, selectionOf } from '../../plan/build-plan.ts';
+import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
+import { atomsOf, digestOf, digestVersion } from '../../plan/approval/digest.ts';
+import { judgeApproval } from '../../plan/approval/judge-approval.ts';
+import { readAtoms } from '../../plan/approval/read-atoms.ts';
+import { isRedacted } from '../../plan/redacted-plan.ts';
+import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
+import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
+import { renderPlanJson } from '../../report/json/plan-json.ts';
+import { shellWord } from '../../report/format/shell-word.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import type { PlanRequest } from '../run/make-plan.ts';
+import type { Approval } from './read-approval.ts';
+import { printError, printJson, type Screen } from '../terminal/terminal.ts';
+
+/** Before anything is read: a plan of another stack, target or selection can never fit. */
+export function refuseElsewhere(
+  { given }: Approval,
+  { stack, resources: desired, isSelection }: Pick<PlanRequest, 'stack' | 'resources' | 'isSelection'>,
+  screen: Screen,
+): ExitCode | undefined {
+  if (given === undefined) return undefined;
+  const { changes, ...made } = given.plan;
+  const selection = selectionOf({ isSelection, desired });
+  const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
+  const difference = comparePlans({ ...made, changes }, here);
+  if (isSamePlan(difference)) return undefined;
+  showDifference(screen, difference, {
+    one: { name: given.file, digest: made.digest },
+    other: { name: stack.file, digest: '' },
+  });
+  printError(
+    screen,
+    `nothing was written: the plan "${given.file}" was made for ${elsewhere(difference, given.file)}`,
+  );
+  return exitCodes.stale;
+}
+
+/** The first thing that tells the place of a plan from this one; for whoever has mixed up two, how to mean the same. */
+function elsewhere({ stack, targets, selection }: PlanDifference, file: string): string {
+  if (stack !== undefined) return 'another stack';
+  if (targets.length > 0 || selection === undefined) return 'other targets than this stack has';
+  if (selection.one === undefined)
+    return 'the whole stack, and standard input brings a selection of it, unless "--complete" says otherwise';
+  if (selection.other !== undefined) return 'another selection of this stack';
+  return `a selection of this stack: pipe that in, with "trueup apply ${shellWord(file)} -"`;
+}
+
+/** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */
+export function holdToApproval(
+  planning: Planning,
+  approval: Approval,
+  { ledger, screen }: { readonly ledger: Ledger; readonly screen: Screen },
+): ApprovedPlan | ExitCode {
+  const { plan } = planning;
+  const changes = approvedChanges(planning.plan, approval, ledger);
+  if (changes === undefined) {
+    printJson(screen, (told) => renderPlanJson(plan, { told, clean: screen.world.clean }));
+    printError(screen, `nothing was written: ${unlike(plan, approval, ledger)}`);
+    return exitCodes.stale;
+  }
+  const judgement = judgeApproval(planning, {
+    digest: approval.digest,
+    changes,
+    isHere: approval.given !== undefined,
+  });
+  switch (judgement.is) {
+    case 'equal':
+      break;
+    case 'subset':
+      tellSubset(screen, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
+      break;
+    case 'elsewhere':
+      printError(
+        screen,
+        `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets, or for another selection of it`,
+      );
+      return exitCodes.stale;
+    case 'differs':
+      showDifference(screen, judgement.difference, {
+        one: { name: 'approved', digest: approval.digest },
+        other: { name: 'now', digest: plan.digest },
+      });
+      printError(
+        screen,
+        'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew',
+      );
+      return exitCodes.stale;
+  }
+  return {
+    version: digestVersion,
+    digest: approval.digest,
+    atoms: [...atomsOf(changes)].sort(),
+    createdAt: new Date().toISOString(),
+  };
+}
+
+function unlike({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
+  if (approved?.digest === approval.digest && approved.version !== digestVersion)
+    return `"${approval.digest}" was approved under an earlier trueup, whose digests meant less: plan again, and approve again "${digest}"`;
+  const both = `this plan has the digest "${digest}", and "${approval.digest}" was approved`;
+  return changes.length === 0
+    ? `${both}: nothing is left to do, and whether that is what was approved cannot be told from a digest`
+    : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review this plan and approve again, or apply the plan file that was approved to see how they differ`;
+}
+
+/** Undefined when nobody knows what the approved digest meant: then only the very same plan will do. */
+function approvedChanges(
+  plan: Plan,
+  { digest, given }: Approval,
+  { approved }: Ledger,
+): readonly MeantChange[] | undefined {
+  if (given !== undefined) return given.plan.changes;
+  if (plan.digest === digest) return plan.changes;
+  if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
+  const kept = readAtoms(approved.atoms);
+  // Without its secrets nobody can tell where it was approved either.
+  return isRedacted(kept) && digestOf({ ...plan, changes: kept }) !== digest ? undefined : kept;
+}
+
+function tellSubset(
+  screen: Screen,
+  about: { readonly approved: number; readonly done: readonly string[]; readonly plan: Plan },
+): void {
+  const { approved, done, plan } = about;
+  const output = screen.format === 'json' ? screen.world.stderr : screen.world.stdout;
+  const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} true already`;
+  const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
+  output.write(
+    `\nOf ${approved} approved ${approved === 1 ? 'change' : 'changes'}, ${areDone}; ${areLeft}\n`,
+  );
+}
+
+interface Names {
+  readonly one: { readonly name: string; readonly digest: string };
+  readonly other: { readonly name: string; readonly digest: string };
+}
+
+function showDifference(screen: Screen, difference: PlanDifference, { one, other }: Names): void {
+  const { world, paint, width } = screen;
+  if (screen.format === 'json') {
+    printJson(screen, (told) => renderPlanDifferenceJson(difference, { one, other }, told));
+    return;
+  }
+  const names = { one: one.name, other: other.name };
+  const layout = { paint, names, ...(width === undefined ? {} : { width }) };
+  world.stdout.write(`\n${renderPlanDifference(difference, layout)}\n`);
+}

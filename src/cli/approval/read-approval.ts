@@ -1,0 +1,56 @@
+/** What `apply` was told to carry out: a stack, and what somebody approved of it, by a plan file or by a digest. */
+import { exitCodes } from '../exit-codes.ts';
+import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type Refusal } from './plan-file.ts';
+
+/** What the command line names: at most one stack, and what was approved. */
+export interface Asked {
+  /** of the stack */
+  readonly path?: string;
+  readonly approval?: Approval;
+}
+
+export interface Approval {
+  readonly digest: string;
+  /** where it was given by a file */
+  readonly given?: PlanFile;
+}
+
+/**
+ * Tells plan file and stack apart, in whatever order they were given.
+ * @param digest of `--approve`, in lower case
+ */
+export async function readApproval(
+  paths: readonly string[],
+  digest: string | undefined,
+  cwd: string,
+): Promise<Asked | Refusal> {
+  const kinds = await Promise.all(
+    paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
+  );
+  const [plan, ...morePlans] = kinds.filter(({ isPlan }) => isPlan);
+  const [stack, ...moreStacks] = kinds.filter(({ isPlan }) => !isPlan);
+  if (morePlans.length > 0)
+    return mistake('apply takes one plan file; to see how two differ, use "trueup diff"');
+  if (moreStacks.length > 0) {
+    const all = paths.map((path) => `"${path}"`).join(' nor ');
+    return mistake(`apply takes one stack, and beside it a plan file: neither ${all} is a plan file`);
+  }
+  const path = stack === undefined ? {} : { path: stack.path };
+  if (plan === undefined) return { ...path, ...(digest === undefined ? {} : { approval: { digest } }) };
+  const given = await openPlanFile(plan.path, cwd);
+  if (isRefusal(given)) return given;
+  if (digest !== undefined && digest !== given.plan.digest) {
+    return stale(
+      `the plan "${given.file}" has the digest "${given.plan.digest}", and "${digest}" was approved: apply the plan that was approved, or approve this one`,
+    );
+  }
+  return { ...path, approval: { digest: given.plan.digest, given } };
+}
+
+function mistake(message: string): Refusal {
+  return { code: exitCodes.error, message };
+}
+
+function stale(message: string): Refusal {
+  return { code: exitCodes.stale, message };
+}

@@ -1,0 +1,68 @@
+/** What the commands of the command line have in common: how one is made, where its end is told, the help they share. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseDuration } from '../model/kind/duration.ts';
+import type { ExitCode } from './exit-codes.ts';
+import type { ColorChoice, Format, Screen } from './terminal/terminal.ts';
+
+export interface CommonOptions {
+  readonly format?: Format;
+  readonly color?: ColorChoice;
+}
+
+export interface Ends {
+  end(code: ExitCode): void;
+  screenOf(options: CommonOptions): Screen;
+}
+
+const here = '(default: trueup.yaml here or in a parent)';
+
+export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;
+
+/** For commands that look at no manifest, or that need them all. */
+export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
+
+/** For every command that takes manifests from standard input. */
+export function completeOption(): Option {
+  return new Option(
+    '--complete',
+    'with -: the input is the whole stack; what is not in it is no longer declared',
+  );
+}
+
+/** A command below `program`, with the options that every command takes. */
+export function command(program: Command, name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .addOption(
+      new Option('--color <when>', 'whether to use colours')
+        .choices(['auto', 'always', 'never'])
+        .default('auto'),
+    )
+    .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
+}
+
+/** For every command that asks a service or a ledger. */
+export function timeoutOption(): Option {
+  return new Option(
+    '--timeout <duration>',
+    'how long the run may take, its ledger included (default: what the stack says, or 1h)',
+  ).argParser((text) => {
+    const seconds = parseTimeout(text);
+    if (seconds === 0) throw new InvalidArgumentError('a run needs some time, such as 30m');
+    return seconds;
+  });
+}
+
+/** Seconds. */
+export function parseTimeout(text: string): number {
+  const seconds = text.trim() === '' ? undefined : parseDuration(text);
+  if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
+  return seconds;
+}
+
+export function formatOption(): Option {
+  return new Option('--format <format>', 'how the result is printed')
+    .choices(['text', 'json'])
+    .default('text');
+}

@@ -1,0 +1,48 @@
+/** For commands about the ledger alone: finds the stack and opens its store. Mistakes in manifests are none of theirs. */
+import type { StackStore } from '../../model/stack/ledger.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { loadManifests } from '../load-manifests.ts';
+import { openLedger } from './open-ledger.ts';
+import { printDiagnostics, type Screen } from '../terminal/terminal.ts';
+import type { Stops } from '../stop/stop-signals.ts';
+import { beginRun, type RunTime } from '../run/run-time.ts';
+import type { World } from '../cli-host.ts';
+
+export interface StackLedger {
+  readonly stack: Stack;
+  readonly store: StackStore;
+  readonly time: RunTime;
+}
+
+export interface StackLedgerOptions {
+  readonly world: World;
+  readonly screen: Screen;
+  /** seconds that the run may take, in place of what the stack says */
+  readonly timeout?: number | undefined;
+  readonly stops: Omit<Stops, 'cut'>;
+}
+
+/** The exit code of what is done with the ledger; without a valid stack another one, and everything has been told then. */
+export async function withStackLedger(
+  path: string | undefined,
+  { world, screen, timeout, stops }: StackLedgerOptions,
+  work: (opened: StackLedger) => Promise<ExitCode>,
+): Promise<ExitCode> {
+  const { stack, diagnostics } = await loadManifests(path, world, { timeout });
+  if (stack === undefined) {
+    stops.forget();
+    printDiagnostics(screen, diagnostics);
+    return exitCodeOf(diagnostics) || exitCodes.error;
+  }
+  const time = beginRun(stack.timeout, stops);
+  let store: StackStore | undefined;
+  try {
+    store = await openLedger(stack, world, time);
+    return await work({ stack, store, time });
+  } finally {
+    await store?.close();
+    time.deadline.clear();
+    stops.forget();
+  }
+}

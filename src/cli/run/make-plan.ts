@@ -1,0 +1,104 @@
+/** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
+import type { CommitOrder } from '../../model/stack/commit-order.ts';
+import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import type { Ledger } from '../../model/stack/ledger.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { buildPlan, type PlanInput, type Planning } from '../../plan/build-plan.ts';
+import { findLeaving } from '../../plan/ownership/planned-deletions.ts';
+import {
+  type Displaced,
+  displacedProblems,
+  movedProblem,
+  movedTargets,
+} from '../../plan/ledger/moved-targets.ts';
+import type { SceneInput } from '../../plan/context/plan-context.ts';
+import { readLive, type TargetReading } from '../../services/read-live.ts';
+import type { Connected } from './connect.ts';
+
+export interface PlanRequest {
+  readonly stack: Stack;
+  readonly kinds: Registry;
+  readonly resources: readonly DesiredResource[];
+  readonly files: number;
+  readonly documents: number;
+  readonly manifestsComplete: boolean;
+  readonly isSelection: boolean;
+  readonly ledger: Ledger;
+  readonly begunCreations?: SceneInput['begunCreations'];
+  readonly former?: SceneInput['former'];
+  readonly connected: Connected;
+  /** found out while the targets are read */
+  readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
+}
+
+export async function makePlan(request: PlanRequest): Promise<Planning> {
+  return buildPlan(await readPlanInput(request));
+}
+
+/**
+ * The plan that apply acts on. It is made with the token that would be refused, so what a plan only notes forbids it
+ * (rule 30).
+ */
+export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
+  const planning = await makePlan(request);
+  const { plan, refusals } = planning;
+  return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
+}
+
+/** All that a plan is made from. */
+export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
+  const { stack, kinds, resources, ledger, connected } = request;
+  const before = connected.targets.map(({ connection }) => connection.requests());
+  const moved = new Map(
+    movedTargets(ledger, stack.targets).map((one) => [one.target.name, movedProblem(one)] as const),
+  );
+  const sessions = connected.targets
+    .filter(({ target }) => !moved.has(target.name))
+    .map((target) => target.openSession());
+  const { manifestsComplete, isSelection } = request;
+  const scene = {
+    stack,
+    kinds,
+    desired: resources,
+    ledger,
+    manifestsComplete,
+    isSelection,
+    ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
+    ...(request.former === undefined ? {} : { former: request.former }),
+  };
+  const readings = await readLive({
+    ...scene,
+    sessions,
+    leaving: ({ target, dialect }, found) =>
+      findLeaving({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
+  });
+  const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
+  return {
+    ...scene,
+    commitOrder: await request.commitOrder,
+    files: request.files,
+    documents: request.documents,
+    targets: connected.targets.map(({ target, dialect, connection }, index) => ({
+      target,
+      dialect,
+      ...believed(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
+      requests: connection.requests() - (before[index] ?? 0),
+    })),
+  };
+}
+
+/** What was read of a target that is not the one that the ledger knows is compared with nothing. */
+function believed(reading: TargetReading | undefined, unread: Diagnostic | undefined): TargetReading {
+  if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
+  return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
+}
+
+function displacedIn(readings: ReadonlyMap<string, TargetReading>): Displaced {
+  const found = [...readings].map(([name, { sets }]) => {
+    const elsewhere = [...sets.values()].flatMap((set) => [...(set.elsewhere?.values() ?? [])]);
+    return [name, elsewhere] as const;
+  });
+  return new Map(found.filter(([, elsewhere]) => elsewhere.length > 0));
+}

@@ -1,0 +1,222 @@
+/**
+ * What `plan` and `apply` do before they differ: manifests, lock, ledger, connections. Stops with an exit code when it
+ * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between; the commit of
+ * the manifests is asked before, for what is checked out may change while a lock is waited for.
+ */
+import { relative } from 'node:path';
+import type { ReaderConnection } from '../../http/open-target.ts';
+import { orderCommits } from '../../ledger/git/order-commits.ts';
+import type { GitPlace } from '../../ledger/git/git-command.ts';
+import {
+  type NoCommit,
+  type RepositoryCommit,
+  repositoryCommit,
+} from '../../ledger/git/repository-commit.ts';
+import { untrackedFiles } from '../../ledger/git/untracked-files.ts';
+import { findRepository } from '../../manifest/files/find-repository.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import { slashes } from '../../manifest/files/list-files.ts';
+import { matchStackFiles } from '../../manifest/files/match-files.ts';
+import type { Manifests } from '../../manifest/read-manifests.ts';
+import type { CommitOrder } from '../../model/stack/commit-order.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { Ledger, StackStore } from '../../model/stack/ledger.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { takeOver } from '../../plan/ledger/take-over-stack.ts';
+import { begunCreations } from '../ledger/begun-creations.ts';
+import type { Connected } from './connect.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import {
+  type FormerLedger,
+  type FormerPlace,
+  isPending,
+  type Locking,
+  openFormerLedger,
+  refuseClosed,
+} from '../ledger/former-ledger.ts';
+import type { Stops } from '../stop/stop-signals.ts';
+import type { HeldLock } from '../ledger/hold-lock.ts';
+import type { RunOver } from '../ledger/ledger-waits.ts';
+import { type LoadOptions, loadManifests } from '../load-manifests.ts';
+import type { PlanRequest } from './make-plan.ts';
+import { openLedger } from '../ledger/open-ledger.ts';
+import { beginRun, type RunTime } from './run-time.ts';
+import { printDiagnostics, printError, printWarnings, type Screen } from '../terminal/terminal.ts';
+import type { World } from '../cli-host.ts';
+
+export interface Prepared<C extends ReaderConnection> {
+  readonly request: PlanRequest;
+  readonly connected: Connected<C>;
+  readonly ledger: Ledger;
+  /** the commit of the manifests */
+  readonly from: RepositoryCommit | NoCommit;
+  readonly store: StackStore;
+  /** for a stack that goes on under another name: its records are in `ledger` already */
+  readonly former?: FormerLedger | undefined;
+  /** when one was taken */
+  readonly held: HeldLock | undefined;
+  /** Ends the connections, gives the lock back, closes the store. @returns false when a lock was this run's no more */
+  close(): Promise<boolean>;
+}
+
+export interface Preparation<C extends ReaderConnection> extends LoadOptions {
+  connect(stack: Stack, world: World, time: RunTime): Promise<Connected<C>>;
+  /** what ends the run before its end */
+  readonly stops: RunOver & Pick<Stops, 'endWith'>;
+  /** for who is going to write */
+  readonly lock?: Locking | undefined;
+}
+
+/** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
+export async function prepareRun<C extends ReaderConnection>(
+  path: string | undefined,
+  { world, screen }: { world: World; screen: Screen },
+  { connect, stops, lock, ...options }: Preparation<C>,
+): Promise<Prepared<C> | ExitCode> {
+  const manifests = await loadManifests(path, world, options);
+  const { stack, diagnostics } = manifests;
+  if (stack === undefined || hasErrors(diagnostics)) {
+    printDiagnostics(screen, diagnostics);
+    return exitCodeOf(diagnostics);
+  }
+  printWarnings(screen, diagnostics);
+  const time = beginRun(stack.timeout, stops);
+  const store = await openLedger(stack, world, time);
+  const opened: Opened<C> = { store, time, closing: new AbortController() };
+  const close = () => closeAll(opened);
+  try {
+    const [from, untracked] = await askGit(manifests, stack, { env: world.env, signal: time.over });
+    const held = await lockUnlessClosed(store, { stack, screen, time, lock });
+    if (typeof held === 'number') {
+      await close();
+      return held;
+    }
+    opened.held = held;
+    const evidence = await readEvidence(opened, manifests, { stack, world, screen, time, lock });
+    if (typeof evidence === 'number') {
+      await close();
+      return evidence;
+    }
+    const { ledger } = evidence;
+    opened.commitOrder = orderOf(ledger, from, {
+      stack,
+      piped: path === standardInput,
+      untracked,
+      env: world.env,
+      signal: AbortSignal.any([opened.closing.signal, time.over]),
+    });
+    const connected = await connect(stack, world, time);
+    opened.connected = connected;
+    const request = {
+      stack,
+      kinds: world.kinds,
+      resources: manifests.resources,
+      files: manifests.files,
+      documents: manifests.documents,
+      manifestsComplete: manifests.complete,
+      ...evidence,
+      isSelection: manifests.isSelection,
+      connected,
+      commitOrder: opened.commitOrder,
+    };
+    return { request, connected, ledger, from, store, held, former: opened.former, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** A closed ledger answers before its lock is asked for: nobody has to wait for what nobody may write. @throws LedgerError */
+async function lockUnlessClosed(
+  store: StackStore,
+  { stack, screen, time, lock }: Omit<FormerPlace, 'world'> & { readonly stack: Stack },
+): Promise<HeldLock | ExitCode | undefined> {
+  if (lock === undefined) return undefined;
+  return refuseClosed(await store.read(), stack, screen) ?? lock.take(stack, store, time);
+}
+
+type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
+
+/** What the stores know, of the former name's too; an exit code, told, when that forbids any plan. @throws LedgerError */
+async function readEvidence<C extends ReaderConnection>(
+  opened: Opened<C>,
+  { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
+  { stack, ...place }: FormerPlace & { readonly stack: Stack },
+): Promise<Evidence | ExitCode> {
+  const own = await opened.store.read();
+  const former = refuseClosed(own, stack, place.screen) ?? (await openFormerLedger(stack, place));
+  if (typeof former === 'number') return former;
+  opened.former = former;
+  if (former !== undefined && isSelection && isPending(former)) {
+    printError(
+      place.screen,
+      `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
+    );
+    return exitCodes.error;
+  }
+  const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
+  const { kinds } = place.world;
+  const begun = await begunCreations(opened.store, { stack, kinds, resources, ledger: taken.ledger });
+  return { ...taken, begunCreations: begun };
+}
+
+/** The commit that is checked out, and the manifests that are not of it nor of any other. */
+async function askGit(
+  { paths }: Manifests,
+  { directory }: Stack,
+  about: Pick<GitPlace, 'env' | 'signal'>,
+): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
+  // Two processes less where there is nothing to ask.
+  if (!(await findRepository(directory)).isGit) return [noRepository, []];
+  const at = { directory, ...about };
+  const files = paths.map((path) => slashes(relative(directory, path)));
+  return Promise.all([repositoryCommit(at), untrackedFiles(at, files)]);
+}
+
+const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
+
+interface Asking {
+  readonly stack: Stack;
+  readonly piped: boolean;
+  readonly untracked: readonly string[];
+  readonly env: World['env'];
+  readonly signal: AbortSignal;
+}
+
+/** Never rejects. Without a commit that was applied there is nothing to ask. */
+async function orderOf(
+  { commit }: Ledger,
+  ours: RepositoryCommit | NoCommit,
+  { stack, piped, untracked, env, signal }: Asking,
+): Promise<CommitOrder | undefined> {
+  if (commit === undefined) return undefined;
+  const at = { directory: stack.directory, env, signal };
+  // Nobody knows which files a manifest is made from that git does not track: it is as if it were piped.
+  const files = matchStackFiles(stack, piped || untracked.length > 0);
+  return orderCommits({ at, applied: commit.id, ours, files, untracked });
+}
+
+interface Opened<C extends ReaderConnection> {
+  readonly store: StackStore;
+  readonly time: RunTime;
+  readonly closing: AbortController;
+  commitOrder?: Promise<CommitOrder | undefined>;
+  held?: HeldLock | undefined;
+  former?: FormerLedger | undefined;
+  connected?: Connected<C>;
+}
+
+async function closeAll<C extends ReaderConnection>(opened: Opened<C>): Promise<boolean> {
+  const { store, time, closing, commitOrder, held, former, connected } = opened;
+  try {
+    closing.abort();
+    await commitOrder;
+    await connected?.close();
+    const formers = (await former?.close()) ?? true;
+    const ours = (await held?.release()) ?? true;
+    return formers && ours;
+  } finally {
+    time.deadline.clear();
+    await store.close();
+  }
+}

@@ -1,0 +1,92 @@
+/** What the history proves of applies that never ended. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { begunCreations } from '../../../src/cli/ledger/begun-creations.ts';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/stack/ledger.ts';
+import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
+import { toys } from '../../plan/toy-kind.ts';
+import { at, desired, ledgerOf, record, stack, target } from '../../plan/toy-plan.ts';
+
+const here = formatIdentity(identityOf(target));
+const front = at('Door', 'front');
+
+const entry = (
+  id: string,
+  { targets = { acme: here }, ...about }: Partial<HistoryEntry> = {},
+): HistoryEntry => ({
+  version: 1,
+  id,
+  stack: 'mine',
+  run: { id: 'run', who: 'ann', where: 'here' },
+  began: '2026-11-20T11:42:00.000Z',
+  digest: 'd',
+  targets,
+  changes: [{ address: 'Door/acme/front', action: 'create', reason: 'declared, not live', fields: [] }],
+  ...about,
+});
+
+/** An apply that has ended, with this outcome of what it was creating. */
+const ended = (outcome: Partial<HistoryChange>): Partial<HistoryEntry> => ({
+  ended: 'now',
+  changes: entry('').changes.map((change) => ({ ...change, ...outcome })),
+});
+const lost = ended({ outcome: 'unknown' });
+const doubted = ended({ outcome: 'failed', inDoubt: true });
+const unrecorded = { ...ended({ outcome: 'applied' }), unrecorded: true } as const;
+const refused = ended({ outcome: 'failed' });
+
+async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> = {}): Promise<string[]> {
+  const directory = await mkdtemp(join(tmpdir(), 'trueup-begun-'));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const store = localLedger(join(directory, 'mine.ledger.json'), 'mine');
+  await store.keepEntries(entries);
+  const known = { ...ledgerOf({}), ...ledger };
+  return [
+    ...(await begunCreations(store, { stack, kinds: toys, resources: [desired(front)], ledger: known })),
+  ];
+}
+
+describe('a creation counts as begun', () => {
+  test.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
+    ['when the last apply never ended', [entry('1')], {}, ['Door/acme/front']],
+    ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Door/acme/front']],
+    ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
+    ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Door/acme/front']],
+    ['when its answer was no refusal', [entry('1', doubted)], {}, ['Door/acme/front']],
+    ['not when it was refused', [entry('1', refused)], {}, []],
+    ['not when one has ended since', [entry('1', lost), entry('2', { changes: [], ended: 'now' })], {}, []],
+    ['when it was made, and its ledger not written', [entry('1', unrecorded)], {}, ['Door/acme/front']],
+    [
+      'when none of the last ledgers was',
+      [entry('1', unrecorded), entry('2', unrecorded)],
+      {},
+      ['Door/acme/front'],
+    ],
+    [
+      'not when it was refused, and its ledger not written',
+      [entry('1', { ...unrecorded, ...refused })],
+      {},
+      [],
+    ],
+    ['not when a ledger was written since', [entry('1', unrecorded), entry('2', refused)], {}, []],
+    ['not when that is settled', [entry('1', { ...lost, settled: 'now' })], {}, []],
+    ['not when another stack began it', [entry('1', { stack: 'yours' })], {}, []],
+    ['not when its target was another place then', [entry('1', { targets: { acme: 'elsewhere' } })], {}, []],
+    ['not when nobody kept where its target was', [entry('1', { targets: {} })], {}, []],
+    ['not when a later apply has settled it', [entry('1', { settled: 'now' })], {}, []],
+    ['not when a later one is settled', [entry('1'), entry('2', { changes: [], settled: 'now' })], {}, []],
+    ['not when the ledger is lost', [entry('1')], { known: false }, []],
+    [
+      'not when the ledger knows everything that is declared',
+      [entry('1')],
+      { records: new Map([['Door/acme/front', record()]]) },
+      [],
+    ],
+  ])('%s', async (_, entries, ledger, expected) => {
+    expect(await begun(entries, ledger)).toEqual(expected);
+  });
+});
