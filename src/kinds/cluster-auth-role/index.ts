@@ -4,7 +4,7 @@ import type { Kind } from '../../model/kind/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields } from './fields.ts';
-import { foldPolicies } from './fold-policies.ts';
+import { foldPolicies } from './upgrade-policies.ts';
 import { names } from './names.ts';
 import { prepare } from './prepare.ts';
 import { doubtGone, read, readOne } from './read.ts';

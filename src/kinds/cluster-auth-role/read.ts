@@ -21,7 +21,7 @@ import {
   type MountType,
   whyConfigProvesNothing,
 } from '../../services/cluster-auth/prove-mount.ts';
-import { notGone } from './gone-since.ts';
+import { notGone } from './confirm-gone.ts';
 import { listRoles } from './list-roles.ts';
 import { liveFieldNames, readRole } from './live-role.ts';
 import { names } from './names.ts';

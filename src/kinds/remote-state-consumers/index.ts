@@ -13,7 +13,7 @@ import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
 import { remains } from './remains.ts';
 import { remoteStateConsumersSpec } from './schema.ts';
-import { marks, withdraw } from './withdraw.ts';
+import { marks, withdraw } from './revoke.ts';
 
 export const remoteStateConsumers: Kind = {
   name: 'RemoteStateConsumers',

@@ -1,9 +1,9 @@
 /** The requests that carry out a change of a workspace. Pure. */
 import type { Change } from '../../model/plan/change.ts';
 import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { createCalls } from './create-calls.ts';
-import { deleteCalls, releaseCalls } from './remove-calls.ts';
-import { updateCalls } from './update-calls.ts';
+import { createCalls } from './calls/create-calls.ts';
+import { deleteCalls, releaseCalls } from './calls/remove-calls.ts';
+import { updateCalls } from './calls/update-calls.ts';
 
 export function calls(change: Change, context: CallContext): PlannedCalls {
   switch (change.action) {

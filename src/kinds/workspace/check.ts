@@ -2,8 +2,8 @@
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { Finding } from '../../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
-import { checkExecution } from './check-execution.ts';
-import { checkTriggers } from './check-triggers.ts';
+import { checkExecution } from './check/check-execution.ts';
+import { checkTriggers } from './check/check-triggers.ts';
 
 export function check({ spec }: DesiredResource): readonly Finding[] {
   return [

@@ -9,9 +9,9 @@ import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
-import { prepareAssessments } from './prepare-assessments.ts';
-import { prepareAutoDestroy } from './prepare-auto-destroy.ts';
-import { prepareTriggers } from './prepare-triggers.ts';
+import { prepareAssessments } from './prepare/prepare-assessments.ts';
+import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
+import { prepareTriggers } from './prepare/prepare-triggers.ts';
 
 export function prepare(meeting: Meeting): Prepared {
   const { desired, live } = meeting;

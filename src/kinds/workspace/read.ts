@@ -18,9 +18,9 @@ import {
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
-import { foreseeCreations } from './foresee-creations.ts';
+import { foreseeCreations } from './predict-creations.ts';
 import { liveWorkspace } from './live-workspace.ts';
-import { wantsNone } from './prepare-assessments.ts';
+import { wantsNone } from './prepare/prepare-assessments.ts';
 import { readRetention } from './retention.ts';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */

@@ -3,10 +3,10 @@
  * its project's. What follows from something else is no difference, and what the service takes from nobody is said and
  * not sent (wire/workspaces 1.5.19, 2.1).
  */
-import type { Json } from '../../model/json/json.ts';
-import type { Meeting } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
-import { fields } from './fields.ts';
+import type { Json } from '../../../model/json/json.ts';
+import type { Meeting } from '../../../model/kind/kind.ts';
+import type { LiveResource } from '../../../model/resource/resource.ts';
+import { fields } from '../fields.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const time = 'autoDestroyAt';

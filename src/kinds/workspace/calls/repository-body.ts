@@ -1,7 +1,7 @@
 /** `vcs-repo` on the wire. A connection is never sent as null or "": that is taken for a broken id (wire/workspaces 2.1). */
-import { kebabCase } from '../../model/kind/field-names.ts';
-import type { Json, JsonObject } from '../../model/json/json.ts';
-import type { Dialect } from '../../model/stack/target.ts';
+import { kebabCase } from '../../../model/kind/field-names.ts';
+import type { Json, JsonObject } from '../../../model/json/json.ts';
+import type { Dialect } from '../../../model/stack/target.ts';
 
 const connections = ['oauthTokenId', 'vcsAppInstallationId'];
 

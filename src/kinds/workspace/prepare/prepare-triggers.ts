@@ -3,12 +3,12 @@
  * the manifest leaves out of these follows from what it says, as the service will have it; what is live and contradicts it
  * is told before anything is sent.
  */
-import { formatAddress } from '../../model/resource/address.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
-import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
-import type { Meeting } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import { triggerLists } from './attributes.ts';
+import { formatAddress } from '../../../model/resource/address.ts';
+import type { Diagnostic } from '../../../model/diagnostic.ts';
+import { isJsonObject, type Json, sameJson } from '../../../model/json/json.ts';
+import type { Meeting } from '../../../model/kind/kind.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
+import { triggerLists } from '../attributes.ts';
 
 export interface PreparedTriggers {
   readonly desired: Spec;

@@ -10,8 +10,8 @@ import type { LiveSet, Session, Wanted } from '../../model/kind/kind.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { projectDuration } from '../../services/workspaces/read-project.ts';
 import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
-import { assessmentsStay } from './prepare-assessments.ts';
-import { projectSays } from './prepare-auto-destroy.ts';
+import { assessmentsStay } from './prepare/prepare-assessments.ts';
+import { projectSays } from './prepare/prepare-auto-destroy.ts';
 
 /** What there is to say of each declared workspace that is not among `live`. */
 export async function foreseeCreations(

@@ -1,7 +1,7 @@
 /** What starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
-import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
-import type { Finding } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import { isJsonObject, type Json, type Path } from '../../../model/json/json.ts';
+import type { Finding } from '../../../model/kind/kind.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
 
 interface Trigger {
   readonly path: Path;

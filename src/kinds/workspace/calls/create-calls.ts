@@ -2,21 +2,21 @@
  * Creating a workspace: one POST with claim, birth mark and the tags of the peer document, so that no instant exists in
  * which a workspace of ours is unclaimed (rule 20); then what only an existing workspace takes, the lock last.
  */
-import { type Address, formatAddress } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import { birthMark, formatClaim } from '../../model/resource/claim.ts';
-import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
-import type { CallContext } from '../../model/kind/kind.ts';
-import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
+import { type Address, formatAddress } from '../../../model/resource/address.ts';
+import type { Call } from '../../../model/plan/call.ts';
+import type { Change } from '../../../model/plan/change.ts';
+import { birthMark, formatClaim } from '../../../model/resource/claim.ts';
+import { isJsonObject, type JsonObject } from '../../../model/json/json.ts';
+import type { CallContext } from '../../../model/kind/kind.ts';
+import { asTags, type Tags } from '../../../services/workspaces/bound-tags.ts';
 import {
   flatTagList,
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../services/workspaces/workspace-body.ts';
-import { callId, callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
+} from '../../../services/workspaces/workspace-body.ts';
+import { callId, callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { changedFields } from './changed-fields.ts';
 import { bearsFlatTags, neighbourCalls, textsOf } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';

@@ -2,10 +2,10 @@
  * Health assessments under an organization that enforces them: what the workspace itself says does not show then, so
  * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (wire/workspaces 5.4).
  */
-import type { Json } from '../../model/json/json.ts';
-import type { Meeting } from '../../model/kind/kind.ts';
-import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import type { Json } from '../../../model/json/json.ts';
+import type { Meeting } from '../../../model/kind/kind.ts';
+import type { LedgerRecord } from '../../../model/stack/ledger.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const name = 'assessmentsEnabled';

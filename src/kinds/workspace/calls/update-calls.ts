@@ -2,21 +2,21 @@
  * Updating a workspace: one sparse PATCH of what changes, and the calls of what has endpoints of its own. The claim
  * rides in the PATCH, beside all other direct tags, unless the service can add a tag without replacing the rest.
  */
-import type { Address } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import type { Change } from '../../model/plan/change.ts';
-import type { JsonObject } from '../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { asTags } from '../../services/workspaces/bound-tags.ts';
+import type { Address } from '../../../model/resource/address.ts';
+import type { Call } from '../../../model/plan/call.ts';
+import type { Change } from '../../../model/plan/change.ts';
+import type { JsonObject } from '../../../model/json/json.ts';
+import type { CallContext, PlannedCalls } from '../../../model/kind/kind.ts';
+import { asTags } from '../../../services/workspaces/bound-tags.ts';
 import {
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
-} from '../../services/workspaces/workspace-body.ts';
-import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
+} from '../../../services/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { type ChangedFields, changedFields } from './changed-fields.ts';
-import { lockFacts } from './lock.ts';
+import { lockFacts } from '../lock.ts';
 import { neighbourCalls } from './neighbour-calls.ts';
 import { updateAttributes } from './settings-body.ts';
 

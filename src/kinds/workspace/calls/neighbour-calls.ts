@@ -1,12 +1,12 @@
 /** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
-import type { Address } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { CallContext } from '../../model/kind/kind.ts';
-import { flatTagList, workspaceBody } from '../../services/workspaces/workspace-body.ts';
-import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
+import type { Address } from '../../../model/resource/address.ts';
+import type { Call } from '../../../model/plan/call.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
+import type { CallContext } from '../../../model/kind/kind.ts';
+import { flatTagList, workspaceBody } from '../../../services/workspaces/workspace-body.ts';
+import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
-import { retentionBody } from './retention.ts';
+import { retentionBody } from '../retention.ts';
 
 /** For those of these fields that change; on a new workspace a field that shall be empty needs no call. */
 export function neighbourCalls(address: Address, changed: ChangedFields, context: CallContext): Call[] {

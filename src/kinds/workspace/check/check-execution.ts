@@ -1,7 +1,7 @@
 /** Where runs execute: mode, pool, what is inherited, and the deprecated `operations` are one decision said in four fields. */
-import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Finding } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import { isJsonObject, type Json } from '../../../model/json/json.ts';
+import type { Finding } from '../../../model/kind/kind.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
 
 type Told = Omit<Finding, 'severity'>;
 

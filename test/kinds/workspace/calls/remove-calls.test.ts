@@ -6,7 +6,7 @@ import {
   lineOf,
   planFor,
   type Situation,
-} from '../../support/services/workspaces/plan-organization.ts';
+} from '../../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 

@@ -1,6 +1,6 @@
 /** The field changes of a workspace by top-level field, as the values to send. */
-import type { FieldChange } from '../../model/kind/field.ts';
-import type { Json, JsonObject } from '../../model/json/json.ts';
+import type { FieldChange } from '../../../model/kind/field.ts';
+import type { Json, JsonObject } from '../../../model/json/json.ts';
 
 export interface ChangedField {
   /** the whole value that the field shall have; undefined when only members of it change */

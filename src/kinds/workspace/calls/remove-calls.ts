@@ -2,11 +2,11 @@
  * Letting a workspace go. A delete is the service's own safe delete, which looks at managed resources once more; only a
  * tombstone that says `force` gets past that. A lock of ours is taken off first, never one of anyone else (rule 18).
  */
-import type { Address } from '../../model/resource/address.ts';
-import type { Call } from '../../model/plan/call.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
-import { callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
-import { foreignLockNotes, holdsLock, lockFacts } from './lock.ts';
+import type { Address } from '../../../model/resource/address.ts';
+import type { Call } from '../../../model/plan/call.ts';
+import type { CallContext, PlannedCalls } from '../../../model/kind/kind.ts';
+import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
+import { foreignLockNotes, holdsLock, lockFacts } from '../lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
 import { claimedTags, patchCall } from './update-calls.ts';
 

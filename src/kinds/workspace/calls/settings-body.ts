@@ -2,11 +2,11 @@
  * The attributes of a create and of an update. An update holds what changes and nothing else, but for settings that the
  * service would draw wrong conclusions about if they came alone.
  */
-import { kebabCase } from '../../model/kind/field-names.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
-import type { Dialect } from '../../model/stack/target.ts';
-import { clearedTexts, plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
+import { kebabCase } from '../../../model/kind/field-names.ts';
+import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
+import type { Dialect } from '../../../model/stack/target.ts';
+import { clearedTexts, plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
 import type { ChangedFields } from './changed-fields.ts';
 import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
 

@@ -1,5 +1,5 @@
 /** What of a live workspace is compared with another value than was answered, because its own is hidden; and what to say of it. */
-import type { Spec } from '../../model/resource/resource.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
 
 export interface PreparedLive {
   /** by field; takes the place of what was answered */
