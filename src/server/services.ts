@@ -3,7 +3,7 @@
 // between two servers in one process.
 
 import { type AuditEvent, recordEvent } from './audit-trails/record-event.ts';
-import type { Database } from './database.ts';
+import type { Database } from './data-file/database.ts';
 import { authenticateServiceToken, type ServiceIdentity } from './identity/service-identity.ts';
 
 export interface Services {

@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import { type FastifyInstance, fastify } from 'fastify';
 
 import { registerClusterAuth } from './cluster-auth/routes.ts';
-import { Database } from './database.ts';
+import { Database } from './data-file/database.ts';
 import { sendError, serveApi } from './json-api/api-scope.ts';
 import { ApiError } from './json-api/errors.ts';
 import { acceptListVerb } from './list-verb.ts';
@@ -16,7 +16,7 @@ import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed.ts';
 import { createServices, type Services } from './services.ts';
-import { serveProof } from './serving-proof.ts';
+import { serveProof } from './data-file/serving-proof.ts';
 import { WORKSPACE_ENDPOINTS } from './workspaces/endpoints.ts';
 
 /** One answered request, for those who count or log them. `route` is the pattern that matched, or the bare path. */

@@ -27,7 +27,7 @@ const homes: readonly Home[] = [
     // It silences one warning while a module of Node loads, which nothing but the process itself can do.
     // The other one ends the processes that it has started, with those that they have started.
     homes: [
-      ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
+      ...['src/cli', 'src/main.ts', 'src/server/data-file/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
       'src/ledger/git/git-command.ts',
     ],
     because: 'what the process knows reaches the program as the world that main.ts makes',
@@ -110,7 +110,12 @@ const words: readonly Word[] = [
     pattern: /(?<![\w.-])process\s*(?:\?\.|[.[;,)}])/,
     where: (path) =>
       ![
-        ...['src/cli', 'src/main.ts', 'src/server/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
+        ...[
+          'src/cli',
+          'src/main.ts',
+          'src/server/data-file/load-sqlite.ts',
+          'src/ledger/local/load-sqlite.ts',
+        ],
         // It ends the processes that it has started, with those that they have started.
         'src/ledger/git/git-command.ts',
       ].some((place) => isBelow(path, place)),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../src/server/database.ts';
+import { Database } from '../../src/server/data-file/database.ts';
 import { applySeed } from '../../src/server/seed/apply-seed.ts';
 import { readSeed } from '../../src/server/seed/read-seed.ts';
 import { SeedError } from '../../src/server/seed/seed-reader.ts';

@@ -58,7 +58,7 @@ function placeOfData(options: ServeOptions, world: World): Promise<string> {
 /** One `serve` a file; data in memory is nobody else's anyway. */
 async function take(data: string): Promise<{ release(): void } | { readonly refused: string }> {
   if (data === inMemory) return { release: () => {} };
-  const { holdDataFile } = await import('../../server/hold-data-file.ts');
+  const { holdDataFile } = await import('../../server/data-file/hold-data-file.ts');
   const hold = holdDataFile(data, process.pid);
   if (!('heldBy' in hold)) {
     await withdrawAnnounced(data);

@@ -65,7 +65,7 @@ async function ensureOwner(
   wanted: { readonly organizations: readonly string[]; readonly mounts: readonly string[] },
 ): Promise<Tokens> {
   const known = await readTokens(data);
-  const { ensureTenants: ensure } = await import('../../server/ensure-tenants.ts');
+  const { ensureTenants: ensure } = await import('../../server/data-file/ensure-tenants.ts');
   const tokens = ensure(data, wanted, known);
   if (known?.ownerToken !== tokens.ownerToken) {
     await replaceFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
@@ -77,7 +77,7 @@ async function ensureOwner(
 export async function ensureWayIn(
   data: string,
 ): Promise<{ readonly tokens: string; readonly organizations: readonly string[] }> {
-  const { organizationsOf } = await import('../../server/ensure-tenants.ts');
+  const { organizationsOf } = await import('../../server/data-file/ensure-tenants.ts');
   const organizations = organizationsOf(data);
   await ensureOwner(data, { organizations, mounts: [] });
   return { tokens: beside.tokens(data), organizations };
@@ -87,7 +87,7 @@ export async function ensureWayIn(
 async function ensureSeeded(stack: Stack, data: string): Promise<void> {
   if (stack.embedded === undefined) return;
   const seed = await readOwnSeed(stack.embedded.seed, stack.directory);
-  const { seedDataFile } = await import('../../server/seed-data-file.ts');
+  const { seedDataFile } = await import('../../server/data-file/seed-data-file.ts');
   seedDataFile(data, seed);
 }
 
@@ -106,7 +106,7 @@ async function readTokens(data: string): Promise<Tokens | undefined> {
 async function findRunning(data: string): Promise<string | undefined> {
   const url = await readAnnounced(data);
   if (url === undefined) return undefined;
-  const { isServedAt } = await import('../../server/serving-proof.ts');
+  const { isServedAt } = await import('../../server/data-file/serving-proof.ts');
   return (await isServedAt(data, url)) ? url : undefined;
 }
 

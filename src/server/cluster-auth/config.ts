@@ -2,9 +2,9 @@
 // Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
 // included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
 import { type Answer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
-import { asBoolean, asList, asText, readFields, type SentFields } from './field-coercion.ts';
+import { asBoolean, asList, asText, readFields, type SentFields } from './values/field-coercion.ts';
 import type { Handler, MountCall } from './mount-call.ts';
-import { containsPemBlock, publicKeyProblem } from './public-keys.ts';
+import { containsPemBlock, publicKeyProblem } from './values/public-keys.ts';
 import { recordChange } from './record-change.ts';
 
 const CONFIG_FIELDS = {

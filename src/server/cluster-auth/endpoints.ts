@@ -1,7 +1,7 @@
 // Which resource of which mount a path means (wire/cluster-auth 5.1, 2.1, 2.5).
 // Invariant: mounts are rows, read at every request; the longest mount that fits the path wins, so `team/cluster` and
 // `team` can stand side by side. The login of a mount is not served yet: its path is unsupported like any other.
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { readConfig, writeConfig } from './config.ts';
 import type { Handler, MountCall } from './mount-call.ts';
 import { deleteRole, readRole, roleExists, writeRole } from './role.ts';

@@ -1,10 +1,10 @@
 // What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
 // Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
 // keeps its value, but for the namespace selector, which every write replaces.
-import { canonicalBlocks } from './address-blocks.ts';
-import { formatDuration } from './durations.ts';
-import type { Coerced } from './field-coercion.ts';
-import { isLabelSelector } from './label-selector.ts';
+import { canonicalBlocks } from './values/address-blocks.ts';
+import { formatDuration } from './values/durations.ts';
+import type { Coerced } from './values/field-coercion.ts';
+import { isLabelSelector } from './values/label-selector.ts';
 import { ALIAS_NAME_SOURCES, DEPRECATED_NAMES, FRESH_ROLE, type Role, type SentRole } from './role-fields.ts';
 
 /** The mount's largest lifetime, in seconds: 768 hours, the default of a mount that was never tuned. */

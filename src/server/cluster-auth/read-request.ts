@@ -4,7 +4,7 @@ import type { FastifyRequest } from 'fastify';
 
 import { type Answer, answerError } from './answer.ts';
 import type { Operation } from './endpoints.ts';
-import { parseBoolean } from './field-coercion.ts';
+import { parseBoolean } from './values/field-coercion.ts';
 
 export interface ReadRequest {
   readonly operation: Operation;

@@ -10,7 +10,7 @@ import {
   type Coerced,
   readFields,
   type SentFields,
-} from './field-coercion.ts';
+} from './values/field-coercion.ts';
 
 /**
  * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the

@@ -2,7 +2,7 @@
 // Invariant: rights are those of teams. A user has the sum of all its teams, a team's token has that one team's, and an
 // organization's token manages every workspace without being an owner.
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { hashToken } from './tokens.ts';
 
 /** What a caller may do in one organization as a whole. */

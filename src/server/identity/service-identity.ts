@@ -2,7 +2,7 @@
 // Invariant: an unknown or expired token is nobody; rights come from the policies as they are now, not as they were
 // when the token was made.
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { allows, type Capability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
 import { hashToken } from './tokens.ts';
 

@@ -3,7 +3,7 @@
 
 import { createHash, randomBytes } from 'node:crypto';
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { newId, stableId } from '../identifiers.ts';
 
 /** The hash under which a token is kept. Tokens are long and random, so a slow password hash would gain nothing. */

@@ -2,7 +2,7 @@
 // Invariant: one transaction; each thing of the seed is written once, when it is new in the file, and left alone ever
 // after, so that a seed may be applied again at every start.
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { stableId } from '../identifiers.ts';
 import { hashToken, registerApiToken, registerServiceToken } from '../identity/tokens.ts';
 import type { PolicySeed, Seed, ServiceTokenSeed, UserSeed } from './seed.ts';

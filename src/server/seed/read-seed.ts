@@ -3,9 +3,9 @@
 
 import { CAPABILITIES } from '../identity/service-policies.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
-import { keyProblems, valueProblems } from '../workspaces/tag-bindings.ts';
-import { normalTagName, TAG_NAME_RULE } from '../workspaces/tag-names.ts';
-import { EXECUTION_MODES } from '../workspaces/workspace-record.ts';
+import { keyProblems, valueProblems } from '../workspaces/tags/tag-bindings.ts';
+import { normalTagName, TAG_NAME_RULE } from '../workspaces/tags/tag-names.ts';
+import { EXECUTION_MODES } from '../workspaces/document/workspace-record.ts';
 import type { OrganizationSeed, Seed } from './seed.ts';
 import { type Check, count, flag, listOf, mapOf, object, oneOf, SeedError, text } from './seed-reader.ts';
 

@@ -3,8 +3,8 @@
 
 import { stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
-import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/data-retention-policy.ts';
-import { replaceTagBindings } from '../workspaces/tag-bindings.ts';
+import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/related/data-retention-policy.ts';
+import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
 import { DEFAULT_PROJECT } from './read-seed.ts';
 import type { NamedSeed, OrganizationSeed, ProjectSeed, VcsConnectionSeed } from './seed.ts';
 import { addMember, eachOf, givenColumns, type SeedContext, seededId } from './seed-context.ts';

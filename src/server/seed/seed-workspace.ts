@@ -4,10 +4,10 @@
 import { stableId } from '../identifiers.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
 import { insertWorkspace } from '../workspaces/create.ts';
-import { defaultSettings, findProject, type ProjectRecord } from '../workspaces/settle-workspace.ts';
-import { replaceTagBindings } from '../workspaces/tag-bindings.ts';
-import { normalTagName } from '../workspaces/tag-names.ts';
-import { addTags } from '../workspaces/tags.ts';
+import { defaultSettings, findProject, type ProjectRecord } from '../workspaces/settings/settle-workspace.ts';
+import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
+import { normalTagName } from '../workspaces/tags/tag-names.ts';
+import { addTags } from '../workspaces/tags/tags.ts';
 import type { RunSeed, WorkspaceSeed } from './seed.ts';
 import { givenColumns, type SeedContext, seededId } from './seed-context.ts';
 import { isThere, SeedConflictError } from './seeding.ts';

@@ -3,7 +3,7 @@
 // Ids may be given; those left out follow from the names, so they are the same in every database.
 
 import type { PolicyRule } from '../identity/service-policies.ts';
-import type { ExecutionMode } from '../workspaces/workspace-record.ts';
+import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
 
 export interface Seed {
   readonly organizations?: readonly OrganizationSeed[];

@@ -1,7 +1,7 @@
 // Finding what a request's path names, with the caller's right to see and use it.
 // Invariant: what the caller may not see, or may not do, is answered 404 exactly like what does not exist.
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';
 import {
   type Permission,
@@ -11,7 +11,12 @@ import {
 import type { ApiRequest } from '../json-api/endpoint.ts';
 import { notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
-import { type ExecutionMode, recordById, recordByName, type WorkspaceRecord } from './workspace-record.ts';
+import {
+  type ExecutionMode,
+  recordById,
+  recordByName,
+  type WorkspaceRecord,
+} from './document/workspace-record.ts';
 
 export interface OrganizationRecord {
   id: string;

@@ -1,20 +1,25 @@
 // POST /organizations/:organization_name/workspaces.
 // Invariant: the workspace, its tags and its audit event appear together; no moment exists in which it is there untagged.
 
-import type { Database } from '../database.ts';
+import type { Database } from '../data-file/database.ts';
 import { newId } from '../identifiers.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
 import { invalid, notFound, type Problem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { projectAccess, requireOrganization } from './access.ts';
-import { defaultSettings, findProject, type ProjectRecord, settleWorkspace } from './settle-workspace.ts';
+import {
+  defaultSettings,
+  findProject,
+  type ProjectRecord,
+  settleWorkspace,
+} from './settings/settle-workspace.ts';
 import { workspaceDocument } from './show.ts';
-import { replaceTagBindings } from './tag-bindings.ts';
-import { addTags } from './tags.ts';
-import { recordWorkspaceEvent } from './workspace-event.ts';
-import type { WorkspaceSettings } from './workspace-record.ts';
-import { readWorkspaceRequest } from './workspace-request.ts';
+import { replaceTagBindings } from './tags/tag-bindings.ts';
+import { addTags } from './tags/tags.ts';
+import { recordWorkspaceEvent } from './document/workspace-event.ts';
+import type { WorkspaceSettings } from './document/workspace-record.ts';
+import { readWorkspaceRequest } from './document/workspace-request.ts';
 
 export function createWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;

@@ -6,10 +6,10 @@ import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoin
 import { conflict, forbidden } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
-import { newestStateVersion } from './state-versions.ts';
-import { dropUnusedTags } from './tags.ts';
-import { recordWorkspaceEvent } from './workspace-event.ts';
-import type { WorkspaceRecord } from './workspace-record.ts';
+import { newestStateVersion } from './document/state-versions.ts';
+import { dropUnusedTags } from './tags/tags.ts';
+import { recordWorkspaceEvent } from './document/workspace-event.ts';
+import type { WorkspaceRecord } from './document/workspace-record.ts';
 
 export function safeDeleteWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-destroy');

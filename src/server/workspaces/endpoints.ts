@@ -3,23 +3,27 @@
 
 import type { Endpoint, Handler, Method } from '../json-api/endpoint.ts';
 import { createWorkspace } from './create.ts';
-import { deleteRetentionPolicy, putRetentionPolicy, showRetentionPolicy } from './data-retention-policy.ts';
+import {
+  deleteRetentionPolicy,
+  putRetentionPolicy,
+  showRetentionPolicy,
+} from './related/data-retention-policy.ts';
 import { forceDeleteWorkspace, safeDeleteWorkspace } from './delete.ts';
-import { listWorkspaces } from './list.ts';
+import { listWorkspaces } from './list/list.ts';
 import { forceUnlockWorkspace, lockWorkspace, unlockWorkspace } from './lock.ts';
 import {
   addRemoteStateConsumers,
   listRemoteStateConsumers,
   removeRemoteStateConsumers,
   replaceRemoteStateConsumers,
-} from './remote-state-consumers.ts';
-import { showOrganization } from './organization.ts';
+} from './related/remote-state-consumers.ts';
+import { showOrganization } from './related/organization.ts';
 import { showWorkspace } from './show.ts';
-import { assignSshKey } from './ssh-key.ts';
-import { listEffectiveTagBindings, listTagBindings } from './tag-bindings.ts';
-import { deleteTags, listTags, postTags } from './tags.ts';
+import { assignSshKey } from './related/ssh-key.ts';
+import { listEffectiveTagBindings, listTagBindings } from './tags/tag-bindings.ts';
+import { deleteTags, listTags, postTags } from './tags/tags.ts';
 import { updateWorkspace } from './update.ts';
-import { showAccount } from './user.ts';
+import { showAccount } from './related/user.ts';
 
 const ORGANIZATION = '/organizations/:organization_name';
 const COLLECTION = `${ORGANIZATION}/workspaces`;

@@ -10,9 +10,9 @@ import { conflict, unavailable } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
 import { workspaceDocument } from './show.ts';
-import { newestIntermediateStateVersion, promoteIntermediateState } from './state-versions.ts';
-import { recordWorkspaceEvent, type WorkspaceAction } from './workspace-event.ts';
-import type { WorkspaceRecord } from './workspace-record.ts';
+import { newestIntermediateStateVersion, promoteIntermediateState } from './document/state-versions.ts';
+import { recordWorkspaceEvent, type WorkspaceAction } from './document/workspace-event.ts';
+import type { WorkspaceRecord } from './document/workspace-record.ts';
 
 export function lockWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-lock');

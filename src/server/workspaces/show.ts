@@ -5,9 +5,9 @@ import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
 import { notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
-import { includedResources, requestedIncludes, withLinkage } from './include.ts';
-import { workspaceResources } from './workspace-document.ts';
-import { recordById } from './workspace-record.ts';
+import { includedResources, requestedIncludes, withLinkage } from './list/include.ts';
+import { workspaceResources } from './document/workspace-document.ts';
+import { recordById } from './document/workspace-record.ts';
 
 export function showWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const includes = requestedIncludes(request.query);

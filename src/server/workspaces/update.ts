@@ -7,12 +7,12 @@ import { notFound, type Problem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { type OrganizationRecord, projectAccess, requireWorkspace } from './access.ts';
 import { unknownProject } from './create.ts';
-import { findProject, type ProjectRecord, settleWorkspace } from './settle-workspace.ts';
+import { findProject, type ProjectRecord, settleWorkspace } from './settings/settle-workspace.ts';
 import { workspaceDocument } from './show.ts';
-import { replaceTagBindings } from './tag-bindings.ts';
-import { recordWorkspaceEvent } from './workspace-event.ts';
-import type { WorkspaceRecord, WorkspaceSettings } from './workspace-record.ts';
-import { readWorkspaceRequest } from './workspace-request.ts';
+import { replaceTagBindings } from './tags/tag-bindings.ts';
+import { recordWorkspaceEvent } from './document/workspace-event.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from './document/workspace-record.ts';
+import { readWorkspaceRequest } from './document/workspace-request.ts';
 
 export function updateWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;

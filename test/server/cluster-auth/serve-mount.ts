@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { Database } from '../../../src/server/database.ts';
+import { Database } from '../../../src/server/data-file/database.ts';
 import type { PolicyRule } from '../../../src/server/identity/service-policies.ts';
 import { startServer } from '../../../src/server/start-server.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/database.ts';
+import { Database } from '../../../src/server/data-file/database.ts';
 import { authenticateBearer } from '../../../src/server/identity/caller.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
 import { SEED, seedWith } from '../serve-for-test.ts';

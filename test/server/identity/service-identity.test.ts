@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 
-import { Database } from '../../../src/server/database.ts';
+import { Database } from '../../../src/server/data-file/database.ts';
 import { registerServiceToken } from '../../../src/server/identity/tokens.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
 import { createServices, type Services } from '../../../src/server/services.ts';

@@ -1,0 +1,63 @@
+// Prepares a data file for a stack that targets the embedded service: its organizations and mounts, an owner's token
+// and a service token that may do everything.
+// Invariant: it may run while another process serves the same file; the file learns hashes only, so the caller keeps
+// the raw tokens and hands them in again next time.
+
+import { Database } from './database.ts';
+import { OWNERS_TEAM } from '../identity/caller.ts';
+import { ROOT_POLICY } from '../identity/service-policies.ts';
+import { newToken } from '../identity/tokens.ts';
+import { writeSeed } from '../seed/apply-seed.ts';
+import { readSeed } from '../seed/read-seed.ts';
+import { seedAlways } from '../seed/seeding.ts';
+
+export interface Tenants {
+  readonly organizations: readonly string[];
+  /** Paths of cluster-auth mounts below `auth/`. */
+  readonly mounts: readonly string[];
+}
+
+export interface TenantTokens {
+  /** An API token of a user who owns every wanted organization. */
+  readonly ownerToken: string;
+  /** A service token with the policy `root`. */
+  readonly serviceToken: string;
+}
+
+const OWNER = 'trueup-owner';
+
+/**
+ * Makes what is missing and gives the tokens: the ones handed in, registered anew if the file has forgotten them, or
+ * fresh ones.
+ */
+export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: TenantTokens): TenantTokens {
+  const given = tokens ?? { ownerToken: newToken('owner'), serviceToken: newToken('service') };
+  const seed = readSeed({
+    users: [{ username: OWNER, token: given.ownerToken }],
+    organizations: wanted.organizations.map((name) => ({
+      name,
+      teams: [{ name: OWNERS_TEAM, members: [OWNER] }],
+    })),
+    mounts: wanted.mounts,
+    'service-tokens': [{ name: OWNER, token: given.serviceToken, policies: [ROOT_POLICY] }],
+  });
+  const database = Database.open(dataFile);
+  try {
+    writeSeed(seedAlways(database, new Date()), seed);
+  } finally {
+    database.close();
+  }
+  return given;
+}
+
+/** The names of all organizations in a data file. */
+export function organizationsOf(dataFile: string): string[] {
+  const database = Database.open(dataFile);
+  try {
+    return database
+      .all<{ name: string }>('SELECT name FROM organizations ORDER BY name')
+      .map(({ name }) => name);
+  } finally {
+    database.close();
+  }
+}

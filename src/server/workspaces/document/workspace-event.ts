@@ -1,0 +1,25 @@
+// What the audit trail learns of a workspace.
+// Invariant: one event a request, written in the request's own transaction.
+
+import type { ApiRequest } from '../../json-api/endpoint.ts';
+import type { Services } from '../../services.ts';
+import type { WorkspaceRecord } from './workspace-record.ts';
+
+export type WorkspaceAction = 'create' | 'update' | 'destroy' | 'lock' | 'unlock' | 'force_unlock';
+
+/** `meta` says what an update was about when it did not come through the update endpoint. */
+export function recordWorkspaceEvent(
+  services: Services,
+  request: ApiRequest,
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
+  change: { readonly action: WorkspaceAction; readonly meta?: Readonly<Record<string, unknown>> },
+): void {
+  const { action, meta } = change;
+  services.recordEvent({
+    organizationId: workspace.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: workspace.id, type: 'workspace', action },
+    ...(meta === undefined ? {} : { meta }),
+  });
+}

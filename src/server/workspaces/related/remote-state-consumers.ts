@@ -1,0 +1,142 @@
+// Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
+// Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
+// a workspace that shares with everyone has no list to write to.
+
+import { readableCondition } from '../../identity/workspace-permissions.ts';
+import { readIdentifiers } from '../../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
+import { invalid, notFound, type Problem } from '../../json-api/errors.ts';
+import { describePage, requestedPage } from '../../json-api/pagination.ts';
+import type { Services } from '../../services.ts';
+import { requireWorkspace } from '../access.ts';
+import { selectPage } from '../list/list.ts';
+import type { Condition } from '../list/list-conditions.ts';
+import { workspaceResources } from '../document/workspace-document.ts';
+import { recordWorkspaceEvent } from '../document/workspace-event.ts';
+import type { WorkspaceRecord } from '../document/workspace-record.ts';
+
+/** The consumers that the caller can read; every other workspace of the organization while sharing is global. */
+export function listRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const page = requestedPage(request.query);
+  const conditions = [consumersOf(workspace), readable(request, workspace)];
+  const { records, totalCount } = selectPage(services.database, conditions, 'w.name, w.id', page);
+  return ok({
+    data: workspaceResources(services, request, records),
+    ...describePage(request, page, totalCount),
+  });
+}
+
+function consumersOf(workspace: WorkspaceRecord): Condition {
+  if (workspace.global_remote_state === 1) {
+    return {
+      sql: 'w.organization_id = :organization AND w.id <> :subject',
+      parameters: { organization: workspace.organization_id, subject: workspace.id },
+    };
+  }
+  return {
+    sql: 'w.id IN (SELECT consumer_id FROM remote_state_consumers WHERE workspace_id = :subject)',
+    parameters: { subject: workspace.id },
+  };
+}
+
+function readable(request: ApiRequest, workspace: WorkspaceRecord): Condition {
+  return {
+    sql: readableCondition(request.caller, workspace.organization_id),
+    parameters: { teams: JSON.stringify(request.caller.teamIds) },
+  };
+}
+
+export function addRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  addConsumers(services, workspace.id, consumerIds);
+  recordWorkspaceEvent(services, request, workspace, {
+    action: 'update',
+    meta: { 'remote-state-consumers-added': consumerIds },
+  });
+  return NO_CONTENT;
+}
+
+export function removeRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  services.database.run(
+    `DELETE FROM remote_state_consumers
+     WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers))`,
+    { id: workspace.id, consumers: JSON.stringify(consumerIds) },
+  );
+  recordWorkspaceEvent(services, request, workspace, {
+    action: 'update',
+    meta: { 'remote-state-consumers-removed': consumerIds },
+  });
+  return NO_CONTENT;
+}
+
+/** Replacing the whole list may cut off workspaces that the caller cannot see, so it takes a manager of all of them. */
+export function replaceRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace, consumerIds } = requireWritableList(services, request);
+  if (!request.caller.organizations.get(workspace.organization_id)?.manageWorkspaces) {
+    throw notFound('Workspace');
+  }
+  services.database.run(
+    `DELETE FROM remote_state_consumers
+     WHERE workspace_id = :id AND consumer_id NOT IN (SELECT value FROM json_each(:consumers))`,
+    { id: workspace.id, consumers: JSON.stringify(consumerIds) },
+  );
+  addConsumers(services, workspace.id, consumerIds);
+  recordWorkspaceEvent(services, request, workspace, {
+    action: 'update',
+    meta: { 'remote-state-consumers': consumerIds },
+  });
+  return NO_CONTENT;
+}
+
+function addConsumers(services: Services, workspaceId: string, consumerIds: readonly string[]): void {
+  services.database.run(
+    `INSERT OR IGNORE INTO remote_state_consumers (workspace_id, consumer_id)
+     SELECT :id, value FROM json_each(:consumers)`,
+    { id: workspaceId, consumers: JSON.stringify(consumerIds) },
+  );
+}
+
+/** What all three writes ask for: an admin, a list of its own, and consumers that exist and can be read. */
+function requireWritableList(
+  services: Services,
+  request: ApiRequest,
+): { workspace: WorkspaceRecord; consumerIds: string[] } {
+  const { workspace } = requireWorkspace(services, request, 'can-update');
+  if (workspace.global_remote_state === 1) {
+    throw invalid([
+      {
+        detail: 'Remote state consumers cannot be changed while global-remote-state is true',
+        pointer: '/data',
+      },
+    ]);
+  }
+  const consumerIds = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
+  const known = readableAmong(services, request, workspace, consumerIds);
+  const problems = consumerIds.flatMap((id, index): Problem[] => {
+    const pointer = `/data/${index}/id`;
+    if (id === workspace.id)
+      return [{ detail: 'A workspace cannot be its own remote state consumer', pointer }];
+    return known.has(id)
+      ? []
+      : [{ detail: `The workspace "${id}" does not exist or cannot be read`, pointer }];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return { workspace, consumerIds };
+}
+
+function readableAmong(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  ids: readonly string[],
+): Set<string> {
+  const { sql, parameters } = readable(request, workspace);
+  const rows = services.database.all<{ id: string }>(
+    `SELECT w.id FROM workspaces w
+     WHERE w.organization_id = :organization AND w.id IN (SELECT value FROM json_each(:ids)) AND ${sql}`,
+    { ...parameters, organization: workspace.organization_id, ids: JSON.stringify(ids) },
+  );
+  return new Set(rows.map((row) => row.id));
+}

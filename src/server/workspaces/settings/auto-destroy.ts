@@ -1,0 +1,81 @@
+// When a workspace's resources are destroyed by themselves: an explicit time, or a duration without activity.
+// Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
+// the duration is computed when it is read, so neither ever goes stale.
+
+import type { Problem } from '../../json-api/errors.ts';
+import { keepAbsent } from './plain-settings.ts';
+import type { WorkspaceRecord, WorkspaceSettings } from '../document/workspace-record.ts';
+import type { WorkspaceRequest } from '../document/workspace-request.ts';
+
+const DURATION = /^[1-9]\d{0,3}[dh]$/;
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+type AutoDestroySettings = Pick<
+  WorkspaceSettings,
+  'auto_destroy_at' | 'auto_destroy_activity_duration' | 'inherits_project_auto_destroy'
+>;
+
+/** `projectDuration` is what the workspace's project says; null when it says nothing. */
+export function settleAutoDestroy(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  projectDuration: string | null,
+  problems: Problem[],
+): AutoDestroySettings {
+  const duration = request.autoDestroyActivityDuration;
+  if (typeof duration === 'string' && !DURATION.test(duration)) {
+    problems.push({
+      detail: 'auto-destroy-activity-duration must be a number of 1 to 9999 followed by d or h',
+      pointer: '/data/attributes/auto-destroy-activity-duration',
+    });
+  }
+  const inherits = request.inheritsProjectAutoDestroy ?? current.inherits_project_auto_destroy === 1;
+  if (duration !== undefined && duration !== projectDuration && projectDuration !== null && inherits) {
+    problems.push({
+      detail: `auto-destroy-activity-duration must be the project's (${projectDuration}) unless inherits-project-auto-destroy is false`,
+      pointer: '/data/attributes/auto-destroy-activity-duration',
+    });
+  }
+  return {
+    auto_destroy_at: keepAbsent(minuteOf(request.autoDestroyAt, problems), current.auto_destroy_at),
+    auto_destroy_activity_duration: keepAbsent(duration, current.auto_destroy_activity_duration),
+    inherits_project_auto_destroy: Number(inherits),
+  };
+}
+
+function minuteOf(text: string | null | undefined, problems: Problem[]): string | null | undefined {
+  if (text === null || text === undefined) return text;
+  const time = Date.parse(text);
+  if (Number.isNaN(time)) {
+    problems.push({
+      detail: 'auto-destroy-at must be an ISO 8601 timestamp',
+      pointer: '/data/attributes/auto-destroy-at',
+    });
+    return undefined;
+  }
+  return wholeMinute(time);
+}
+
+function wholeMinute(time: number): string {
+  return new Date(Math.floor(time / MINUTE_MS) * MINUTE_MS).toISOString();
+}
+
+/** The three attributes of a workspace document. */
+export function autoDestroyAttributes(record: WorkspaceRecord): Record<string, unknown> {
+  const { project_auto_destroy_duration: projectDuration } = record;
+  const inherits = projectDuration !== null && record.inherits_project_auto_destroy === 1;
+  const duration = inherits ? projectDuration : record.auto_destroy_activity_duration;
+  return {
+    'auto-destroy-at': record.auto_destroy_at ?? followingTime(record.latest_change_at, duration),
+    'auto-destroy-status': null,
+    'auto-destroy-activity-duration': duration,
+    'inherits-project-auto-destroy': projectDuration === null ? null : inherits,
+  };
+}
+
+function followingTime(lastActivity: string, duration: string | null): string | null {
+  if (duration === null) return null;
+  const hours = Number.parseInt(duration, 10) * (duration.endsWith('d') ? 24 : 1);
+  return wholeMinute(Date.parse(lastActivity) + hours * HOUR_MS);
+}

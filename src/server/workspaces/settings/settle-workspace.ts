@@ -1,0 +1,132 @@
+// From a request and what is there to what shall be there: the one place where all rules of create and update meet.
+// Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
+
+import type { Database } from '../../data-file/database.ts';
+import { invalid, type Problem } from '../../json-api/errors.ts';
+import type { OrganizationRecord } from '../access.ts';
+import { settleAutoDestroy } from './auto-destroy.ts';
+import { settleExecution } from './execution-settings.ts';
+import { LATEST_ENGINE_VERSION, settlePlainSettings } from './plain-settings.ts';
+import { settleVcs } from './vcs-settings.ts';
+import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
+import type { WorkspaceRequest } from '../document/workspace-request.ts';
+
+export interface ProjectRecord {
+  id: string;
+  organization_id: string;
+  name: string;
+  default_execution_mode: ExecutionMode | null;
+  default_agent_pool_id: string | null;
+  auto_destroy_activity_duration: string | null;
+}
+
+/** The default project of an organization, or the named one; undefined when it is not the organization's. */
+export function findProject(
+  database: Database,
+  organizationId: string,
+  projectId: string | undefined,
+): ProjectRecord | undefined {
+  return database.get<ProjectRecord>(
+    `SELECT * FROM projects WHERE organization_id = :organization
+     AND CASE WHEN :id IS NULL THEN is_default = 1 ELSE id = :id END`,
+    { organization: organizationId, id: projectId ?? null },
+  );
+}
+
+/** A workspace before its first request: the column "Default on create" of the spec. */
+export function defaultSettings(organization: OrganizationRecord, project: ProjectRecord): WorkspaceSettings {
+  return {
+    project_id: project.id,
+    name: '',
+    description: null,
+    execution_mode: null,
+    agent_pool_id: null,
+    agent_pool_overwritten: 0,
+    allow_destroy_plan: 1,
+    assessments_enabled: 0,
+    auto_apply: 0,
+    auto_apply_run_trigger: 0,
+    auto_destroy_at: null,
+    auto_destroy_activity_duration: null,
+    inherits_project_auto_destroy: 1,
+    engine_version: LATEST_ENGINE_VERSION,
+    file_triggers_enabled: 1,
+    global_remote_state: organization.global_remote_state_default,
+    queue_all_runs: 0,
+    source_name: null,
+    source_url: null,
+    speculative_enabled: 1,
+    structured_run_output_enabled: 1,
+    trigger_patterns: '[]',
+    trigger_prefixes: '[]',
+    vcs_repo: null,
+    working_directory: null,
+  };
+}
+
+export interface Settling {
+  readonly database: Database;
+  readonly organization: OrganizationRecord;
+  readonly project: ProjectRecord;
+  readonly current: WorkspaceSettings;
+  readonly request: WorkspaceRequest;
+  readonly creating: boolean;
+}
+
+/**
+ * The settings after the request, with the project already decided. `problems` are those found while reading the body.
+ * @throws ApiError 422 with every problem.
+ */
+export function settleWorkspace(settling: Settling, problems: Problem[]): WorkspaceSettings {
+  const { database, organization, project, current, request } = settling;
+  const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
+  const settings: WorkspaceSettings = {
+    ...current,
+    project_id: project.id,
+    ...settlePlainSettings(current, request, problems),
+    ...settleExecution(
+      current,
+      request,
+      {
+        inheritedMode: project.default_execution_mode ?? organization.default_execution_mode,
+        inheritedPoolId: project.default_agent_pool_id ?? organization.default_agent_pool_id,
+        poolExists: belongs('agent_pools'),
+      },
+      problems,
+    ),
+    ...settleVcs(
+      current,
+      request,
+      {
+        creating: settling.creating,
+        oauthTokenExists: belongs('oauth_tokens'),
+        appInstallationExists: belongs('vcs_app_installations'),
+      },
+      problems,
+    ),
+    ...settleAutoDestroy(current, request, project.auto_destroy_activity_duration, problems),
+  };
+  checkNameIsFree(settling, settings.name, problems);
+  if (problems.length > 0) throw invalid(problems);
+  return settings;
+}
+
+function belongsTo(database: Database, table: string, organizationId: string, id: string): boolean {
+  return (
+    database.get(`SELECT 1 FROM ${table} WHERE id = :id AND organization_id = :organization`, {
+      id,
+      organization: organizationId,
+    }) !== undefined
+  );
+}
+
+function checkNameIsFree(settling: Settling, name: string, problems: Problem[]): void {
+  if (name === settling.current.name) return;
+  const taken = settling.database.get(
+    'SELECT 1 FROM workspaces WHERE organization_id = :organization AND name = :name',
+    { organization: settling.organization.id, name },
+  );
+  if (taken !== undefined) {
+    problems.push({ detail: 'Name has already been taken', pointer: '/data/attributes/name' });
+  }
+}

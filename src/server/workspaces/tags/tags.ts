@@ -1,0 +1,143 @@
+// Flat tags of a workspace: GET, POST and DELETE …/relationships/tags.
+// Invariants: a tag exists once an organization, and only while some workspace carries it; a workspace's tags keep the
+// order in which they were added.
+
+import type { Database } from '../../data-file/database.ts';
+import { newId } from '../../identifiers.ts';
+import { asObject, type JsonObject, readResourceList } from '../../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
+import { invalid, notFound, type Problem } from '../../json-api/errors.ts';
+import { describePage, pageWindow, requestedPage } from '../../json-api/pagination.ts';
+import { queryText } from '../../json-api/query.ts';
+import type { Services } from '../../services.ts';
+import { requireWorkspace } from '../access.ts';
+import { normalTagName, TAG_NAME_RULE } from './tag-names.ts';
+import { recordWorkspaceEvent } from '../document/workspace-event.ts';
+import type { WorkspaceRecord } from '../document/workspace-record.ts';
+
+interface TagRow {
+  id: string;
+  name: string;
+  created_at: string;
+  instance_count: number;
+}
+
+export function listTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request);
+  const page = requestedPage(request.query);
+  const name = queryText(request.query, 'name') || null;
+  const from = `FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+    WHERE wt.workspace_id = :workspace AND (:name IS NULL OR t.name = LOWER(:name))`;
+  const parameters = { workspace: workspace.id, name };
+  const count = services.database.get<{ total: number }>(`SELECT COUNT(*) AS total ${from}`, parameters);
+  const rows = services.database.all<TagRow>(
+    `SELECT t.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count
+     ${from} ORDER BY wt.position LIMIT :limit OFFSET :offset`,
+    { ...parameters, ...pageWindow(page) },
+  );
+  return ok({
+    data: rows.map((row) => ({
+      id: row.id,
+      type: 'tags',
+      attributes: { name: row.name, 'created-at': row.created_at, 'instance-count': row.instance_count },
+      relationships: { organization: { data: { id: workspace.organization_name, type: 'organizations' } } },
+    })),
+    ...describePage(request, page, count?.total ?? 0),
+  });
+}
+
+export function postTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+  const names = requestedTags(services, request, workspace).flatMap((tag) => tag.name ?? []);
+  addTags(services.database, workspace, names, services.now());
+  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'tags-added': names } });
+  return NO_CONTENT;
+}
+
+/** A name that no workspace carries is no error: there is nothing left to remove. */
+export function deleteTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
+  const names = requestedTags(services, request, workspace).flatMap((tag) => tag.name ?? []);
+  services.database.run(
+    `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
+       SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
+    { workspace: workspace.id, organization: workspace.organization_id, names: JSON.stringify(names) },
+  );
+  dropUnusedTags(services.database, workspace.organization_id);
+  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'tags-removed': names } });
+  return NO_CONTENT;
+}
+
+/** Gives the workspace these tags, in this order, behind those it has. Names must be normal ones. */
+export function addTags(
+  database: Database,
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
+  names: readonly string[],
+  now: Date,
+): void {
+  for (const name of names) {
+    database.run(
+      `INSERT OR IGNORE INTO tags (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)`,
+      { id: newId('tag'), organization: workspace.organization_id, name, now: now.toISOString() },
+    );
+    database.run(
+      `INSERT OR IGNORE INTO workspace_tags (workspace_id, tag_id)
+       SELECT :workspace, id FROM tags WHERE organization_id = :organization AND name = :name`,
+      { workspace: workspace.id, organization: workspace.organization_id, name },
+    );
+  }
+}
+
+/** Forgets the organization's tags that no workspace carries any more. */
+export function dropUnusedTags(database: Database, organizationId: string): void {
+  database.run(
+    `DELETE FROM tags WHERE organization_id = :organization
+     AND NOT EXISTS (SELECT 1 FROM workspace_tags wt WHERE wt.tag_id = tags.id)`,
+    { organization: organizationId },
+  );
+}
+
+/** The tag names of many workspaces in one query, each workspace's in the order of adding. */
+export function tagNamesOf(database: Database, workspaceIds: readonly string[]): Map<string, string[]> {
+  const rows = database.all<{ workspace_id: string; name: string }>(
+    `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+     WHERE wt.workspace_id IN (SELECT value FROM json_each(:ids)) ORDER BY wt.position`,
+    { ids: JSON.stringify(workspaceIds) },
+  );
+  const names = new Map<string, string[]>();
+  for (const row of rows) names.set(row.workspace_id, [...(names.get(row.workspace_id) ?? []), row.name]);
+  return names;
+}
+
+/** The tags a body names, by id or by name. @throws ApiError 404 for an unknown id, 422 for what is no tag. */
+function requestedTags(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+): { name: string }[] {
+  const problems: Problem[] = [];
+  const tags = readResourceList(request.body, 'tags').flatMap((item, index) => {
+    const name =
+      item['id'] === undefined || item['id'] === ''
+        ? givenName(item)
+        : nameOfTag(services, workspace, item['id']);
+    if (name !== undefined) return [{ name }];
+    problems.push({ detail: TAG_NAME_RULE, pointer: `/data/${index}/attributes/name` });
+    return [];
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return tags;
+}
+
+function givenName(item: JsonObject): string | undefined {
+  return normalTagName(asObject(item['attributes'])?.['name']);
+}
+
+function nameOfTag(services: Services, workspace: WorkspaceRecord, id: unknown): string {
+  const tag = services.database.get<{ name: string }>(
+    'SELECT name FROM tags WHERE id = :id AND organization_id = :organization',
+    { id: String(id), organization: workspace.organization_id },
+  );
+  if (tag === undefined) throw notFound('Tag');
+  return tag.name;
+}

@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { Database } from '../../../src/server/data-file/database.ts';
+import { MIGRATIONS } from '../../../src/server/migrations/all-migrations.ts';
+
+function open(file = ':memory:'): Database {
+  const database = Database.open(file);
+  onTestFinished(() => database.close());
+  return database;
+}
+
+function temporaryFile(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-database-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  return join(directory, 'embedded.db');
+}
+
+function addMount(database: Database, path: string): void {
+  database.insert('mounts', { path, type: 'cluster-auth', created_at: '2026-01-01T00:00:00.000Z' });
+}
+
+function mounts(database: Database): string[] {
+  return database.all<{ path: string }>('SELECT path FROM mounts ORDER BY path').map(({ path }) => path);
+}
+
+it('takes all of a transaction back when it throws', () => {
+  const database = open();
+  const failing = () =>
+    database.transaction(() => {
+      addMount(database, 'a');
+      throw new Error('no');
+    });
+  expect(failing).toThrow('no');
+  expect(mounts(database)).toEqual([]);
+});
+
+it('joins an inner transaction to the outer one', () => {
+  const database = open();
+  const failing = () =>
+    database.transaction(() => {
+      database.transaction(() => addMount(database, 'inner'));
+      throw new Error('outer');
+    });
+  expect(failing).toThrow('outer');
+  expect(mounts(database)).toEqual([]);
+});
+
+it('works again after a refused statement', () => {
+  const database = open();
+  addMount(database, 'a');
+  expect(() => database.transaction(() => addMount(database, 'a'))).toThrow(/UNIQUE/);
+  database.transaction(() => addMount(database, 'b'));
+  expect(mounts(database)).toEqual(['a', 'b']);
+});
+
+it('migrates a file once, and finds it current the next time', () => {
+  const file = temporaryFile();
+  const first = Database.open(file);
+  addMount(first, 'kept');
+  first.close();
+  const second = open(file);
+  expect(second.get<{ user_version: number }>('PRAGMA user_version')?.user_version).toBe(MIGRATIONS.length);
+  expect(mounts(second)).toEqual(['kept']);
+});
+
+it('shows one consistent view inside a snapshot while another connection writes', () => {
+  const file = temporaryFile();
+  const [reader, writer] = [open(file), open(file)];
+  reader.snapshot(() => {
+    expect(mounts(reader)).toEqual([]);
+    addMount(writer, 'new');
+    expect(mounts(reader)).toEqual([]);
+  });
+  expect(mounts(reader)).toEqual(['new']);
+});
+
+it('sees at once what another connection has committed', () => {
+  const file = temporaryFile();
+  const [one, two] = [open(file), open(file)];
+  one.transaction(() => addMount(one, 'a'));
+  expect(mounts(two)).toEqual(['a']);
+});
+
+it.each([
+  ['has on the disk what a transaction wrote when that ends', {}, 2],
+  ['leaves that to the system where it may', { relaxed: true }, 1],
+])('%s', (_title, options, synchronous) => {
+  const database = Database.open(temporaryFile(), options);
+  onTestFinished(() => database.close());
+  expect(database.get('PRAGMA synchronous')).toEqual({ synchronous });
+});
+
+it('enforces foreign keys', () => {
+  const database = open();
+  const orphan = { organization_id: 'org-none', user_id: 'user-none' };
+  expect(() => database.insert('organization_memberships', orphan)).toThrow(/FOREIGN KEY/);
+});

@@ -1,0 +1,92 @@
+import { expect, it } from 'vitest';
+
+import { serveForTest, type TestResource } from '../../serve-for-test.ts';
+
+const NOON = '2026-03-01T12:00:00.000Z';
+const at = { now: () => new Date('2026-03-01T12:00:42.123Z') };
+const IN_SANDBOX = { project: { data: { type: 'projects', id: 'prj-sandbox' } } };
+
+function destruction({ attributes }: TestResource): unknown[] {
+  return [
+    attributes['auto-destroy-at'],
+    attributes['auto-destroy-activity-duration'],
+    attributes['inherits-project-auto-destroy'],
+  ];
+}
+
+it('stores an explicit time in whole minutes', async () => {
+  const api = await serveForTest(at);
+  const { resource } = await api.create({ name: 'a', 'auto-destroy-at': '2026-05-01T13:37:42+02:00' });
+  expect(destruction(resource)).toEqual(['2026-05-01T11:37:00.000Z', null, null]);
+});
+
+it('computes the time from a duration without activity', async () => {
+  const api = await serveForTest(at);
+  const { resource } = await api.create({ name: 'a', 'auto-destroy-activity-duration': '14d' });
+  expect(destruction(resource)).toEqual(['2026-03-15T12:00:00.000Z', '14d', null]);
+  const hours = await api.update(resource.id, { 'auto-destroy-activity-duration': '3h' });
+  expect(destruction(hours.resource)).toEqual(['2026-03-01T15:00:00.000Z', '3h', null]);
+});
+
+it('lets an explicit time win over the computed one, and falls back when it is cleared', async () => {
+  const api = await serveForTest(at);
+  const id = await api.created({ name: 'a', 'auto-destroy-activity-duration': '1d' });
+  const explicit = await api.update(id, { 'auto-destroy-at': NOON });
+  expect(destruction(explicit.resource)).toEqual([NOON, '1d', null]);
+  const cleared = await api.update(id, { 'auto-destroy-at': null });
+  expect(destruction(cleared.resource)).toEqual(['2026-03-02T12:00:00.000Z', '1d', null]);
+});
+
+it('keeps both through an update that says nothing, and clears each with null', async () => {
+  const api = await serveForTest(at);
+  const id = await api.created({
+    name: 'a',
+    'auto-destroy-at': NOON,
+    'auto-destroy-activity-duration': '1d',
+  });
+  expect(destruction((await api.update(id, { description: 'x' })).resource)).toEqual([NOON, '1d', null]);
+  const cleared = await api.update(id, { 'auto-destroy-at': null, 'auto-destroy-activity-duration': null });
+  expect(destruction(cleared.resource)).toEqual([null, null, null]);
+});
+
+it.each(['0d', '14', 'd', '10000h', '-1d', '1.5d', '14 d', '2w', ''])(
+  'refuses the duration "%s"',
+  async (duration) => {
+    const api = await serveForTest();
+    const answer = await api.create({ name: 'a', 'auto-destroy-activity-duration': duration });
+    expect(answer.status).toBe(422);
+    expect(answer.pointers).toEqual(['/data/attributes/auto-destroy-activity-duration']);
+  },
+);
+
+it.each(['1h', '9999d'])('accepts the duration "%s"', async (duration) => {
+  const api = await serveForTest();
+  expect((await api.create({ name: 'a', 'auto-destroy-activity-duration': duration })).status).toBe(201);
+});
+
+it('refuses a time that is none', async () => {
+  const api = await serveForTest();
+  const answer = await api.create({ name: 'a', 'auto-destroy-at': 'tomorrow' });
+  expect(answer.pointers).toEqual(['/data/attributes/auto-destroy-at']);
+});
+
+it('inherits the duration of its project', async () => {
+  const api = await serveForTest(at);
+  const { resource } = await api.create({ name: 'a' }, IN_SANDBOX);
+  expect(destruction(resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+});
+
+it('refuses another duration than the project`s unless the workspace stops inheriting', async () => {
+  const api = await serveForTest(at);
+  const id = await api.created({ name: 'a' }, IN_SANDBOX);
+  expect((await api.update(id, { 'auto-destroy-activity-duration': '7d' })).status).toBe(200);
+  const refused = await api.update(id, { 'auto-destroy-activity-duration': '2d' });
+  expect(refused.pointers).toEqual(['/data/attributes/auto-destroy-activity-duration']);
+  const own = await api.update(id, {
+    'auto-destroy-activity-duration': '2d',
+    'inherits-project-auto-destroy': false,
+  });
+  expect(destruction(own.resource)).toEqual(['2026-03-03T12:00:00.000Z', '2d', false]);
+  const again = await api.update(id, { 'inherits-project-auto-destroy': true });
+  expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+});

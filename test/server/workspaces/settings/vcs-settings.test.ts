@@ -1,0 +1,186 @@
+import { expect, it } from 'vitest';
+
+import { serveForTest } from '../../serve-for-test.ts';
+
+const REPO = { identifier: 'acme/network', 'oauth-token-id': 'ot-git' };
+
+it('shows the repository with everything that follows from it', async () => {
+  const api = await serveForTest();
+  const { resource } = await api.create({ name: 'a', 'vcs-repo': { ...REPO, branch: 'main' } });
+  expect(resource.attributes['vcs-repo']).toEqual({
+    branch: 'main',
+    'display-identifier': 'acme/network',
+    identifier: 'acme/network',
+    'ingress-submodules': false,
+    'oauth-token-id': 'ot-git',
+    'repository-http-url': 'https://git.example.com/acme/network',
+    'service-provider': 'github',
+    'tags-regex': null,
+    'webhook-url': `${api.url}/webhooks/vcs/${resource.id}`,
+  });
+  expect(resource.attributes['vcs-repo-identifier']).toBe('acme/network');
+  expect(resource.attributes['oauth-client-name']).toBe('git');
+});
+
+it.each([
+  ['no token', { identifier: 'acme/network' }, 'oauth-token-id'],
+  ['no identifier', { 'oauth-token-id': 'ot-git' }, 'identifier'],
+  ['an identifier without owner', { ...REPO, identifier: 'network' }, 'identifier'],
+  ['an identifier with spaces', { ...REPO, identifier: 'acme/the network' }, 'identifier'],
+  ['a token of another organization', { ...REPO, 'oauth-token-id': 'ot-theirs' }, 'oauth-token-id'],
+  [
+    'an app installation on create',
+    { identifier: 'acme/network', 'vcs-app-installation-id': 'ghain-app' },
+    'vcs-app-installation-id',
+  ],
+  ['both connections', { ...REPO, 'vcs-app-installation-id': 'ghain-app' }, 'vcs-app-installation-id'],
+])('refuses a repository with %s', async (_case, repo, name) => {
+  const api = await serveForTest();
+  const answer = await api.create({ name: 'a', 'vcs-repo': repo });
+  expect(answer.status).toBe(422);
+  expect(answer.pointers).toEqual([`/data/attributes/vcs-repo/${name}`]);
+});
+
+it('accepts the provider-specific form with _git', async () => {
+  const api = await serveForTest();
+  const repo = { ...REPO, identifier: 'acme/platform/_git/network' };
+  expect((await api.create({ name: 'a', 'vcs-repo': repo })).status).toBe(201);
+});
+
+it.each(['oauth-token-id', 'vcs-app-installation-id'])('answers 400 to an empty %s', async (name) => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  const answer = await api.update(id, { 'vcs-repo': { [name]: '' } });
+  expect(answer.status).toBe(400);
+  expect(answer.errors[0]?.detail).toBe(`invalid ${name.replaceAll('-', '_')}`);
+});
+
+it('changes only the keys that an update lists', async () => {
+  const api = await serveForTest();
+  const id = await api.created({
+    name: 'a',
+    'vcs-repo': { ...REPO, branch: 'main', 'ingress-submodules': true },
+  });
+  const { resource } = await api.update(id, { 'vcs-repo': { branch: 'release' } });
+  expect(resource.attributes['vcs-repo']).toMatchObject({
+    ...REPO,
+    branch: 'release',
+    'ingress-submodules': true,
+  });
+});
+
+it('tells null, absent and empty apart', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  expect((await api.update(id, { description: 'x' })).resource.attributes['vcs-repo']).toMatchObject(REPO);
+  expect((await api.update(id, { 'vcs-repo': {} })).resource.attributes['vcs-repo']).toMatchObject(REPO);
+  const removed = await api.update(id, { 'vcs-repo': null });
+  expect(removed.resource.attributes).toMatchObject({ 'vcs-repo': null, 'vcs-repo-identifier': null });
+});
+
+it('needs identifier and connection when an update adds a repository', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  const answer = await api.update(id, { 'vcs-repo': { branch: 'main' } });
+  expect(answer.pointers).toEqual([
+    '/data/attributes/vcs-repo/identifier',
+    '/data/attributes/vcs-repo/oauth-token-id',
+  ]);
+  expect((await api.update(id, { 'vcs-repo': REPO })).status).toBe(200);
+});
+
+it.each(['', null])('reads the branch %j as the default branch', async (branch) => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': { ...REPO, branch: 'main' } });
+  const { resource } = await api.update(id, { 'vcs-repo': { branch } });
+  expect(resource.attributes['vcs-repo']).toMatchObject({ branch: '' });
+});
+
+it('swaps the OAuth token for an app installation and back, and shows which it is', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  const app = await api.update(id, { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-app' } });
+  expect(app.resource.attributes['vcs-repo']).toMatchObject({
+    'oauth-token-id': null,
+    'vcs-app-installation-id': 'ghain-app',
+    'service-provider': 'github',
+  });
+  const back = await api.update(id, { 'vcs-repo': { 'oauth-token-id': 'ot-other' } });
+  expect(back.resource.attributes['vcs-repo']).not.toHaveProperty('vcs-app-installation-id');
+  expect(back.resource.attributes['vcs-repo']).toMatchObject({ 'oauth-token-id': 'ot-other' });
+});
+
+it('refuses an unknown app installation, and both connections in one update', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  const pointers = ['/data/attributes/vcs-repo/vcs-app-installation-id'];
+  const unknown = await api.update(id, { 'vcs-repo': { 'vcs-app-installation-id': 'ghain-none' } });
+  expect(unknown.pointers).toEqual(pointers);
+  const both = await api.update(id, {
+    'vcs-repo': { 'vcs-app-installation-id': 'ghain-app', 'oauth-token-id': 'ot-git' },
+  });
+  expect(both.pointers).toEqual(pointers);
+});
+
+const PREFIXES = { 'trigger-prefixes': ['/modules'] };
+const PATTERNS = { 'trigger-patterns': ['/**/*.tf'] };
+const REGEX = { 'vcs-repo': { ...REPO, 'tags-regex': '^v\\d+' } };
+
+it.each([
+  ['prefixes and patterns', { ...PREFIXES, ...PATTERNS }],
+  ['patterns and a tag expression', { ...PATTERNS, ...REGEX }],
+  ['prefixes and a tag expression', { ...PREFIXES, ...REGEX }],
+  ['file triggers and a tag expression', { ...REGEX, 'file-triggers-enabled': true }],
+])('refuses %s in one request', async (_case, attributes) => {
+  const api = await serveForTest();
+  expect((await api.create({ name: 'a', ...attributes })).status).toBe(422);
+});
+
+it('accepts an empty list beside a populated one', async () => {
+  const api = await serveForTest();
+  const answer = await api.create({ name: 'a', ...PREFIXES, 'trigger-patterns': [] });
+  expect(answer.resource.attributes).toMatchObject({ ...PREFIXES, 'trigger-patterns': [] });
+});
+
+it('clears the other kind of trigger when one is set', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', ...PREFIXES, 'vcs-repo': REPO });
+  expect((await api.update(id, PATTERNS)).resource.attributes).toMatchObject({
+    'trigger-prefixes': [],
+    ...PATTERNS,
+  });
+  expect((await api.update(id, PREFIXES)).resource.attributes).toMatchObject({
+    ...PREFIXES,
+    'trigger-patterns': [],
+  });
+  const tagged = await api.update(id, { 'vcs-repo': { 'tags-regex': '^v' } });
+  expect(tagged.resource.attributes).toMatchObject({
+    'trigger-prefixes': [],
+    'file-triggers-enabled': false,
+    'vcs-repo': { 'tags-regex': '^v' },
+  });
+  const patterned = await api.update(id, PATTERNS);
+  expect(patterned.resource.attributes).toMatchObject({ ...PATTERNS, 'vcs-repo': { 'tags-regex': null } });
+});
+
+it('empties a trigger list with [] and with null', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', ...PREFIXES });
+  expect((await api.update(id, { 'trigger-prefixes': [] })).resource.attributes['trigger-prefixes']).toEqual(
+    [],
+  );
+  await api.update(id, PREFIXES);
+  expect(
+    (await api.update(id, { 'trigger-prefixes': null })).resource.attributes['trigger-prefixes'],
+  ).toEqual([]);
+});
+
+it('refuses to turn file triggers on while a tag expression is set', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', ...REGEX });
+  expect((await api.attributes(id))['file-triggers-enabled']).toBe(false);
+  const refused = await api.update(id, { 'file-triggers-enabled': true });
+  expect(refused.pointers).toEqual(['/data/attributes/file-triggers-enabled']);
+  const both = await api.update(id, { 'file-triggers-enabled': true, 'vcs-repo': { 'tags-regex': null } });
+  expect(both.resource.attributes['file-triggers-enabled']).toBe(true);
+});
