@@ -8,7 +8,7 @@ const pure = ['model', 'plan', 'report'].map((folder) => `test/${folder}/**/*.te
 const slow = [
   'test/package.test.ts',
   'test/extending.test.ts',
-  'test/e2e/screen.test.ts',
+  'test/e2e/approval/screen.test.ts',
   'test/scale/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];

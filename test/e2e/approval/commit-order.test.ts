@@ -1,0 +1,270 @@
+// Jobs of a CI that come in the wrong order: what was applied later is not taken back by an older one.
+import { symlinkSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import type { StackStore } from '../../../src/model/stack/ledger.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { trueup } from '../../captured-world.ts';
+import { git } from '../../ledger/git-remote.ts';
+import { type CommitScene, openScene } from '../../ledger/commit-scene.ts';
+import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
+import { workspace } from '../documents.ts';
+import { type Running, startTrueup } from '../running.ts';
+
+interface Jobs {
+  readonly bench: Bench;
+  readonly scene: CommitScene;
+  /** commits manifests of the stack, which lies in the folder `pay`. @returns the commit */
+  declare(...documents: readonly object[]): string;
+  /** one job of the CI, in a shallow clone of its own; all have one ledger, as on a volume that each mounts */
+  job(commit: string): Job;
+  readonly store: StackStore;
+}
+
+interface Job {
+  readonly directory: string;
+  run(args: readonly string[], code: number, stdin?: string): Promise<{ out: string; err: string }>;
+  plan(): Promise<PlanJson>;
+}
+
+async function openJobs(options: StackOptions = {}): Promise<Jobs> {
+  const bench = await openBench();
+  const scene = openScene();
+  const model = await bench.checkout(options);
+  const volume = join(model.directory, 'volume');
+  await mkdir(volume);
+  await mkdir(join(scene.author, 'pay'));
+  await cp(join(model.directory, 'trueup.yaml'), join(scene.author, 'pay', 'trueup.yaml'));
+  const job = (commit: string): Job => {
+    const directory = join(scene.shallowAt(commit), 'pay');
+    symlinkSync(volume, join(directory, '.trueup'));
+    const run = async (args: readonly string[], code: number, stdin?: string) => {
+      const ran = await trueup(args, {
+        cwd: directory,
+        env: secrets,
+        ...(stdin === undefined ? {} : { stdin }),
+      });
+      expect(ran, ran.out + ran.err).toMatchObject({ code });
+      return ran;
+    };
+    return { directory, run, plan: async () => JSON.parse((await run(['plan', '--format', 'json'], 0)).out) };
+  };
+  return {
+    bench,
+    scene,
+    job,
+    store: localLedger(join(volume, 'payments.ledger.json'), 'payments'),
+    declare: (...documents) =>
+      scene.commit({ 'pay/manifests/all.yaml': documents.map((one) => JSON.stringify(one)).join('\n---\n') }),
+  };
+}
+
+const app = (description: string) => workspace('app', { description });
+
+/** Two commits of one workspace; the newer one was applied. */
+async function newerApplied(options: StackOptions = {}) {
+  const jobs = await openJobs(options);
+  const [older, newer] = [jobs.declare(app('old')), jobs.declare(app('new'))];
+  await jobs.job(newer).run(['apply', '--yes'], 0);
+  return { ...jobs, older, newer };
+}
+
+describe('manifests that a program makes and git does not track', () => {
+  /** A job that has made its manifests. */
+  async function made({ job }: Jobs, commit: string, description: string): Promise<Job> {
+    const own = job(commit);
+    await mkdir(join(own.directory, 'manifests'));
+    await writeFile(join(own.directory, 'manifests', 'all.yaml'), JSON.stringify(app(description)));
+    return own;
+  }
+
+  /** Two commits; the manifests of the newer one were applied. @returns the plan of a job from the older one */
+  async function planOfOlder(changed: string | undefined): Promise<PlanJson> {
+    const jobs = await openJobs();
+    const base = { 'pay/.gitignore': 'manifests\n' };
+    const older = jobs.scene.commit({ ...base, ...(changed && { [changed]: 'old' }) });
+    const newer = changed === undefined ? jobs.scene.commits(1) : jobs.scene.commit({ [changed]: 'new' });
+    await (await made(jobs, newer, 'new')).run(['apply', '--yes'], 0);
+    return (await made(jobs, older, 'old')).plan();
+  }
+
+  it('are taken for older where anything in the folder of the stack is', async () => {
+    const { guards } = await planOfOlder('pay/source.jsonnet');
+    expect(guards.map(({ id }) => id)).toEqual(['older-commit']);
+  });
+
+  it('may be older where only something else is, and nobody can tell', async () => {
+    const { guards } = await planOfOlder('tools/source.jsonnet');
+    expect(guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
+    expect(guards[0]?.message).toContain('"manifests/all.yaml" is not tracked by git');
+  });
+
+  it('are as good as those of the newer commit where the two hold the same files', async () => {
+    expect((await planOfOlder(undefined)).guards).toEqual([]);
+  });
+});
+
+describe('a job that comes after a newer one', () => {
+  it('is told so by its plan, and stopped before it takes the newer one back', async () => {
+    const { bench, older, newer, job } = await newerApplied();
+    bench.wire.reset();
+    const late = job(older);
+    const { guards, acknowledge } = await late.plan();
+    expect(acknowledge).toEqual(['older-commit']);
+    expect(guards).toMatchObject([{ id: 'older-commit', effect: 'blocks', concerns: [] }]);
+    expect(guards[0]?.message).toContain(`somebody applied commit ${newer.slice(0, 12)} already`);
+    expect(guards[0]?.message).toContain(`later than ${older.slice(0, 12)}`);
+    const { err } = await late.run(['apply', '--yes'], 5);
+    expect(err).toContain('1 guard blocks this plan: older-commit');
+    expect(bench.wire.writes()).toEqual([]);
+    await job(newer).run(['plan', '--exit-code'], 0);
+  });
+
+  it('may do so once somebody has acknowledged it, and is then what was applied', async () => {
+    const { older, newer, job } = await newerApplied();
+    const late = job(older);
+    const { digest } = await late.plan();
+    await late.run(['apply', '--approve', digest, '--ack', 'older-commit'], 0);
+    const { guards } = await job(newer).plan();
+    expect(guards).toEqual([]);
+  });
+
+  it('is not stopped where the stack is the same in both', async () => {
+    const jobs = await openJobs();
+    const older = jobs.declare(app('one'));
+    const newer = jobs.scene.commit({ 'other/readme.md': 'not of the stack' });
+    await jobs.job(newer).run(['apply', '--yes'], 0);
+    const { id } = await idAndLive(jobs.bench);
+    await jobs.bench.byHand.patch(`/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes: { description: 'by hand' } },
+    });
+    await jobs.job(older).run(['apply', '--yes'], 0);
+    expect((await idAndLive(jobs.bench)).description).toBe('one');
+  });
+
+  it('is stopped, too, when the newer one had nothing to do', async () => {
+    const jobs = await openJobs();
+    await jobs.job(jobs.declare(app('one'))).run(['apply', '--yes'], 0);
+    const older = jobs.declare(app('two'));
+    const newer = jobs.declare(app('one'));
+    await jobs.job(newer).run(['apply', '--yes'], 0);
+    await jobs.job(older).run(['apply', '--yes'], 5);
+  });
+
+  it('is judged by what was applied while it waited for the lock, and by what it had checked out before', async () => {
+    const { bench, declare, job, store } = await openJobs();
+    const [older, newer] = [declare(app('old')), declare(app('new'))];
+    const [late, early] = [job(older), job(newer)];
+    let waiting: Running | undefined;
+    const wait = async () => {
+      const args = ['apply', '--yes', '--lock-timeout', '1h'];
+      waiting = startTrueup(args, { cwd: late.directory, env: secrets });
+      await waiting.says(/waiting for the lock/);
+      git(late.directory, 'fetch', '--quiet', '--depth=1', 'origin', newer);
+      git(late.directory, 'checkout', '--quiet', newer);
+    };
+    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: wait } });
+    await early.run(['apply', '--yes'], 0);
+    expect(await waiting?.ended).toMatchObject({ code: 5, err: expect.stringContaining('older-commit') });
+    expect(await store.readLock()).toBeUndefined();
+    expect((await idAndLive(bench)).description).toBe('new');
+  });
+
+  it('is stopped, too, when its own apply was begun and cut short before', async () => {
+    const { bench, declare, job } = await openJobs();
+    await job(declare(app('first'))).run(['apply', '--yes'], 0);
+    const [older, newer] = [declare(app('old')), declare(app('new'))];
+    const { digest } = await job(older).plan();
+    const patch = { method: 'PATCH', path: /workspaces/, times: 9, fault: { answer: 422 } } as const;
+    bench.wire.add(patch);
+    await job(older).run(['apply', '--approve', digest], 1);
+    bench.wire.reset();
+    // Cut short as well, so that the approval of the older one is still known.
+    bench.wire.add(patch);
+    await job(newer).run(['apply', '--yes'], 1);
+    bench.wire.reset();
+    await job(older).run(['apply', '--approve', digest], 5);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is stopped for any file of its folder when its manifests come from standard input', async () => {
+    const jobs = await openJobs({ spec: { manifests: ['-'] } });
+    const older = jobs.scene.commit({ 'pay/make.jsonnet': 'old' });
+    const newer = jobs.scene.commit({ 'pay/make.jsonnet': 'new' });
+    const applyFrom = (commit: string, description: string, code: number) =>
+      jobs.job(commit).run(['apply', '--yes', '.'], code, JSON.stringify(app(description)));
+    await applyFrom(newer, 'new', 0);
+    const { err } = await applyFrom(older, 'old', 5);
+    expect(err).toContain('older-commit');
+  });
+});
+
+async function idAndLive(bench: Bench): Promise<{ id: string; description: unknown }> {
+  const id = await bench.idOf('app');
+  return { id, description: (await bench.byHand.attributes(id))['description'] };
+}
+
+describe('where nobody can tell which commit is later', () => {
+  const lost = '0123456789abcdef0123456789abcdef01234567';
+
+  it('the plan warns and says why, and goes on', async () => {
+    const { declare, job, store } = await openJobs();
+    await store.write({ known: true, serial: 0, records: new Map(), commit: { id: lost } });
+    const only = job(declare(app('one')));
+    const { guards } = await only.plan();
+    expect(guards).toMatchObject([{ id: 'commit-unknown', effect: 'warns' }]);
+    expect(guards[0]?.message).toMatch(/the remote "origin" does not have commit 0123456789ab$/);
+    await only.run(['apply', '--yes'], 0);
+  });
+
+  it('the plan is stopped in a stack that wants that', async () => {
+    const { declare, job, store } = await openJobs({ spec: { guards: { raise: ['commit-unknown'] } } });
+    await store.write({ known: true, serial: 0, records: new Map(), commit: { id: lost } });
+    await job(declare(app('one'))).run(['apply', '--yes'], 5);
+  });
+
+  it('for there is no repository any more, the warning says so', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(app('one'));
+    commitIn(stack);
+    await stack.run(['apply', '--yes'], 0);
+    await rm(join(stack.directory, '.git'), { recursive: true });
+    await stack.declare(app('two'));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toMatch(/\? warns +commit-unknown/);
+    expect(out).toMatch(/not a git repository/);
+    await stack.run(['apply', '--yes'], 0);
+  });
+});
+
+function commitIn({ directory }: Checkout): string {
+  git(directory, 'init', '--quiet');
+  git(directory, 'add', 'trueup.yaml', 'manifests');
+  git(directory, 'commit', '--quiet', '-m', 'x');
+  return git(directory, 'rev-parse', 'HEAD');
+}
+
+describe('the commit that was applied', () => {
+  it('is also that of an apply with nothing to do, and not that of one that is blocked or refused', async () => {
+    const stack = await (await openBench()).checkout({ spec: { guards: { maxDeletes: 0 } } });
+    const commit = async (...documents: readonly object[]) => {
+      await stack.declare(...documents);
+      return commitIn(stack);
+    };
+    await commit(app('one'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    const idle = await commit(workspace('web'), app('one'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await stack.ledger()).toMatchObject({ commit: { id: idle } });
+    await commit(app('one'));
+    await stack.run(['apply', '--yes'], 5);
+    await commit(app('two'), workspace('web'));
+    await stack.run(['apply'], 1);
+    expect(await stack.ledger()).toMatchObject({ commit: { id: idle } });
+    await stack.declare(app('three'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await stack.ledger()).toMatchObject({ commit: { dirty: true } });
+  });
+});

@@ -1,0 +1,55 @@
+/** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (rule 37). */
+import { describe, expect, it } from 'vitest';
+import { openBench, toVersion1 } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+
+async function applied() {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { tags: { env: 'prod' } }), workspace('old'), role('web'));
+  return { bench, stack };
+}
+
+const note =
+  'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
+
+describe('a ledger of version 1', () => {
+  it("is read as one of today's targets, and the plan says so until an apply has written it anew", async () => {
+    const { bench, stack } = await applied();
+    await toVersion1(stack);
+    const plan = await stack.plan();
+    expect(plan.changes).toEqual([]);
+    expect(plan.coverage.ledgerNotes).toEqual([note]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await stack.ledger()).toMatchObject({
+      version: 2,
+      serial: 8,
+      targets: {
+        acme: expect.stringMatching(/^workspaces acme at http/),
+        prod: expect.stringMatching(/^cluster-auth auth\/cluster at http/),
+      },
+    });
+    expect((await stack.plan()).coverage.ledgerNotes).toEqual([]);
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }), role('web'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+  });
+
+  it('ends what was approved with it: the new digest has to be approved', async () => {
+    const { bench, stack } = await applied();
+    await stack.declare(
+      workspace('app', { autoApply: true, tags: { env: 'prod' } }),
+      workspace('old'),
+      role('web'),
+    );
+    const digest = '00112233445566778899aabbccddeeff';
+    await toVersion1(stack, { digest, atoms: [], createdAt: '2026-11-20T11:42:00.000Z' });
+    const { err } = await stack.run(['apply', '--approve', digest], 4);
+    const { digest: today } = await stack.plan();
+    expect(err).toContain(`plan again, and approve again "${today}"`);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--approve', today], 0);
+    expect(await stack.ledger()).not.toHaveProperty('approved');
+  });
+});

@@ -1,0 +1,307 @@
+/** What may reach a screen: colours only where they are wanted, and never a control character from outside. */
+import { execFileSync } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { onTerminal } from '../process.ts';
+
+const controlSequence = '\u001b';
+
+describe('colours', () => {
+  async function planned(stack: Checkout, flags: readonly string[], env: Record<string, string>) {
+    const { code, out } = await trueup(['plan', ...flags], {
+      cwd: stack.directory,
+      env: { ...secrets, ...env },
+    });
+    expect(code).toBe(0);
+    return out.includes(controlSequence);
+  }
+
+  it.each([
+    ['nothing is said', [], {}, false],
+    ['--color always', ['--color', 'always'], {}, true],
+    ['--color always against NO_COLOR', ['--color', 'always'], { NO_COLOR: '1' }, true],
+    ['--color never against FORCE_COLOR', ['--color', 'never'], { FORCE_COLOR: '1' }, false],
+    ['--no-color against FORCE_COLOR', ['--no-color'], { FORCE_COLOR: '1' }, false],
+    ['FORCE_COLOR', [], { FORCE_COLOR: '1' }, true],
+    ['NO_COLOR against FORCE_COLOR', [], { NO_COLOR: '1', FORCE_COLOR: '1' }, false],
+    ['an empty NO_COLOR, which means nothing', [], { NO_COLOR: '', FORCE_COLOR: '1' }, true],
+    ['FORCE_COLOR of 0', [], { FORCE_COLOR: '0' }, false],
+  ] as const)('off a terminal, with %s', async (_, flags, env, coloured) => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    expect(await planned(stack, flags, env)).toBe(coloured);
+  });
+
+  it('are never in JSON', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    expect(await planned(stack, ['--format', 'json', '--color', 'always'], { FORCE_COLOR: '1' })).toBe(false);
+  });
+
+  it('are in errors too, when wanted', async () => {
+    const { err } = await trueup(['plan', '/nowhere', '--color', 'always'], { cwd: '/' });
+    expect(err).toContain(controlSequence);
+  });
+});
+
+describe('text from the service', () => {
+  /** Clears the screen, sets its title, hides text by going back, reverses what follows. */
+  const hostile = `nice${controlSequence}[2J${controlSequence}]0;owned\u0007\r\u202eevil`;
+
+  /** The service of these tests takes no such text everywhere; one that does is a text away. */
+  const spoilt = (body: unknown) =>
+    JSON.parse(JSON.stringify(body).replaceAll('placeholder', JSON.stringify(hostile).slice(1, -1)));
+
+  it('cannot move the cursor, hide or reverse anything: names, descriptions, tags, reasons', async () => {
+    const bench = await openBench({
+      organization: {
+        workspaces: [
+          { name: 'clone-placeholder', 'tag-bindings': { 'trueup-stack': 'payments' } },
+          { name: 'app', 'tag-bindings': { 'key-placeholder': 'placeholder' } },
+        ],
+      },
+    });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old'), role('web'));
+    await bench.byHand.update(await bench.idOf('app'), { description: 'placeholder' });
+    await bench.byHand.post(`/workspaces/${await bench.idOf('old')}/actions/lock`, { reason: 'placeholder' });
+    await bench.byHandMount('POST', 'role/web', { token_policies: ['placeholder'] });
+    await stack.declare(
+      workspace('app', { description: 'ours', tags: { env: 'prod' } }, { adopt: true }),
+      role('web', { tokenPolicies: ['read'] }),
+    );
+    bench.wire.add({ method: 'GET', path: /./, times: 1000, fault: { rewrite: spoilt } });
+    for (const [args, code] of [
+      [['plan'], 0],
+      [['plan', '--calls'], 0],
+      [['plan', '--format', 'json'], 0],
+      // it has to send such a tag back, which the service behind the text refuses in words of its own
+      [['apply', '--yes'], 6],
+    ] as const) {
+      const { out, err } = await stack.run(args, code);
+      const spoils = out.match(/evil/g) ?? [];
+      expect(spoils.length, out).toBeGreaterThanOrEqual(5);
+      // every control and format character but the line end
+      expect(`${out}${err}`).not.toMatch(/[^\n\P{C}]/u);
+    }
+  });
+});
+
+const hasScript = (() => {
+  try {
+    execFileSync('script', ['--version']);
+    return true;
+  } catch {
+    return false;
+  }
+})();
+
+describe.runIf(hasScript)('on a terminal', () => {
+  const [ctrlC, ctrlD] = ['\u0003', '\u0004'];
+
+  async function twoChanges() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), role('web'));
+    const answer = (typed: string, columns = 120) =>
+      onTerminal(['apply'], { cwd: stack.directory, env: secrets, columns }, async (person) => {
+        await person.sees(/Apply these 2 changes\? \[y\/N\]/);
+        person.types(typed);
+      });
+    return { bench, stack, answer };
+  }
+
+  it.each([
+    ['n', 'n\r'],
+    ['a lone Enter', '\r'],
+    ['a line feed before Enter', '\n\r'],
+    ['a word that begins like a yes', 'yet\r'],
+    ['Ctrl-D', ctrlD],
+  ])('apply asks, and takes %s for a no: nothing is written, and the lock is free', async (_, typed) => {
+    const { bench, stack, answer } = await twoChanges();
+    const { code, screen } = await answer(typed);
+    expect(screen).toContain('nothing was written');
+    expect(code).toBe(1);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+  });
+
+  it('Ctrl-C at the question ends as an interrupted run: nothing is written, and the lock is free', async () => {
+    const { bench, stack, answer } = await twoChanges();
+    const { code, screen } = await answer(ctrlC);
+    expect(screen).toContain('nothing was written');
+    expect(code).toBe(130);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+  });
+
+  it.each(['y', 'yes', 'Y'])(
+    'an answer of %s applies, shows a live line, and lists every outcome',
+    async (yes) => {
+      const { bench, answer } = await twoChanges();
+      const { code, screen } = await answer(`${yes}\r`);
+      expect(screen).toContain('\r\u001b[KApplying 2 changes with 2 calls');
+      expect(screen).toContain('\r\u001b[Kapplied');
+      expect(screen).toContain('2 applied');
+      expect(screen).toContain('nothing is left to do');
+      expect(code).toBe(0);
+      expect(bench.wire.writes()).toHaveLength(2);
+    },
+  );
+
+  it('a terminal without columns is asked on one line too', async () => {
+    const { answer } = await twoChanges();
+    expect((await answer('y\r', 0)).code).toBe(0);
+  });
+
+  /** A plan that waits, while it reads, until what is typed has come to the terminal. */
+  async function typeAhead(typed: string, question: RegExp, documents: readonly object[]) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('web'));
+    await stack.declare(...documents);
+    const reading = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const hold = () => {
+      reading.resolve();
+      return release.promise;
+    };
+    bench.wire.add({ method: 'GET', path: /\/workspaces/, fault: { first: hold } });
+    const at = { cwd: stack.directory, env: secrets };
+    const ran = await onTerminal(['apply'], at, async (person) => {
+      await reading.promise;
+      person.types(typed);
+      await person.sees(/typed/); // the terminal's own echo
+      release.resolve();
+      await person.sees(question);
+      person.types('\r');
+    });
+    return { ...ran, writes: bench.wire.writes() };
+  }
+
+  it.each(['y\rtyped', 'y\nyes\rtyped\r', 'typed\u0004y\r'])(
+    'what was typed while it planned answers no question that came later (%j)',
+    async (typed) => {
+      const { code, writes } = await typeAhead(typed, /Apply these 2 changes\?/, [
+        workspace('app'),
+        workspace('other'),
+        role('web'),
+      ]);
+      expect(code).toBe(1);
+      expect(writes).toEqual([]);
+    },
+  );
+
+  it.each(['wildcard\rtyped', 'wildcard typed'])(
+    'a guard is typed below the plan that it is about, and never ahead of it (%j)',
+    async (typed) => {
+      const { code, writes } = await typeAhead(typed, /type the guard that blocks: wildcard/, [
+        role('web', { boundServiceAccountNames: ['*'] }),
+      ]);
+      expect(code).toBe(5);
+      expect(writes).toEqual([]);
+    },
+  );
+
+  it.each([
+    ['Ctrl-D is a no', ctrlD, 5],
+    ['Ctrl-C interrupts', ctrlC, 130],
+  ])('where guards are asked for, %s, and the lock is free', async (_, typed, expected) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('web'));
+    await stack.declare(role('web', { boundServiceAccountNames: ['*'] }));
+    const at = { cwd: stack.directory, env: secrets };
+    const { code, screen } = await onTerminal(['apply'], at, async (person) => {
+      await person.sees(/type the guard that blocks: wildcard/);
+      person.types(typed);
+    });
+    expect(code).toBe(expected);
+    expect(screen).toContain('nothing was written');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.insist();
+  });
+
+  it.each([
+    ['Ctrl-D', ctrlD, 1],
+    ['Ctrl-C', ctrlC, 130],
+    ['a yes', 'y\r', 0],
+  ])('recover asks, and after %s a next one may begin', async (_, typed, expected) => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    await stack.loseLedger();
+    const at = { cwd: stack.directory, env: secrets };
+    const { code, screen } = await onTerminal(['recover'], at, async (person) => {
+      await person.sees(/Write this ledger\? \[y\/N\]/);
+      person.types(typed);
+    });
+    expect(code, screen).toBe(expected);
+    await stack.run(['recover', '--yes'], 0);
+  });
+
+  it.each([
+    ['Ctrl-D', ctrlD, 1],
+    ['Ctrl-C', ctrlC, 130],
+  ])(
+    'recover --moved holds the lock while it asks, and gives it back after %s',
+    async (_, typed, expected) => {
+      const bench = await openBench({ others: ['other'] });
+      const before = await bench.checkout();
+      await before.begin(workspace('app'));
+      const stack = await before.become({ workspaces: { organization: 'other' } });
+      const at = { cwd: stack.directory, env: secrets };
+      const { code, screen } = await onTerminal(['recover', '--moved', 'acme'], at, async (person) => {
+        await person.sees(/Write this ledger\?/);
+        await stack.run(['recover', '--moved', 'acme', '--yes'], 8);
+        person.types(typed);
+      });
+      expect(code, screen).toBe(expected);
+      expect(screen).toContain('nothing was written');
+      await stack.run(['recover', '--moved', 'acme', '--yes'], 0);
+    },
+  );
+
+  it('Ctrl-C while it applies lets what is in flight end, starts nothing new, and keeps the ledger true', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { remoteStateConsumers: ['app-2'] }), workspace('app-2'));
+    const started = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const hold = () => {
+      started.resolve();
+      return release.promise;
+    };
+    bench.wire.add({ method: 'POST', path: /\/workspaces$/, times: 2, fault: { first: hold } });
+    const { code, screen } = await onTerminal(
+      ['apply', '--yes'],
+      { cwd: stack.directory, env: secrets },
+      async (person) => {
+        await started.promise;
+        person.types('\u0003');
+        await person.sees(/interrupted: what was sent is waited for/);
+        release.resolve();
+      },
+    );
+    expect(code, screen).toBe(130);
+    expect(screen).toContain('2 applied, 1 skipped');
+    expect(screen).toContain('not sent: the run was stopped');
+    expect(Object.keys((await stack.ledger()).records)).toEqual([
+      'Workspace/acme/app',
+      'Workspace/acme/app-2',
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('NO_COLOR takes the colours away', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    const { directory: cwd } = stack;
+    const plain = await onTerminal(['plan'], { cwd, env: { ...secrets, NO_COLOR: '1' } });
+    expect(plain.screen).not.toContain(controlSequence);
+    const coloured = await onTerminal(['plan'], { cwd, env: secrets });
+    expect(coloured.screen).toContain(controlSequence);
+  });
+});

@@ -1,0 +1,162 @@
+/** Whatever ends a run, or takes its reader away: what is in flight ends, the ledger is written, the lock goes back. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { workspace } from '../documents.ts';
+import { mainFile, onTerminal } from '../process.ts';
+import { startTrueup } from '../running.ts';
+
+const anyCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
+
+function lockOf({ directory }: Checkout) {
+  return localLedger(`${directory}/.trueup/payments.ledger.json`, 'payments').readLock();
+}
+
+/** Runs with its stdout in a file that takes nothing. */
+async function intoFullDisk(
+  args: readonly string[],
+  stack: Checkout,
+): Promise<{ code: unknown; err: string }> {
+  const full = openSync('/dev/full', 'w');
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    cwd: stack.directory,
+    env: { PATH: process.env['PATH'] ?? '', ...secrets },
+    stdio: ['ignore', full, 'pipe'],
+  });
+  closeSync(full);
+  let err = '';
+  child.stderr?.on('data', (chunk) => {
+    err += String(chunk);
+  });
+  const [code] = await once(child, 'close');
+  return { code, err };
+}
+
+describe('output that cannot be written', () => {
+  it('does not end an apply: it goes on to its end, gives the lock back, and says that nobody could read it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web'));
+    const { code, err } = await intoFullDisk(['apply', '--yes'], stack);
+    expect(err).toMatch(/^error: what this command had to say could not be written: .*no space left/m);
+    expect(err).not.toMatch(/^ +at /m);
+    expect(code).toBe(1);
+    expect(await lockOf(stack)).toBeUndefined();
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(Object.keys((await stack.ledger()).records)).toHaveLength(2);
+  });
+
+  it.each([['validate'], ['schema', 'Workspace'], ['history'], ['--help'], ['plan', '--format', 'json']])(
+    'is told on stderr by every command, and is no success: %s',
+    async (...args) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app'));
+      const { code, err } = await intoFullDisk(args, stack);
+      expect(err).toMatch(/^error: what this command had to say could not be written: .*no space left/m);
+      expect(code).toBe(1);
+    },
+  );
+
+  it('is no failure when its reader has seen enough', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(...Array.from({ length: 30 }, (_, n) => workspace(`app-${n}`)));
+    const child = spawn(process.execPath, [mainFile, 'apply', '--yes'], {
+      cwd: stack.directory,
+      env: { PATH: process.env['PATH'] ?? '', ...secrets },
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = await once(child, 'close');
+    expect(code).toBe(0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('a terminal that is closed', () => {
+  it.each([
+    ['asks', { description: 'new' }, /Apply this change\?/],
+    ['asks for guards', { globalRemoteState: true }, /type the guard that blocks/],
+  ])(
+    'while apply %s ends it as anywhere else: nothing is written, the lock goes back, exit 130',
+    async (_, spec, question) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.declare(workspace('app', spec));
+      const codeInto = join(stack.directory, 'code');
+      const at = { cwd: stack.directory, env: secrets, codeInto };
+      await onTerminal(['apply'], at, async ({ sees, hangsUp }) => {
+        await sees(question);
+        expect(await lockOf(stack)).toBeDefined();
+        hangsUp();
+      });
+      const code = () => readFile(codeInto, 'utf8').catch(() => '');
+      await expect.poll(code, { timeout: 20_000 }).toBe('130\n');
+      expect(await lockOf(stack)).toBeUndefined();
+      expect(bench.wire.writes()).toEqual([]);
+      await stack.insist();
+    },
+  );
+
+  it('stops an apply as Ctrl-C does: what is in flight ends, and the lock goes back', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
+    const reached = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const first = () => {
+      reached.resolve();
+      return release.promise;
+    };
+    bench.wire.add({ ...anyCreate, fault: { first } });
+    const running = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
+    await reached.promise;
+    running.kill('SIGHUP');
+    await running.says(/interrupted: what was sent is waited for/);
+    release.resolve();
+    const { code, out } = await running.ended;
+    expect(code, out).toBe(130);
+    expect(await lockOf(stack)).toBeUndefined();
+    expect(Object.keys((await stack.ledger()).records).length).toBeGreaterThan(0);
+    await stack.run(['apply', '--yes'], 0);
+  });
+});
+
+describe('whoever asks for JSON', () => {
+  const answers = async (args: readonly string[], code: number) => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(args, code);
+    return JSON.parse(out);
+  };
+
+  it.each([
+    [['plan', '--format', 'json', '--bogus'], "unknown option '--bogus'"],
+    [['apply', '--format=json'], 'nothing was written: apply asks before it writes'],
+    [['show', '/nowhere/plan.json', '--format', 'json'], '/nowhere/plan.json'],
+    [['history', 'show', 'abc', '--format', 'json'], 'abc'],
+  ])('gets JSON from "%s", also when it fails', async (args, says) => {
+    const { diagnostics } = await answers(args, 1);
+    expect(diagnostics).toMatchObject([{ severity: 'error', message: expect.stringContaining(says) }]);
+  });
+
+  it('gets it when a token is missing, too', async () => {
+    const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'NOT_SET' } } });
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['plan', '--format', 'json'], 1);
+    expect(JSON.parse(out).diagnostics).toMatchObject([{ message: expect.stringContaining('NOT_SET') }]);
+  });
+
+  it('gets colours in errors when they were asked for as well', async () => {
+    const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'NOT_SET' } } });
+    await stack.declare(workspace('app'));
+    const { err } = await stack.run(['plan', '--color', 'always'], 1);
+    expect(err).toContain('\u001b[');
+  });
+});

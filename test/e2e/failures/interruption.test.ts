@@ -1,0 +1,241 @@
+/** What a person or a CI gets who stops an apply, once or twice: a real process, and a service that takes its time. */
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { madeUp, type Rule } from '../faulty-proxy.ts';
+import { type Bystander, type Exited, trueupProcess } from '../process.ts';
+import { startTrueup } from '../running.ts';
+
+const stuckCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
+
+/** The rule, made to hold its request until it is let go; `reached` resolves when the request is there. */
+function holding(rule: Omit<Rule, 'fault'>) {
+  const reached = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  const first = () => {
+    reached.resolve();
+    return release.promise;
+  };
+  const held: Rule = { ...rule, fault: { first } };
+  return { rule: held, reached: reached.promise, release: release.resolve };
+}
+
+async function interruptedTwice(bench: Bench, stack: Checkout, rule: Omit<Rule, 'fault'>): Promise<Exited> {
+  const stuck = holding(rule);
+  bench.wire.add(stuck.rule);
+  const act = async ({ signals, sees }: Bystander) => {
+    await stuck.reached;
+    signals('SIGINT');
+    await sees(/interrupted: what was sent is waited for/);
+    signals('SIGTERM');
+  };
+  const exited = await trueupProcess(['apply', '--yes'], { cwd: stack.directory, env: secrets }, act);
+  stuck.release();
+  return exited;
+}
+
+function lockOf({ directory }: Checkout) {
+  return localLedger(`${directory}/.trueup/payments.ledger.json`, 'payments').readLock();
+}
+
+describe('a second signal', () => {
+  it('gives up what is in flight as unknown, starts nothing, keeps the ledger, and frees the lock', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }), role('api'));
+    const { code, out, err } = await interruptedTwice(bench, stack, stuckCreate);
+    expect(code, out + err).toBe(130);
+    expect(err).toContain('interrupted again: what was sent is given up');
+    expect(out).toMatch(/unknown +\+ Workspace\/acme\/app/);
+    expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
+    expect(out).not.toContain('failed');
+    expect(Object.keys((await stack.ledger()).records)).not.toContain('Workspace/acme/app');
+    expect(await lockOf(stack)).toBeUndefined();
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  it('leaves what was only looked at once more as never started', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    const { code, out } = await interruptedTwice(bench, stack, {
+      method: 'GET',
+      path: new RegExp(`/workspaces/${await bench.idOf('app')}\\b`),
+    });
+    expect(code, out).toBe(130);
+    expect(out).toContain('not sent: the run was stopped');
+    expect(out).toContain('1 skipped');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
+
+describe('a first signal', () => {
+  it('while a change is looked at once more keeps it from being sent, and waits for no answer', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    const look = holding({
+      method: 'GET',
+      path: new RegExp(`/workspaces/${await bench.idOf('app')}\\b`),
+    });
+    bench.wire.add(look.rule);
+    const options = { cwd: stack.directory, env: secrets };
+    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
+      await look.reached;
+      signals('SIGINT');
+      await sees(/interrupted/);
+    });
+    look.release();
+    expect(code, out).toBe(130);
+    expect(out).toContain('not sent: the run was stopped');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('while nothing but the proof is left ends at once, with everything applied', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const afterWrite = holding({ method: 'GET', path: /include=/ });
+    bench.wire.add({
+      ...stuckCreate,
+      fault: { first: async () => bench.wire.add(afterWrite.rule) },
+    });
+    const options = { cwd: stack.directory, env: secrets };
+    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals }) => {
+      await afterWrite.reached;
+      signals('SIGINT');
+    });
+    afterWrite.release();
+    expect(code, out).toBe(130);
+    expect(out).toContain('1 applied');
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/app']);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('what was never sent when a run is stopped', () => {
+  const stopped = 'not sent: the run was stopped';
+
+  it('is not sent once the service has had the time that it asked for', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('web'));
+    const before = (await stack.ledger()).records;
+    await stack.declare(workspace('app', { autoApply: true }), workspace('web', { autoApply: true }));
+    const [app, web] = [await bench.idOf('app'), await bench.idOf('web')];
+    const look = holding({ method: 'GET', path: new RegExp(`/workspaces/${web}\\b`) });
+    const headers = { 'retry-after': '6' };
+    const refusal = { method: 'PATCH', path: new RegExp(app), fault: { answer: 429, headers } };
+    bench.wire.add(look.rule, refusal);
+    const options = { cwd: stack.directory, env: secrets };
+    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
+      await look.reached;
+      await sees(/it answered 429 to PATCH/);
+      look.release();
+      signals('SIGINT');
+    });
+    expect(code, out).toBe(130);
+    expect(out).toContain('2 skipped');
+    expect(out).toContain(stopped);
+    expect(bench.wire.writes()).toMatchObject([{ status: 429 }]);
+    expect((await stack.ledger()).records).toEqual(before);
+    const [newest] = JSON.parse((await stack.run(['history', '--format', 'json'], 0)).out).entries;
+    expect((await stack.run(['history', 'show', newest.id], 0)).out).toContain(stopped);
+    await stack.run(['apply', '--yes'], 0);
+  });
+
+  it('is the rest of a change that was begun, whose record knows what was done', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('stays'));
+    await stack.declare(workspace('stays'), workspace('app', { lock: { reason: 'frozen' } }));
+    const create = holding(stuckCreate);
+    bench.wire.add(create.rule);
+    const options = { cwd: stack.directory, env: secrets };
+    const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
+      await create.reached;
+      signals('SIGINT');
+      await sees(/interrupted/);
+      create.release();
+    });
+    expect(code, out).toBe(130);
+    expect(out).toContain(stopped);
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({ origin: 'created' });
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written().slice(1)).toEqual(['POST /api/v2/workspaces/ws-…/actions/lock']);
+  });
+
+  it('is an update that the service broke down over when the time of the run was over', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    const told = Promise.withResolvers<void>();
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method !== 'PATCH') return pass();
+      await told.promise;
+      return madeUp({ answer: 503 });
+    });
+    const where = { cwd: stack.directory, env: secrets };
+    const running = startTrueup(['apply', '--yes', '--timeout', '2s'], where);
+    await running.says(/this run has had its 2s.*nothing new is started/);
+    told.resolve();
+    const { code, out } = await running.ended;
+    expect(code, out).toBe(1);
+    expect(out).toMatch(/failed +~ Workspace\/acme\/app/);
+    expect(out).toContain('answered 503');
+    expect(bench.wire.writes()).toMatchObject([{ status: 503 }]);
+  });
+});
+
+describe('a create whose answer is lost while the run is stopped', () => {
+  async function lostCreate(isCarriedOut: boolean) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const [reached, told] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method !== 'POST') return pass();
+      reached.resolve();
+      await told.promise;
+      if (isCarriedOut) await pass();
+      return undefined;
+    });
+    const options = { cwd: stack.directory, env: secrets };
+    const exited = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
+      await reached.promise;
+      signals('SIGINT');
+      await sees(/interrupted/);
+      told.resolve();
+    });
+    bench.wire.guardBy(undefined);
+    expect(exited.code, exited.out).toBe(130);
+    expect(bench.wire.writes()).toHaveLength(1);
+    return { bench, stack, out: exited.out };
+  }
+
+  it('is looked up and not sent again, and the outcome says so', async () => {
+    const { bench, stack, out } = await lostCreate(false);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'looked up by name afterwards: it does not exist; not sent again: the run was stopped',
+    );
+    expect((await stack.ledger()).records).toEqual({});
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  it('is looked up and found, and the ledger knows it', async () => {
+    const { bench, stack, out } = await lostCreate(true);
+    expect(out).toContain('1 applied');
+    expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
+      id: await bench.idOf('app'),
+      origin: 'created',
+    });
+  });
+});

@@ -1,0 +1,342 @@
+/** What a plan looked at, and that it never writes (architecture: plan never writes; architecture: plan sees all or says so). */
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, role, workspace } from '../documents.ts';
+import type { Fault } from '../faulty-proxy.ts';
+
+const everyKind = [
+  workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }),
+  workspace('other'),
+  clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }),
+  role('web'),
+];
+
+/** A body with `more` members beside each `total-count` counted up: a service that miscounts its own pages. */
+function miscounted(body: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(body).replaceAll(/"total-count":(\d+)/g, (_, count) => `"total-count":${+count + 1}`),
+  );
+}
+
+describe('plan', () => {
+  it('sends GET and LIST and nothing else, before the first apply and after it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const methods = () => [...new Set(bench.wire.seen.map(({ method }) => method))].toSorted();
+    await stack.declare(...everyKind);
+    await stack.run(['plan', '--calls'], 0);
+    expect(methods()).toEqual(['GET', 'LIST']);
+    await stack.begin(...everyKind);
+    await stack.declare(workspace('app'), role('web', { tokenTtl: '5m' }));
+    await stack.run(['plan', '--exit-code'], 2);
+    expect(methods()).toEqual(['GET', 'LIST']);
+    await stack.run(['validate'], 0);
+  });
+
+  it('needs tokens that may only read, and says what they could not apply', async () => {
+    const bench = await openBench();
+    const owner = await bench.checkout();
+    await owner.begin(workspace('app'), role('web'));
+    const token = { env: 'READ_API_TOKEN' };
+    const reader = await bench.checkout({
+      workspaces: { token },
+      clusterAuth: { token: { env: 'READ_SERVICE_TOKEN' } },
+    });
+    await reader.declare(workspace('app', { autoApply: true }), role('web'));
+    const { out } = await reader.run(['plan'], 0);
+    expect(out).toContain('autoApply  false -> true');
+    expect(out.replace(/\s+/g, ' ')).toContain('this token lacks "can-update", needed for: update');
+    expect(bench.wire.seen.every(({ method }) => ['GET', 'LIST'].includes(method))).toBe(true);
+    // What the type of the mount is, only an administrator learns.
+    const refused = bench.wire.seen.filter(({ status }) => status !== 200).map(({ path }) => path);
+    expect(refused).toEqual(['/v1/sys/auth/cluster', '/v1/sys/internal/ui/mounts/auth/cluster']);
+  });
+
+  it('notes each change that its token could not apply, whatever it is, and apply refuses them before it writes', async () => {
+    const bench = await openBench();
+    const owner = await bench.checkout();
+    const spec = { tags: { env: 'prod' }, remoteStateConsumers: ['web'] };
+    await owner.begin(workspace('app', spec), workspace('web'), workspace('old'));
+    const reader = await bench.checkout({ workspaces: { token: { env: 'READ_API_TOKEN' } } });
+    const lacks = (right: string, call: string) =>
+      `the service will refuse this: this token lacks "${right}", needed for: ${call}`;
+    const documents = [
+      workspace('app', { tags: { env: 'test' }, remoteStateConsumers: [] }),
+      workspace('web', { autoApply: true }),
+    ];
+    await reader.declare(...documents);
+    await owner.loseLedger();
+    await owner.declare(...documents);
+    const plan = await reader.plan();
+    expect(Object.fromEntries(plan.changes.map(({ address, notes }) => [address, notes]))).toEqual({
+      'TagBindings/acme/app': [lacks('can-update', 'replace')],
+      'RemoteStateConsumers/acme/app': [lacks('can-update', 'remove')],
+      'Workspace/acme/web': [lacks('can-update', 'update')],
+      'Workspace/acme/old': [lacks('can-destroy', 'delete')],
+    });
+    // Another token may apply what this one has planned: permissions are no part of what it means.
+    expect((await owner.plan()).digest).toBe(plan.digest);
+    const { out } = await reader.run(['apply', '--yes'], 1);
+    expect(out.match(/the service will refuse to (update|delete)/g)).toHaveLength(4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('leaves no trace on disk', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await stack.run(['plan'], 0);
+    await expect(stack.ledger()).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('an incomplete look', () => {
+  it.each([
+    [
+      'a forbidden list of workspaces',
+      { method: 'GET', path: /\/organizations\/acme\/workspaces/, fault: { answer: 403 } },
+    ],
+    [
+      'a list of workspaces that does not exist',
+      { method: 'GET', path: /\/organizations\/acme\/workspaces/, fault: { answer: 404 } },
+    ],
+    [
+      'pages whose total does not match',
+      { method: 'GET', path: /\/workspaces\?/, fault: { rewrite: miscounted } },
+    ],
+    [
+      'a forbidden list of roles',
+      { method: 'LIST', path: /\/role/, fault: { answer: 403, body: { errors: ['permission denied'] } } },
+    ],
+    [
+      'a mount that is gone',
+      { path: /\/v1\/auth/, fault: { answer: 404, body: { errors: ['no handler for route'] } } },
+    ],
+    [
+      'an answer that is no JSON:API',
+      { method: 'GET', path: /\/workspaces\?/, fault: { answer: 200, body: '<html>' } },
+    ],
+  ] as const)(
+    'after %s nothing is removed, "No changes" is never said, and the exit code is not 0',
+    async (_, rule) => {
+      const bench = await openBench();
+      const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+      const kept = [workspace('app'), role('web')];
+      await stack.begin(...kept, workspace('old'), role('old'));
+      for (const documents of [kept, [...kept, workspace('old'), role('old')]]) {
+        await stack.declare(...documents);
+        for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
+          bench.wire.reset();
+          bench.wire.add({ ...rule, times: 1000 });
+          const { out, code } = await stack.tryRun(args);
+          expect([1, 5], out).toContain(code);
+          expect(out).toContain('incomplete');
+          expect(out).toMatch(/^ {2}because /m);
+          expect(out).not.toMatch(/No changes|Planned again/);
+          expect(out).not.toMatch(/\d to delete/);
+          expect(bench.wire.writes()).toEqual([]);
+        }
+      }
+      const plan = await stack.plan(1);
+      expect(plan.coverage.complete).toBe(false);
+    },
+  );
+
+  it('at one resource leaves that one alone: the rest is applied, and the exit code says that it is no proof', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+    await stack.begin(workspace('app'), role('web'), role('old'));
+    bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: { answer: 403 } });
+    await stack.declare(workspace('app', { autoApply: true }), role('web', { tokenTtl: '5m' }));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out).toContain('1 applied');
+    expect(out).toContain('could not be proved');
+    expect(out).not.toMatch(/(create|update|delete) +ClusterAuthRole/);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': true });
+    expect(bench.wire.writes().join()).not.toContain('/role/');
+  });
+
+  it('at a role that is listed and answers that there is none removes nothing, and makes no other one of it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { owns: ['*'] } });
+    await stack.begin(role('web'), role('old'));
+    await stack.declare(role('web', { tokenTtl: '5m' }));
+    const none = { answer: 404, body: { errors: [] } };
+    bench.wire.add({ method: 'GET', path: /\/role\/web/, times: 1000, fault: none });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'it is listed, also once more, and answers that there is none',
+    );
+    expect(out).not.toMatch(/(create|delete) +ClusterAuthRole|somebody deleted it/);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it.each([
+    ['answers 500 to all that it is asked', { answer: 500 }, 6],
+    ['takes the token for none of its own', { answer: 401 }, 1],
+    ['sends everybody elsewhere', { answer: 302 }, 1],
+  ] as const)(
+    'at a target that %s is told once: nothing is planned there, nothing written anywhere, and no way around is shown',
+    async (_, fault, requests) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app'), workspace('web'), role('web'));
+      await stack.declare(workspace('app'), workspace('new'), role('web', { tokenTtl: '5m' }));
+      for (const args of [['plan'], ['apply', '--yes']]) {
+        bench.wire.reset();
+        bench.wire.add({ path: /\/api\/v2/, times: 1000, fault });
+        const { out, err } = await stack.run(args, 1);
+        expect(bench.wire.seen.filter(({ path }) => path.startsWith('/api/v2'))).toHaveLength(requests);
+        expect(out.match(new RegExp(`answered ${fault.answer}`, 'g')), out).toHaveLength(1);
+        expect(out).toContain('target "acme" could not be read');
+        expect(out, 'the part of the other target').toContain('tokenTtl');
+        expect(out + err).not.toMatch(/Workspace\/acme|somebody deleted it|recreate|--ack|--approve/);
+        expect(bench.wire.writes()).toEqual([]);
+      }
+    },
+  );
+
+  it('because a manifest is broken or empty removes nothing either', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old'));
+    await stack.declare(workspace('app'));
+    await stack.write('manifests/broken.yaml', 'kind: [');
+    await stack.run(['apply', '--yes'], 7);
+    for (const text of ['', '# app:\n#   old\n', '---\n']) {
+      await stack.write('manifests/broken.yaml', text);
+      const { out, err } = await stack.run(['apply', '--yes'], 1);
+      expect(out).toContain('not every manifest could be read');
+      expect(err).toContain('no document stands in "manifests/broken.yaml"');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it.each([
+    [
+      'exclusions leave nothing of a pattern',
+      ['manifests/**/*.yaml', '!manifests/**'],
+      'the exclusions leave',
+    ],
+    ['the patterns only leave out', ['!other/**'], 'only leaves out'],
+    ['a pattern finds the stack file alone', ['*.yaml'], 'stands for the stack file alone'],
+    [
+      'a pattern that is not optional stands for nothing',
+      [{ pattern: 'other/**', optional: false }],
+      'no file',
+    ],
+  ])('because %s removes nothing', async (_, manifests, says) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), role('web'));
+    await sayWhere(stack, manifests);
+    await stack.run(['validate'], 0);
+    for (const args of [['plan'], ['plan', '--exit-code'], ['apply', '--yes']]) {
+      const { out, err } = await stack.run(args, 1);
+      expect(err).toContain(says);
+      expect(out).not.toMatch(/No changes|\d to (delete|release)/);
+      expect(out).toContain('not every manifest could be read');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is complete where the stack says that there may be nothing', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('web'));
+    for (const manifests of [[], [{ pattern: 'other/**', optional: true }]]) {
+      await sayWhere(stack, manifests);
+      const { coverage, summary } = await stack.plan();
+      expect(coverage.complete).toBe(true);
+      expect(summary.delete).toBe(2);
+    }
+    await sayWhere(stack, ['manifests', { pattern: 'other/**', optional: true }]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('a service that cannot include tag bindings in its lists', () => {
+  const refusal = { errors: [{ status: '400', title: 'bad request', detail: 'Invalid include parameter' }] };
+  const organization = {
+    projects: [{ name: 'lent', id: 'prj-lent', 'tag-bindings': { 'trueup-stack': 'payments' } }],
+    workspaces: [
+      { name: 'theirs', 'tag-bindings': { 'trueup-stack': 'billing' } },
+      { name: 'inherits', project: 'lent' },
+      { name: 'stranger', 'tag-bindings': { env: 'prod' } },
+    ],
+  };
+
+  const ignored = (body: unknown) => ({ ...(body as object), included: [] });
+
+  it.each<[string, Fault]>([
+    ['says so', { answer: 400, body: refusal }],
+    ['ignores the wish in silence', { rewrite: ignored }],
+  ])('and %s is read one workspace at a time, to the same end', async (_, fault) => {
+    const bench = await openBench({ organization });
+    const stack = await bench.checkout();
+    bench.wire.add({ path: /include=/, times: 1000, fault });
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }), workspace('old'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app', { tags: { env: 'test' } }));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('does not include tag bindings in its list');
+    expect(await bench.tagsOf('app')).toEqual({ env: 'test', 'trueup-stack': 'payments' });
+    expect(await bench.idsOf('old')).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+    bench.wire.reset();
+    bench.wire.add({ path: /include=/, times: 1000, fault });
+    await stack.declare(workspace('app'), workspace('theirs'), workspace('inherits', {}, { adopt: true }));
+    const refused = await stack.run(['apply', '--yes'], 9);
+    expect(refused.out).toContain('"Workspace/acme/theirs" is claimed by stack "billing"');
+    expect(refused.out).toContain('"Workspace/acme/inherits" inherits the claim');
+    expect(bench.wire.writes()).toEqual([]);
+    const stranger = await bench.idOf('stranger');
+    expect(bench.wire.seen.filter(({ path }) => path.includes(stranger))).toEqual([]);
+  });
+});
+
+describe('a service that cannot be reached', () => {
+  it('is one clear line, and exit code 1', async () => {
+    const bench = await openBench();
+    const free = createServer();
+    await new Promise<void>((ready) => free.listen(0, '127.0.0.1', ready));
+    const { port } = free.address() as { port: number };
+    await new Promise((closed) => free.close(closed));
+    const url = `http://127.0.0.1:${port}`;
+    const stack = await bench.checkout({ workspaces: { url } });
+    await stack.declare(workspace('app'));
+    for (const args of [['plan'], ['apply', '--yes'], ['plan', '--format', 'json']]) {
+      const { out, err } = await stack.run(args, 1);
+      expect(out.match(/GET http\S+\/api\/v2\/organizations\/acme\/workspaces\S* failed: /g)).toHaveLength(1);
+      expect(out.replaceAll('\\"', '"')).toContain(`nothing listens at "127.0.0.1:${port}"`);
+      expect(err).not.toContain('listens');
+    }
+  });
+
+  it('at every role of a mount is told in a few lines, however many roles there are', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...Array.from({ length: 40 }, (_, n) => role(`r${n}`)));
+    const body = { errors: ['no handler'] };
+    bench.wire.add({ path: /\/role\//, times: 9999, fault: { answer: 404, body } });
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.match(/no handler/g)?.length, out).toBeLessThanOrEqual(6);
+    expect(out).toContain('and 37 more');
+  });
+
+  it("with a token that it does not know is told in the service's own words", async () => {
+    const stack = await (await openBench()).checkout({ workspaces: { token: { env: 'REVIEWER_JWT' } } });
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toMatch(/answered 401: unauthorized/i);
+    expect(out).not.toContain(secrets.REVIEWER_JWT);
+  });
+});
+
+/** Writes where the manifests are into the stack. */
+async function sayWhere(stack: Checkout, manifests: readonly unknown[]): Promise<void> {
+  const text = JSON.parse(await readFile(join(stack.directory, 'trueup.yaml'), 'utf8'));
+  await stack.write('trueup.yaml', JSON.stringify({ ...text, spec: { ...text.spec, manifests } }));
+}

@@ -1,0 +1,124 @@
+/** An answer is not the fact: what was carried out although nobody heard so is known for what it is (rules 24, 40). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { madeUp } from '../faulty-proxy.ts';
+
+const anchor = role('anchor');
+const shared = role('shared');
+const words = (out: string) => out.replace(/\s+/g, ' ');
+
+/** What is wanted of the service, but for the answer. */
+function loseAnswers(bench: Bench, method: string, path: RegExp, status?: number): void {
+  bench.wire.guardBy(async (request, pass) => {
+    const answer = await pass();
+    if (request.method !== method || !path.test(request.path)) return answer;
+    return status === undefined ? undefined : madeUp({ answer: status });
+  });
+}
+
+const originOf = async (stack: Checkout) =>
+  (await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin;
+
+describe('a role whose creation was carried out', () => {
+  /** It is ours: nothing is left to do, and later it is deleted. */
+  async function expectOurs(bench: Bench, stack: Checkout) {
+    expect(await originOf(stack)).toBe('created');
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(anchor);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  }
+
+  async function begun() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(anchor);
+    await stack.declare(anchor, shared);
+    return { bench, stack };
+  }
+
+  it.each([
+    ['and whose every answer was lost', undefined, '1 unknown'],
+    ['and answered as by a gateway that gives up', 504, '1 failed'],
+  ])('%s is ours as soon as it is seen', async (_, status, counted) => {
+    const { bench, stack } = await begun();
+    loseAnswers(bench, 'POST', /role\/shared$/, status);
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain(counted);
+    expect(out).toContain('it happened all the same: looked at afterwards, all of it was found true');
+    expect(out).not.toContain('never written by this stack');
+    await expectOurs(bench, stack);
+  });
+
+  it('is ours, too, when nobody could look before the next apply', async () => {
+    const { bench, stack } = await begun();
+    let isLost = false;
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      if (!path.startsWith('/v1/')) return pass();
+      if (isLost && method !== 'POST') return madeUp({ answer: 403, body: { errors: ['not now'] } });
+      const answer = await pass();
+      if (method !== 'POST') return answer;
+      isLost = true;
+      return undefined;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain('1 unknown');
+    expect(out).not.toContain('all the same');
+    expect(await originOf(stack)).toBeUndefined();
+    expect((await stack.plan()).changes).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    await expectOurs(bench, stack);
+  });
+
+  it('and that is otherwise by now is a stranger: somebody has written it since', async () => {
+    const { bench, stack } = await begun();
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      const answer = await pass();
+      if (method !== 'POST' || !path.endsWith('role/shared')) return answer;
+      await bench.byHandMount('POST', 'role/shared', { token_ttl: 60 });
+      return undefined;
+    });
+    await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(await originOf(stack)).toBeUndefined();
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+  });
+});
+
+describe('an update that was answered with a 500', () => {
+  async function updated(isCarriedOut: boolean) {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method !== 'PATCH') return pass();
+      if (isCarriedOut) await pass();
+      return madeUp({ answer: 500 });
+    });
+    return { bench, stack };
+  }
+
+  it('and was carried out has failed as answered, and is said to be true all the same', async () => {
+    const { bench, stack } = await updated(true);
+    const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 6);
+    bench.wire.guardBy(undefined);
+    expect(JSON.parse(out)).toMatchObject({ outcomes: [{ outcome: 'failed', foundTrue: true }] });
+    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
+    const history = JSON.parse((await stack.run(['history', '--format', 'json'], 0)).out);
+    const shown = (await stack.run(['history', 'show', history.entries[0].id], 0)).out;
+    expect(words(shown)).toContain('looked at afterwards, all of it was found true');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('and was not carried out has failed, and nothing was written', async () => {
+    const { stack } = await updated(false);
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toContain('1 failed');
+    expect(out).not.toContain('all the same');
+  });
+});

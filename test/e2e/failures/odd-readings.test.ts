@@ -1,0 +1,204 @@
+/** What is answered and not understood is neither taken for something else nor for nothing (rules 39, 42). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, openBench } from '../bench.ts';
+import { consumers, workspace } from '../documents.ts';
+
+/** A workspace that nobody manages yet. */
+async function make(bench: Bench, name: string, tags: Readonly<Record<string, string>> = {}): Promise<void> {
+  const data = Object.entries(tags).map(([key, value]) => ({
+    type: 'tag-bindings',
+    attributes: { key, value },
+  }));
+  await bench.byHand.post('/organizations/acme/workspaces', {
+    data: { type: 'workspaces', attributes: { name }, relationships: { 'tag-bindings': { data } } },
+  });
+}
+
+describe('a live tag', () => {
+  const all = /\/(workspaces|tag-bindings)/;
+  const becomes = (value: string) => (body: unknown) =>
+    JSON.parse(JSON.stringify(body).replaceAll('"value":"4711"', `"value":${value}`));
+  const withoutInclude = {
+    answer: 400,
+    body: { errors: [{ status: '400', title: 'bad', detail: 'Invalid include parameter' }] },
+  };
+
+  it.each([
+    ['the list', '4711', false],
+    ['the list', '["4711"]', false],
+    ['a read of its own', '4711', true],
+  ])(
+    'whose value is no text in %s (%s) leaves the tags unread: nothing of that workspace is written',
+    async (_, value, separately) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('other'));
+      await make(bench, 'app', { 'cost-center': '4711' });
+      await stack.declare(
+        workspace('other', { autoApply: true }),
+        workspace('app', { tags: { env: 'prod' } }, { adopt: true }),
+      );
+      if (separately) bench.wire.add({ path: /include=/, times: 100, fault: withoutInclude });
+      bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes(value) } });
+      const { out } = await stack.run(['apply', '--yes'], 6);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'the tag bindings of workspace "app" were not understood: the value of "cost-center" is no text',
+      );
+      expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+      expect(await bench.tagsOf('app')).toEqual({ 'cost-center': '4711' });
+      expect(out).toMatch(/applied +~ Workspace\/acme\/other/);
+    },
+  );
+
+  it('without a value is a key alone, which an empty value says as well', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await make(bench, 'app', { 'cost-center': '4711' });
+    await stack.declare(workspace('app', { tags: { 'cost-center': '' } }, { adopt: true }));
+    bench.wire.add({ method: 'GET', path: all, times: 100, fault: { rewrite: becomes('null') } });
+    const { changes } = await stack.plan();
+    expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
+  });
+});
+
+describe('what could not be read', () => {
+  const refused = { answer: 403 };
+  const addresses = ({ changes }: { changes: readonly { address: string }[] }) =>
+    changes.map(({ address }) => address);
+
+  it('is not changed under the name that it is renamed to either', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const keep = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
+    await stack.begin(workspace('old', keep), workspace('other'));
+    await stack.declare(
+      workspace('new', { ...keep, autoApply: true }, { renamedFrom: 'old' }),
+      workspace('other', { autoApply: true }),
+    );
+    const path = new RegExp(`${await bench.idOf('old')}/relationships/data-retention-policy`);
+    bench.wire.add({ method: 'GET', path, times: 100, fault: refused });
+    expect(addresses(await stack.plan(1))).toEqual(['Workspace/acme/other']);
+    await stack.run(['apply', '--yes'], 6);
+    expect(bench.wire.writes().map(({ path: written }) => written)).toEqual([
+      `/api/v2/workspaces/${await bench.idOf('other')}`,
+    ]);
+    expect(await bench.idsOf('old')).toHaveLength(1);
+  });
+
+  it('stays with a workspace that is renamed: its consumers are not given again', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old'), workspace('other'), consumers('old', { consumers: ['other'] }));
+    await stack.declare(
+      workspace('new', {}, { renamedFrom: 'old' }),
+      workspace('other'),
+      consumers('new', { consumers: ['other'] }),
+    );
+    bench.wire.add({ method: 'GET', path: /remote-state-consumers/, times: 100, fault: refused });
+    const plan = await stack.plan(1);
+    expect(addresses(plan)).toEqual(['Workspace/acme/new']);
+    expect(plan.problems).toEqual([]);
+  });
+});
+
+describe('a workspace that the list lacks and that cannot be read by its id', () => {
+  const without = (name: string) => (body: unknown) => {
+    const { data, meta, ...rest } = body as { data: { attributes: { name: string } }[]; meta: object };
+    const others = data.filter(({ attributes }) => attributes.name !== name);
+    return { ...rest, data: others, meta: { ...meta, pagination: { 'total-count': others.length } } };
+  };
+  const hidden = (bench: Bench, id: string) =>
+    bench.wire.add(
+      { path: /organizations\/acme\/workspaces\?/, times: 100, fault: { rewrite: without('app') } },
+      { method: 'GET', path: new RegExp(`/workspaces/${id}`), times: 100, fault: { answer: 403 } },
+    );
+
+  it.each([
+    ['by its name', workspace('app', { autoApply: true, tags: { env: 'prod' } })],
+    ['by another name', workspace('new', { autoApply: true, tags: { env: 'prod' } }, { renamedFrom: 'app' })],
+  ])(
+    'is not created again when it is declared %s, and no command is shown that would',
+    async (_, declared) => {
+      const bench = await openBench();
+      const stack = await bench.checkout();
+      await stack.begin(workspace('app', { tags: { env: 'dev' } }), workspace('other'));
+      await stack.declare(declared, workspace('other', { autoApply: true }));
+      hidden(bench, await bench.idOf('app'));
+      const plan = await stack.plan(1);
+      expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+        'update Workspace/acme/other',
+      ]);
+      expect(plan.acknowledge).toEqual([]);
+      expect(JSON.stringify(plan.coverage)).toContain('a workspace that the ledger knows was not read');
+      await stack.run(['apply', '--yes'], 6);
+      expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+    },
+  );
+
+  it('is made a consumer by nobody, for its id is not known', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('other'));
+    await stack.declare(workspace('app'), workspace('other', { remoteStateConsumers: ['app'] }));
+    hidden(bench, await bench.idOf('app'));
+    const { out, err } = await stack.run(['plan'], 1);
+    expect(`${out}${err}`.replace(/\s+/g, ' ')).toContain(
+      '"RemoteStateConsumers/acme/other" refers to "Workspace/acme/app", and nobody can tell which one that is',
+    );
+  });
+});
+
+describe('a list with documents that are not understood', () => {
+  type Document = { id?: string; attributes?: { name?: string } };
+  type Page = { data: Document[]; meta: { pagination: { 'total-count': number } } };
+  /** the document of this workspace, otherwise */
+  const odd = (name: string, become: (document: Document) => Document) => (body: unknown) => {
+    const { data, ...rest } = body as Page;
+    return { ...rest, data: data.map((item) => (item.attributes?.name === name ? become(item) : item)) };
+  };
+  const nameless = ({ id = '' }: Document) => ({ id, type: 'workspaces' });
+  const without = ({ id: _, ...rest }: Document) => rest;
+
+  it.each([
+    ['a name', nameless, '1 of 2 documents in the list of organization "acme" has no name'],
+    ['an id', without, 'the list gave 1 document without an id'],
+  ])('of workspaces is not all that there is: one without %s', async (_, become, why) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('other'));
+    await make(bench, 'app');
+    bench.wire.add({
+      path: /organizations\/acme\/workspaces\?/,
+      times: 100,
+      fault: { rewrite: odd('app', become) },
+    });
+    const { coverage } = await stack.plan(1);
+    expect(coverage.complete).toBe(false);
+    expect(JSON.stringify(coverage)).toContain(JSON.stringify(why).slice(1, -1));
+  });
+
+  const counted = (count: (page: number) => number) => {
+    let page = 0;
+    return (body: unknown) => {
+      const { meta: _, ...rest } = body as Page;
+      page += 1;
+      return { ...rest, meta: { pagination: { 'total-count': count(page), 'total-pages': 2 } } };
+    };
+  };
+
+  it.each([
+    ['one without a name', odd('a', nameless), '1 of 2 in the list has no name'],
+    ['more than it counts', counted(() => 1), 'the list tells a total of 1 and gave 2'],
+    ['another total with each page', counted((page) => page), 'the list changed its total while it was read'],
+  ])('of consumers leaves them unread: %s', async (_, rewrite, why) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const others = ['a', 'b'].map((name) => workspace(name));
+    await stack.begin(...others, workspace('app', { remoteStateConsumers: ['a', 'b'] }));
+    await stack.declare(...others, workspace('app', { remoteStateConsumers: ['b'] }));
+    bench.wire.add({ path: /relationships\/remote-state-consumers/, times: 100, fault: { rewrite } });
+    const { changes, coverage } = await stack.plan(1);
+    expect(changes).toEqual([]);
+    expect(JSON.stringify(coverage)).toContain(why);
+  });
+});

@@ -1,0 +1,244 @@
+/** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with (rules 40). */
+import { describe, expect, it } from 'vitest';
+import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
+import { type Bench, type Checkout, openBench } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { madeUp } from '../faulty-proxy.ts';
+
+const creates = /organizations\/acme\/workspaces$/;
+const allTheSame = 'it happened all the same: looked at afterwards, all of it was found true';
+
+/** Answers requests of this kind with a no; `passes`: after the service has carried them out. */
+function refuse(
+  { wire }: Bench,
+  { method, path, status = 403, passes = true }: Refusing,
+): { readonly times: () => number } {
+  let times = 0;
+  wire.guardBy(async (request, pass) => {
+    if (request.method !== method || !path.test(request.path)) return pass();
+    times += 1;
+    if (passes) await pass();
+    return madeUp({ answer: status });
+  });
+  return { times: () => times };
+}
+
+interface Refusing {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly status?: number;
+  readonly passes?: boolean;
+}
+
+async function begun(documents: readonly object[], organization: Partial<OrganizationSeed> = {}) {
+  const bench = await openBench({ organization });
+  const stack = await bench.checkout();
+  await stack.begin(...documents);
+  return { bench, stack };
+}
+
+const outcomesOf = async (stack: Checkout, code: number) =>
+  JSON.parse((await stack.run(['apply', '--yes', '--format', 'json'], code)).out).outcomes;
+
+describe('an update that was answered with a no', () => {
+  async function updated(refusing: Partial<Refusing>) {
+    const { bench, stack } = await begun([workspace('app')]);
+    await stack.declare(workspace('app', { autoApply: true }));
+    refuse(bench, { method: 'PATCH', path: /./, ...refusing });
+    return { bench, stack };
+  }
+
+  it.each([403, 409, 422])('(%d) and was carried out is found true, the answer beside it', async (status) => {
+    const { bench, stack } = await updated({ status });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain(`answered ${status}: made up`);
+    expect(out).toContain(allTheSame);
+    expect(out).toContain('1 failed');
+    expect(out).toContain('Planned again: nothing is left to do');
+    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toMatchObject({ autoApply: true });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('and was not carried out has failed, and nothing was written', async () => {
+    const { stack } = await updated({ passes: false });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toContain('1 failed');
+    expect(out).not.toContain('all the same');
+    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toEqual({});
+  });
+
+  it('goes on with what hangs on it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { globalRemoteState: true }), workspace('other'));
+    await stack.insist();
+    await stack.declare(
+      workspace('app', { globalRemoteState: false, remoteStateConsumers: ['other'] }),
+      workspace('other'),
+    );
+    refuse(bench, { method: 'PATCH', path: /\/workspaces\/ws-\w+$/ });
+    const outcomes = await outcomesOf(stack, 6);
+    bench.wire.guardBy(undefined);
+    expect(outcomes).toMatchObject([
+      { kind: 'Workspace', outcome: 'failed', foundTrue: true },
+      { kind: 'RemoteStateConsumers', outcome: 'applied' },
+    ]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('in one of two calls about one list is found true once both have ended', async () => {
+    const others = ['one', 'two'].map((name) => workspace(name));
+    const { bench, stack } = await begun([workspace('app', { remoteStateConsumers: ['one'] }), ...others]);
+    await stack.declare(workspace('app', { remoteStateConsumers: ['two'] }), ...others);
+    refuse(bench, { method: 'POST', path: /remote-state-consumers$/ });
+    const outcomes = await outcomesOf(stack, 6);
+    bench.wire.guardBy(undefined);
+    expect(outcomes).toMatchObject([{ kind: 'RemoteStateConsumers', outcome: 'failed', foundTrue: true }]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('a create that was answered with a no', () => {
+  it('and was carried out is ours by its birth mark: what hangs on it goes on, and later it is deleted', async () => {
+    const { bench, stack } = await begun([workspace('stays'), workspace('too')]);
+    const app = workspace('app', {
+      tags: { env: 'prod' },
+      remoteStateConsumers: ['stays'],
+      lock: { reason: 'frozen' },
+    });
+    await stack.declare(workspace('stays'), workspace('too'), app);
+    refuse(bench, { method: 'POST', path: creates, status: 422 });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain(allTheSame);
+    expect(out).toContain('Planned again: nothing is left to do');
+    expect((await stack.ledger()).records['Workspace/acme/app']).toMatchObject({
+      id: await bench.idOf('app'),
+      origin: 'created',
+    });
+    await stack.declare(workspace('stays'), workspace('too'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('app')).toEqual([]);
+  });
+
+  it('because somebody has made one with a copy of our claim is not said to have happened', async () => {
+    const { bench, stack } = await begun([workspace('stays')]);
+    await stack.declare(workspace('stays'), workspace('app'));
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      if (method === 'POST' && creates.test(path))
+        await bench.byHand.created(
+          { name: 'app' },
+          {
+            'tag-bindings': {
+              data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
+            },
+          },
+        );
+      return pass();
+    });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain('answered 422');
+    expect(out).not.toContain('all the same');
+    expect((await stack.ledger()).records['Workspace/acme/app']?.origin).not.toBe('created');
+  });
+
+  it('and made something else than was sent says that it is there, and the next apply goes on', async () => {
+    const { bench, stack } = await begun([workspace('stays')]);
+    await stack.declare(workspace('stays'), workspace('app', { description: 'ours' }));
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      const answer = await pass();
+      if (method !== 'POST' || !creates.test(path)) return answer;
+      await bench.byHand.update(await bench.idOf('app'), { description: 'theirs' });
+      return madeUp({ answer: 409 });
+    });
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    bench.wire.guardBy(undefined);
+    expect(out).toContain('it is there all the same, ours, and not as sent');
+    expect(out).not.toContain('found true');
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('of a role that we were creating is ours as soon as it is seen', async () => {
+    const { bench, stack } = await begun([role('anchor')]);
+    await stack.declare(role('anchor'), role('shared'));
+    refuse(bench, { method: 'POST', path: /role\/shared$/ });
+    expect((await stack.run(['apply', '--yes'], 6)).out).toContain(allTheSame);
+    bench.wire.guardBy(undefined);
+    expect((await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin).toBe('created');
+    await stack.declare(role('anchor'));
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  });
+
+  it('of a role that somebody writes otherwise meanwhile is not ours', async () => {
+    const { bench, stack } = await begun([role('anchor')]);
+    await stack.declare(role('anchor'), role('shared'));
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      if (method !== 'POST' || !path.endsWith('role/shared')) return pass();
+      await pass();
+      await bench.byHandMount('POST', 'role/shared', { token_ttl: 60 });
+      return madeUp({ answer: 403 });
+    });
+    expect((await stack.run(['apply', '--yes'], 1)).out).not.toContain('all the same');
+    bench.wire.guardBy(undefined);
+    expect((await stack.ledger()).records['ClusterAuthRole/prod/shared']).toBeUndefined();
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+  });
+});
+
+it('a delete that was answered with a no, and was carried out, is found true, and leaves no record', async () => {
+  const { bench, stack } = await begun([
+    role('anchor'),
+    role('shared'),
+    workspace('app'),
+    workspace('stays'),
+  ]);
+  await stack.declare(role('anchor'), workspace('stays'));
+  bench.wire.guardBy(async ({ method }, pass) => {
+    const answer = await pass();
+    return method === 'GET' || method === 'LIST' ? answer : madeUp({ answer: 409 });
+  });
+  const outcomes = await outcomesOf(stack, 6);
+  bench.wire.guardBy(undefined);
+  expect(outcomes).toHaveLength(2);
+  for (const outcome of outcomes)
+    expect(outcome).toMatchObject({ action: 'delete', outcome: 'failed', foundTrue: true });
+  expect(Object.keys((await stack.ledger()).records).sort()).toEqual([
+    'ClusterAuthRole/prod/anchor',
+    'Workspace/acme/stays',
+  ]);
+});
+
+describe('a refusal that is true', () => {
+  /** How often the roles are read by an apply of which every write is refused. */
+  async function readsOf(count: number, status: number) {
+    const roles = (spec: object) => Array.from({ length: count }, (_, at) => role(`r${at}`, spec));
+    const { bench, stack } = await begun(roles({}));
+    await stack.declare(...roles({ tokenTtl: '30m' }));
+    const refused = refuse(bench, { method: 'POST', path: /role\//, status, passes: false });
+    const { digest, acknowledge } = await stack.plan();
+    const before = bench.wire.seen.length;
+    await stack.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 1);
+    expect(refused.times()).toBe(count);
+    return bench.wire.seen.slice(before).filter(({ method, path }) => method === 'GET' && /role\//.test(path))
+      .length;
+  }
+  /** In the plan, just before the write, and in the plan that is made afterwards. */
+  const anyway = 3;
+
+  it('costs one read', async () => {
+    expect(await readsOf(2, 403)).toBe(2 * anyway + 2);
+  });
+
+  it('costs none where the token itself is refused', async () => {
+    expect(await readsOf(2, 401)).toBe(2 * anyway);
+  });
+
+  it('costs none after ten others', async () => {
+    expect(await readsOf(13, 403)).toBe(13 * anyway + 10);
+  });
+});

@@ -1,0 +1,86 @@
+/** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused (rule 30). */
+import { describe, expect, it } from 'vitest';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { type Bench, type Checkout, openBench } from '../bench.ts';
+import { workspace } from '../documents.ts';
+
+const token = 'planted-limited-token-71c4';
+
+/** A stack that owns the workspace `app`, and a token that may read it and do with it what `rights` say. */
+async function limitedTo(...rights: readonly string[]): Promise<{ bench: Bench; stack: Checkout }> {
+  const app = { 'tag-bindings': { 'trueup-stack': 'payments' }, 'source-name': 'trueup/payments' };
+  const bench = await openBench({
+    organization: {
+      workspaces: [{ name: 'app', ...app }],
+      teams: [{ name: 'limited', token, 'workspace-access': { app: rights } }],
+    },
+  });
+  const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
+  await stack.write('token', token);
+  return { bench, stack };
+}
+
+function notesOf({ changes }: PlanJson): string[] {
+  return changes.flatMap(({ notes }) => notes);
+}
+
+describe('a token', () => {
+  it('that may lock and nothing else locks, and gives its lock back', async () => {
+    const { bench, stack } = await limitedTo('can-lock', 'can-unlock');
+    await stack.declare(workspace('app', { lock: { reason: 'frozen' } }));
+    expect(notesOf(await stack.plan())).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual([
+      'POST /api/v2/workspaces/ws-…/actions/lock',
+      'POST /api/v2/workspaces/ws-…/actions/unlock',
+    ]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('that may lock but not unlock is told so before anything is written', async () => {
+    const { bench, stack } = await limitedTo('can-lock');
+    await stack.begin(workspace('app', { lock: {} }));
+    await stack.declare(workspace('app'));
+    expect(notesOf(await stack.plan())).toEqual([
+      'the service will refuse this: this token lacks "can-unlock", needed for: unlock',
+    ]);
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toContain('error[will-be-refused]');
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('that may manage tags and nothing else changes flat tags, but none that only a PATCH of the workspace changes', async () => {
+    const { bench, stack } = await limitedTo('can-manage-tags');
+    await stack.begin(workspace('app', { tagNames: ['pci', 'blue'] }));
+    await stack.declare(workspace('app', { tagNames: ['pci', 'red'] }));
+    expect(notesOf(await stack.plan())).toEqual([]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
+      'tag-names': ['pci', 'red'],
+    });
+    bench.wire.reset();
+    await stack.declare(workspace('app', { tagNames: ['pci'], tags: { env: 'prod' } }));
+    expect(notesOf(await stack.plan())).toEqual([
+      'the service will refuse this: this token lacks "can-update", needed for: replace',
+    ]);
+    await stack.run(['apply', '--yes'], 1);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('that lacks several rights is told each of them once, with all that it is needed for', async () => {
+    const { stack } = await limitedTo('can-read-run');
+    const spec = { autoApply: true, sshKeyId: 'sshkey-deploy', lock: {}, tagNames: ['pci'] };
+    await stack.declare(workspace('app', spec));
+    expect(notesOf(await stack.plan())).toEqual([
+      'the service will refuse this: this token lacks "can-update", needed for: update, ssh-key; ' +
+        'this token lacks "can-manage-tags", needed for: add-tag-names; ' +
+        'this token lacks "can-lock", needed for: lock',
+    ]);
+    const { out } = await stack.run(['plan', '--calls'], 0);
+    for (const right of ['can-update', 'can-manage-tags', 'can-lock'])
+      expect(out.replace(/\s+/g, ' ')).toContain(`needs the right ${right};`);
+    expect(out.replace(/\s+/g, ' ')).toContain('success is 200; 409 means that it was so already;');
+  });
+});

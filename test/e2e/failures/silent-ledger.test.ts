@@ -1,0 +1,250 @@
+/**
+ * A ledger that takes the question and never answers (rules 46): the time of a run and the signals of a person end the wait,
+ * and everything that was started for it. The real CLI, and servers that only accept.
+ */
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { serveGit } from '../../ledger/git-http.ts';
+import { git, makeRemote } from '../../ledger/git-remote.ts';
+import { holderOf } from '../../ledger/other-holder.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { workspace } from '../documents.ts';
+import { type Running, startTrueup } from '../running.ts';
+import { openSilentServer, type SilentServer } from '../silent-server.ts';
+
+const gitPlace = 'the ledger "refs/trueup/payments" of the remote "origin"';
+const postgresPlace = 'the ledger of stack "payments" in PostgreSQL';
+
+interface Scene {
+  readonly server: SilentServer;
+  start(...args: readonly string[]): Running;
+}
+
+async function openScene(ledger: string, urlAt: (port: number) => string): Promise<Scene> {
+  const server = await openSilentServer();
+  const stack = await (await openBench()).checkout({ spec: { ledger } });
+  await stack.declare(workspace('app'));
+  git(stack.directory, 'init', '--quiet');
+  git(stack.directory, 'remote', 'add', 'origin', urlAt(server.port));
+  const env = { ...secrets, TRUEUP_LEDGER_URL: urlAt(server.port) };
+  return { server, start: (...args) => startTrueup(args, { cwd: stack.directory, env }) };
+}
+
+const overHttp = () => openScene('git', (port) => `http://127.0.0.1:${port}/remote.git`);
+
+describe('a ledger that never answers', () => {
+  it.each([
+    ['git over HTTP', 'git', 'http', gitPlace],
+    ['git by its own protocol', 'git', 'git', gitPlace],
+    ['PostgreSQL', 'postgres', 'postgres', postgresPlace],
+  ])(
+    'in %s is given up when the time of the run is over, with all that was started for it',
+    async (...of) => {
+      const [, ledger, scheme, place] = of;
+      const { server, start } = await openScene(ledger, (port) => `${scheme}://127.0.0.1:${port}/remote.git`);
+      const { code, err } = await start('plan', '--timeout', '2s').ended;
+      expect(err).toBe(
+        `error: the deadline of 2s passed while waiting to read the ledger (${place}); --timeout gives a run more time, or "timeout" in the stack's spec\n`,
+      );
+      expect(code).toBe(1);
+      await server.left();
+    },
+  );
+
+  it.each([
+    ['apply', 'to read the ledger', ['apply', '--yes']],
+    ['history', 'to read the history', ['history']],
+    ['history show', 'to read an entry of the history', ['history', 'show', 'some-id']],
+    ['unlock', 'to see who holds the lock', ['unlock', '--id', 'some-id']],
+    ['recover', 'to read the ledger', ['recover', '--yes']],
+    ['recover --moved', 'to take the lock', ['recover', '--moved', 'acme']],
+    ['export', 'to read the ledger', ['export']],
+  ] as const)('holds %s no longer than --timeout says', async (_, what, args) => {
+    const { server, start } = await overHttp();
+    const { code, err } = await start(...args, '--timeout', '1s').ended;
+    expect(err).toContain(`the deadline of 1s passed while waiting ${what} (${gitPlace})`);
+    expect(err).not.toContain('trueup unlock');
+    expect(code).toBe(1);
+    await server.left();
+  });
+
+  it('is told as JSON to who asks for JSON', async () => {
+    const { start } = await overHttp();
+    for (const args of [['plan'], ['apply', '--yes'], ['history']]) {
+      const { code, out } = await start(...args, '--format', 'json', '--timeout', '1s').ended;
+      expect(code).toBe(1);
+      expect(JSON.parse(out)).toMatchObject({
+        diagnostics: [
+          { message: expect.stringContaining('the deadline of 1s passed while waiting to read') },
+        ],
+      });
+    }
+  });
+
+  it('is named with what it is asked for after a few seconds', async () => {
+    const { start } = await overHttp();
+    const running = start('plan');
+    await running.says(
+      /waiting for the ledger "refs\/trueup\/payments" of the remote "origin" for 5 s: to read the ledger\n/,
+    );
+    running.kill('SIGINT');
+    expect((await running.ended).code).toBe(130);
+  });
+
+  it.each([
+    ['plan', 'SIGINT'],
+    ['plan', 'SIGTERM'],
+    ['apply', 'SIGINT'],
+    ['history', 'SIGTERM'],
+    ['export', 'SIGINT'],
+    ['recover', 'SIGINT'],
+  ] as const)('lets go of %s at the first %s, which ends with 130', async (command, signal) => {
+    const { server, start } = await overHttp();
+    const running = start(command);
+    await server.reached;
+    running.kill(signal);
+    expect(await running.ended).toMatchObject({
+      code: 130,
+      signal: null,
+      err: expect.stringContaining('interrupted'),
+    });
+    await server.left();
+  });
+});
+
+describe('a remote that never tells what was applied last', () => {
+  it('holds a plan no longer than its time, and the plan says so', async () => {
+    const server = await openSilentServer();
+    const stack = await (await openBench()).checkout();
+    const commitAll = (message: string) => {
+      git(stack.directory, 'init', '--quiet');
+      git(stack.directory, 'add', 'trueup.yaml');
+      git(stack.directory, 'commit', '--quiet', '-m', message);
+    };
+    commitAll('what is applied');
+    await stack.begin(workspace('app'));
+    await rm(join(stack.directory, '.git'), { recursive: true });
+    commitAll('a clone that does not know it');
+    await stack.declare(workspace('app', { description: 'new' }));
+    git(stack.directory, 'remote', 'add', 'origin', `git://127.0.0.1:${server.port}/remote.git`);
+    const running = startTrueup(['plan', '--timeout', '3s'], { cwd: stack.directory, env: secrets });
+    const { code, out } = await running.ended;
+    expect(code).toBe(0);
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('this run has had its 3s; --timeout gives it more');
+    await server.left();
+  });
+});
+
+describe('a local ledger that another process keeps to itself', () => {
+  it('holds an apply no longer than its time', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    await holderOf(join(stack.directory, '.trueup', 'payments.ledger.json.guard'));
+    const { code, err } = await startTrueup(['apply', '--yes', '--timeout', '1s'], {
+      cwd: stack.directory,
+      env: secrets,
+    }).ended;
+    expect(err).toContain('the deadline of 1s passed while waiting to take the lock (the ledger "');
+    expect(err).not.toContain('trueup unlock');
+    expect(code).toBe(1);
+  });
+});
+
+/** An apply whose create is on the way, with its ledger behind HTTP; the answer comes with `answer`. */
+async function applying() {
+  const bench = await openBench();
+  const stack = await bench.checkout({ spec: { ledger: 'git' } });
+  await stack.declare(workspace('app'));
+  const { clone, host, remote } = await cloneOf(stack);
+  const { arrived, answer } = holdCreate(bench);
+  const running = startTrueup(['apply', '--yes'], { cwd: clone, env: secrets });
+  await Promise.race([arrived, running.ended]);
+  return { host, remote, running, answer };
+}
+
+async function cloneOf(stack: Checkout) {
+  const remote = makeRemote();
+  git(remote.directory, 'config', 'http.receivepack', 'true');
+  const host = await serveGit(remote.directory, 'Basic planted');
+  const clone = remote.clone();
+  git(clone, 'remote', 'set-url', 'origin', host.url);
+  git(clone, 'config', 'http.extraHeader', 'Authorization: Basic planted');
+  await cp(stack.directory, clone, { recursive: true });
+  return { clone, host, remote };
+}
+
+function holdCreate({ wire }: Bench) {
+  const [arrived, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const first = () => {
+    arrived.resolve();
+    return answered.promise;
+  };
+  wire.add({ method: 'POST', path: /\/organizations\/acme\/workspaces$/, fault: { first } });
+  return { arrived: arrived.promise, answer: answered.resolve };
+}
+
+describe('a ledger that falls silent while an apply runs', () => {
+  it('ends with the second Ctrl-C, which tells what was done and how to give the lock back', async () => {
+    const { host, running, answer } = await applying();
+    host.silence();
+    running.kill('SIGINT');
+    await running.says(/interrupted: what was sent is waited for/);
+    answer();
+    await host.leftWaiting;
+    running.kill('SIGINT');
+    const { code, out, err } = await running.ended;
+    expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
+    const lines = err.replaceAll(/--id \S+/g, '--id ID').split('\n');
+    expect(lines).toContain(
+      `error: the lock could not be given back: the run was interrupted while waiting to give the lock back (${gitPlace}), and it did not answer afterwards either`,
+    );
+    expect(err).toMatch(/^ {2}its id is (\S+); where it still stands, take it away: trueup unlock --id \1$/m);
+    expect(code).toBe(130);
+  });
+});
+
+describe('a ledger that answers', () => {
+  it('gets the last words of an apply that is interrupted: what was done, the end of its history, the lock', async () => {
+    const { remote, running, answer } = await applying();
+    running.kill('SIGINT');
+    await running.says(/interrupted: what was sent is waited for/);
+    answer();
+    const { code, out, err } = await running.ended;
+    expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
+    expect(err).not.toContain('error:');
+    expect(code).toBe(130);
+    const show = (file: string) => git(remote.directory, 'show', `refs/trueup/payments:${file}`);
+    const files = git(remote.directory, 'ls-tree', '-r', '--name-only', 'refs/trueup/payments').split('\n');
+    expect(files).not.toContain('lock.json');
+    expect(JSON.parse(show('ledger.json')).records).toHaveProperty(['Workspace/acme/app']);
+    const [entry = ''] = files.filter((file) => file.startsWith('history/'));
+    expect(JSON.parse(show(entry))).toMatchObject({
+      ended: expect.any(String),
+      changes: [{ outcome: 'applied' }],
+    });
+  });
+});
+
+describe('a plan that is interrupted while a service is asked', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s with 130 and one word', async (signal) => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const reached = Promise.withResolvers<void>();
+    const first = () => {
+      reached.resolve();
+      return new Promise(() => {});
+    };
+    bench.wire.add({
+      method: 'GET',
+      path: /\/organizations\/acme\/workspaces\?/,
+      times: 9,
+      fault: { first },
+    });
+    const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
+    await reached.promise;
+    running.kill(signal);
+    expect(await running.ended).toEqual({ code: 130, signal: null, out: '', err: '\ninterrupted\n' });
+  });
+});

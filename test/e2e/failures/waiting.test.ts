@@ -1,0 +1,159 @@
+/** Nothing is waited for without end, and nothing for long without a word (rule 46): the real CLI, a service that dallies. */
+import { describe, expect, it } from 'vitest';
+import { openBench, secrets } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { storeOf } from '../locked-stack.ts';
+import { madeUp } from '../faulty-proxy.ts';
+import { startTrueup } from '../running.ts';
+
+const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
+const never = { first: () => new Promise(() => {}) };
+
+describe('a service that does not answer', () => {
+  it('is given up when the time of the run is over, and the plan says how to give it more', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, times: 9, fault: never });
+    const { err, out } = await stack.run(['plan', '--timeout', '1s'], 1);
+    expect(out + err).toContain(
+      'this run has had its 1s; --timeout gives it more, or "timeout" in the stack',
+    );
+  });
+
+  it('holds an apply no longer than the stack says, and nothing is sent', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { timeout: '1s' } });
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, times: 9, fault: never });
+    const { err } = await stack.run(['apply', '--yes'], 1);
+    expect(err).toContain('this run has had its 1s');
+    expect(bench.wire.writes()).toEqual([]);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes', '--timeout', '5m'], 0);
+  });
+
+  it('does not take away what was sent when the time is over: that is waited for, and nothing new is begun', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
+    const told = Promise.withResolvers<void>();
+    bench.wire.add({ method: 'POST', path: /workspaces$/, times: 2, fault: { first: () => told.promise } });
+    const running = startTrueup(['apply', '--yes', '--timeout', '2s'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    await running.says(/this run has had its 2s.*nothing new is started/);
+    told.resolve();
+    const { code, out } = await running.ended;
+    expect(code, out).toBe(6);
+    expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
+    expect(out).toMatch(/skipped +\+ RemoteStateConsumers\/acme\/web/);
+    expect(await storeOf(stack).readLock()).toBeUndefined();
+    await stack.run(['apply', '--yes'], 0);
+  });
+
+  it('is told in JSON, too, with what was done by then and what was not', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('web', { remoteStateConsumers: ['app'] }));
+    bench.wire.add({ ...listing, times: 9, fault: never });
+    const before = await stack.run(['apply', '--yes', '--timeout', '1s', '--format', 'json'], 1);
+    expect(JSON.parse(before.out).diagnostics).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^nothing was written: this run has had its 1s; --timeout gives it more/,
+        ),
+      },
+    ]);
+    bench.wire.reset();
+    const told = Promise.withResolvers<void>();
+    bench.wire.add({ method: 'POST', path: /workspaces$/, times: 2, fault: { first: () => told.promise } });
+    const running = startTrueup(['apply', '--yes', '--timeout', '2s', '--format', 'json'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    await running.says(/nothing new is started/);
+    told.resolve();
+    const { code, out } = await running.ended;
+    expect(code, out).toBe(6);
+    const { summary, outcomes, diagnostics } = JSON.parse(out);
+    expect(outcomes.map(({ outcome }: { outcome: string }) => outcome)).toContain('skipped');
+    expect(diagnostics).toMatchObject([
+      {
+        message: expect.stringContaining(
+          `${summary.applied} of ${outcomes.length} changes were carried out: this run has had its 2s`,
+        ),
+      },
+    ]);
+  });
+
+  it('is named on stderr after a few seconds, also without a terminal', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const told = Promise.withResolvers<void>();
+    bench.wire.add({ ...listing, fault: { first: () => told.promise } });
+    const running = startTrueup(['plan'], { cwd: stack.directory, env: secrets });
+    await running.says(
+      /waiting for target "acme" for 5 s: the answer to GET .*\/organizations\/acme\/workspaces/,
+    );
+    told.resolve();
+    expect((await running.ended).code).toBe(0);
+  });
+});
+
+describe('a service that asks for time', () => {
+  it('is told to nobody twice when it asks for more than the run has: everything ends with one word', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), role('web'), role('api'));
+    const headers = { 'retry-after': '7200' };
+    bench.wire.add({
+      path: /auth\/cluster/,
+      times: 99,
+      fault: { answer: 503, headers, body: { errors: [] } },
+    });
+    const { out } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain('target "prod" asks to wait for 7200 s, and this run has');
+    expect(bench.wire.seen.filter(({ path }) => path.includes('auth/cluster')).length).toBeLessThanOrEqual(4);
+  });
+});
+
+describe('a gateway that fails', () => {
+  it('and tells when its limit is counted anew, as it always does, is not asking for time', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, fault: { answer: 502, headers: { 'x-ratelimit-reset': '3000' } } });
+    const { out, err } = await stack.run(['plan', '--timeout', '5m'], 0);
+    expect(out).toContain('1 to create');
+    expect(err).not.toContain('3000');
+  });
+
+  it('with an answer that is nested without end is told like any other', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const text = '['.repeat(200_000) + ']'.repeat(200_000);
+    bench.wire.guardBy(async ({ path }, pass) =>
+      listing.path.test(path) ? { ...madeUp({ answer: 403 }), text } : pass(),
+    );
+    const { out, err } = await stack.run(['plan'], 1);
+    expect(out.replace(/\s+/g, ' ')).toContain('cannot be listed: GET');
+    expect(out + err).not.toContain('RangeError');
+  });
+});
+
+describe('the time of a run', () => {
+  it.each(['0s', 'soon', '-5m'])('is no "%s"', async (timeout) => {
+    const stack = await (await openBench()).checkout();
+    await stack.run(['plan', `--timeout=${timeout}`], 1);
+  });
+
+  it('is written like 30m in the stack file', async () => {
+    const stack = await (await openBench()).checkout({ spec: { timeout: 'long' } });
+    const { err } = await stack.run(['validate'], 7);
+    expect(err).toContain('a time such as 90s, 30m or 2h');
+  });
+});

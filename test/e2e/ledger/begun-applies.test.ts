@@ -1,0 +1,122 @@
+/** An apply that was begun and goes on: with what it had begun, and not past what nobody was shown (rules 24, 28, 33). */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import type { ApprovedPlan } from '../../../src/model/stack/ledger.ts';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, workspace } from '../documents.ts';
+import { startTrueup } from '../running.ts';
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
+
+describe('an apply that was begun, and goes on', () => {
+  const refuse = { method: 'POST', path: /workspaces$/, body: /"y"/, fault: { answer: 422 } } as const;
+
+  async function approvedOf(stack: Checkout): Promise<unknown> {
+    return ((await stack.ledger()) as { readonly approved?: unknown }).approved;
+  }
+
+  it('is stopped by a guard that nobody was shown when it was approved', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('keep'));
+    await stack.declare(workspace('keep'), workspace('x'), workspace('y'));
+    const { digest } = await stack.plan();
+    bench.wire.add(refuse);
+    await stack.run(['apply', '--approve', digest], 6);
+    expect(await approvedOf(stack)).toMatchObject({ passed: [] });
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('x')}`);
+    bench.wire.reset();
+    const { err } = await stack.run(['apply', '--approve', digest], 5);
+    expect(err).toContain('1 guard blocks this plan: recreate');
+    expect(bench.wire.writes()).toEqual([]);
+    bench.wire.add(refuse);
+    await stack.run(['apply', '--approve', digest, '--ack', 'recreate'], 6);
+    expect(await approvedOf(stack)).toMatchObject({ digest, passed: ['recreate'] });
+  });
+
+  it('passes those that were acknowledged when it began, and asks for them no more', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...numbered(7));
+    await stack.declare(...numbered(3), workspace('y'));
+    const { digest } = await stack.plan();
+    bench.wire.add(refuse);
+    await stack.run(['apply', '--approve', digest], 5);
+    await stack.run(['apply', '--approve', digest, '--ack', 'deletes'], 6);
+    await stack.run(['apply', '--approve', digest], 0);
+    expect(await bench.idsOf('y')).toHaveLength(1);
+  });
+
+  it('passes none by an approval of before they were kept with it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...numbered(7));
+    await stack.declare(...numbered(3));
+    const { digest } = await stack.plan();
+    const ack = ['--ack', 'deletes'];
+    bench.wire.add({ method: 'POST', path: /safe-delete/, times: 4, fault: { answer: 403 } });
+    await stack.run(['apply', '--approve', digest, ...ack], 1);
+    const store = localLedger(join(stack.directory, '.trueup/payments.ledger.json'), 'payments');
+    const ledger = await store.read();
+    const { passed, ...approved } = ledger.approved ?? {};
+    expect(passed).toEqual(['deletes']);
+    await store.write({ ...ledger, approved: approved as ApprovedPlan });
+    expect((await stack.run(['apply', '--approve', digest], 5)).err).toContain('deletes');
+    await stack.run(['apply', '--approve', digest, ...ack], 0);
+  });
+});
+
+describe('the creation of a config with a reviewer JWT, cut short', () => {
+  const address = 'ClusterAuthConfig/prod/config';
+  const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } });
+
+  /** The service has carried it out, and the apply was killed before it heard of it. */
+  async function cutShort() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app'), config);
+    const { digest } = await stack.plan();
+    const at = { cwd: stack.directory, env: { ...secrets, TRUEUP_RUN_ID: '771' } };
+    const job = ['apply', '--approve', digest];
+    let applying = startTrueup(['--version'], at);
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      const answer = await pass();
+      if (method !== 'POST' || !path.endsWith('/config')) return answer;
+      applying.kill('SIGKILL');
+      await applying.ended;
+      return undefined;
+    });
+    applying = startTrueup(job, at);
+    await applying.ended;
+    bench.wire.guardBy(undefined);
+    bench.wire.reset();
+    expect((await stack.ledger()).records).not.toHaveProperty([address]);
+    return { bench, stack, digest, again: () => startTrueup(job, at).ended };
+  }
+
+  it('goes on with the same approval, and sends the JWT once more, for nobody can tell which one is stored', async () => {
+    const { bench, stack, again } = await cutShort();
+    const { changes, guards } = await stack.plan();
+    expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/tokenReviewerJwt' }] }]);
+    expect(guards.filter(({ effect }) => effect === 'blocks')).toEqual([]);
+    const ended = await again();
+    expect(ended, ended.out + ended.err).toMatchObject({ code: 0 });
+    expect(bench.written()).toEqual(['POST /v1/auth/cluster/config']);
+    expect((await stack.ledger()).records[address]).toMatchObject({ origin: 'created' });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is somebody else’s work once anything that can be told is otherwise', async () => {
+    const { bench, stack, again } = await cutShort();
+    await bench.byHandMount('POST', 'config', {
+      cluster_host: 'https://theirs.internal:6443',
+      cluster_ca_cert: (config.spec as Record<string, unknown>)['clusterCaCert'],
+      token_reviewer_jwt: 'their.own.jwt',
+    });
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+    expect(await again()).toMatchObject({ code: 4 });
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

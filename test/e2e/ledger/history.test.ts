@@ -1,0 +1,241 @@
+// What was applied, by whom, and how to take it back.
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { HistoryEntry } from '../../../src/model/stack/ledger.ts';
+import { trueup } from '../../captured-world.ts';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, role, workspace } from '../documents.ts';
+import { startTrueup } from '../running.ts';
+
+interface Listed {
+  readonly entries: readonly (HistoryEntry & { readonly summary: Record<string, number> })[];
+}
+
+async function list(stack: Checkout): Promise<Listed['entries']> {
+  const { out } = await stack.run(['history', '--format', 'json'], 0);
+  return (JSON.parse(out) as Listed).entries;
+}
+
+async function newest(stack: Checkout): Promise<string> {
+  return (await list(stack))[0]?.id ?? '';
+}
+
+async function show(stack: Checkout): Promise<HistoryEntry> {
+  const { out } = await stack.run(['history', 'show', await newest(stack), '--format', 'json'], 0);
+  return JSON.parse(out) as HistoryEntry;
+}
+
+async function revert(stack: Checkout): Promise<string> {
+  return (await stack.run(['history', 'show', await newest(stack), '--revert'], 0)).out;
+}
+
+describe('trueup history', () => {
+  it('is empty before the first apply, and a plan adds nothing', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await stack.run(['plan'], 0);
+    expect((await stack.run(['history'], 0)).out).toBe('Nothing was applied yet\n');
+  });
+
+  it('lists each apply, newest first, with who, when, and what came of it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }), workspace('web'));
+    bench.wire.add({ method: 'POST', path: /workspaces/, times: 9, fault: { answer: 422 } });
+    const env = { ...secrets, GITHUB_ACTOR: 'ann', GITHUB_RUN_ID: '771', GITHUB_REPOSITORY: 'acme/infra' };
+    expect(await trueup(['apply', '--yes'], { cwd: stack.directory, env })).toMatchObject({ code: 6 });
+    const [last, first] = await list(stack);
+    expect(last).toMatchObject({
+      run: { who: 'ann', id: 'github/acme/infra/771' },
+      summary: { changes: 2, applied: 1, failed: 1 },
+    });
+    expect(first).toMatchObject({ summary: { changes: 1, applied: 1 } });
+    const lines = (await stack.run(['history'], 0)).out.split('\n');
+    expect(lines[0]).toMatch(/^id +began +who +outcome +commit$/);
+    expect(lines[1]).toMatch(new RegExp(`^${last?.id}  \\S+Z +ann +1 applied, 1 failed`));
+    expect(lines[2]).toContain('1 applied');
+    expect((await stack.run(['history', '--limit', '1'], 0)).out.trim().split('\n')).toHaveLength(2);
+  });
+
+  it('has no entry of an apply that had nothing to do, or that was refused', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply'], 1);
+    expect(await list(stack)).toHaveLength(1);
+  });
+
+  it('tells the commit, and whether there was more than it holds', async () => {
+    const stack = await (await openBench()).checkout();
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], {
+        cwd: stack.directory,
+        encoding: 'utf8',
+      }).trim();
+    git('init', '--quiet');
+    await stack.declare(workspace('app'));
+    git('add', '.');
+    git('commit', '--quiet', '-m', 'x');
+    await stack.run(['apply', '--yes'], 0);
+    const head = git('rev-parse', 'HEAD');
+    expect(await show(stack)).toMatchObject({ commit: head, dirty: false });
+    await stack.declare(workspace('app', { autoApply: true }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await show(stack)).toMatchObject({ commit: head, dirty: true });
+    expect((await stack.run(['history'], 0)).out).toContain(`${head.slice(0, 12)} with uncommitted changes`);
+  });
+});
+
+describe('trueup history show', () => {
+  it('tells each change with its values before and after', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app', { description: 'old' }));
+    await stack.declare(workspace('app', { description: 'new' }));
+    const { digest } = await stack.plan();
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run(['history', 'show', await newest(stack)], 0);
+    for (const part of [digest, 'Workspace/acme/app', 'description', 'old', 'new', 'applied'])
+      expect(out).toContain(part);
+    expect(await show(stack)).toMatchObject({
+      digest,
+      changes: [
+        {
+          address: 'Workspace/acme/app',
+          action: 'update',
+          outcome: 'applied',
+          fields: [{ path: ['description'], before: 'old', after: 'new' }],
+        },
+      ],
+    });
+  });
+
+  it('takes its options wherever they stand', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    const id = await newest(stack);
+    for (const args of [
+      ['--format', 'json', 'show', id],
+      ['show', '--format', 'json', id, '.'],
+    ])
+      expect(JSON.parse((await stack.run(['history', ...args], 0)).out)).toMatchObject({ id });
+  });
+
+  it('says when there is no such apply', async () => {
+    const stack = await (await openBench()).checkout();
+    const { err } = await stack.run(['history', 'show', '../../etc/passwd'], 1);
+    expect(err).toContain('has no apply "../../etc/passwd"');
+  });
+
+  it('knows an apply that was killed, and that nobody knows what came of it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    let applying = startTrueup(['--version'], { cwd: stack.directory });
+    const kill = async () => {
+      applying.kill('SIGKILL');
+      await applying.ended;
+    };
+    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: kill } });
+    applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
+    await applying.ended;
+    expect((await stack.run(['history'], 0)).out).toContain('did not end (1 change begun)');
+    expect(await show(stack)).not.toHaveProperty('ended');
+    expect(await revert(stack)).toContain('# Workspace/acme/app: was created, perhaps: look at it before');
+  });
+
+  it('holds no secret', async () => {
+    const stack = await (await openBench()).checkout();
+    const reviewed = { tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 1 } };
+    await stack.begin(clusterAuthConfig(reviewed));
+    await stack.declare(clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 2 } }));
+    await stack.run(['apply', '--yes'], 0);
+    const directory = join(stack.directory, '.trueup', 'payments.history');
+    const files = await Promise.all(
+      (await readdir(directory)).map((name) => readFile(join(directory, name), 'utf8')),
+    );
+    const shown = await stack.run(['history', 'show', await newest(stack)], 0);
+    const texts = [...files, shown.out, await revert(stack)].join('\n');
+    for (const secret of Object.values(secrets)) expect(texts).not.toContain(secret);
+    expect(await revert(stack)).toContain(
+      '# tokenReviewerJwt cannot be taken back: it is a secret, and its former value is not kept',
+    );
+  });
+});
+
+describe('trueup history show --revert', () => {
+  it('does not say of a config that removing its document takes it away', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(clusterAuthConfig());
+    await stack.run(['apply', '--yes'], 0);
+    expect(await revert(stack)).toContain(
+      '# ClusterAuthConfig/prod/config: was created\n# no document takes it away: without one it is released and stays as it is',
+    );
+  });
+
+  it('gives the fragment that an update is taken back with', async () => {
+    const stack = await (await openBench()).checkout();
+    const before = workspace('app', {
+      description: 'old',
+      autoApply: false,
+      tags: { env: 'dev', team: 'a' },
+    });
+    await stack.begin(before);
+    await stack.declare(
+      workspace('app', { description: 'new', autoApply: true, tags: { env: 'prod', tier: '1', team: 'a' } }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    const text = await revert(stack);
+    expect(text).toContain('kind: TagBindings');
+    expect(text).toContain('    env: dev');
+    expect(text).toContain('# remove tags.tier: it did not exist before');
+    expect(text).toContain('  description: old\n  autoApply: false');
+    expect(text).not.toContain('team');
+  });
+
+  it('says that the fragment of an update is merged into its document, which it is no whole of', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(role('web', { tokenPolicies: ['read'] }));
+    await stack.declare(role('web', { tokenPolicies: ['write'] }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await revert(stack)).toMatch(
+      /# ClusterAuthRole\/prod\/web: was updated\n# merge this into the document that declares it: all that it says besides stays as it is\napiVersion/,
+    );
+  });
+
+  it('brings back what was deleted, its parts too, in documents that make the same plan empty again', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(
+      workspace('app', { description: 'kept', tags: { env: 'dev' }, remoteStateConsumers: ['web'] }),
+      workspace('web'),
+      role('app'),
+      role('other'),
+    );
+    await stack.declare(workspace('web'), role('other'));
+    const { digest } = await stack.plan();
+    await stack.run(['apply', '--approve', digest, '--ack', 'deletes'], 0);
+    const text = await revert(stack);
+    expect(text).toContain('# what it held besides its settings is gone and cannot be taken back');
+    await stack.write('manifests/reverted.yaml', text);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    const plan = await stack.plan();
+    expect(plan.summary).toMatchObject({ unchanged: 6 });
+  });
+
+  it('says what to remove after a create, and nothing of what did not happen', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), workspace('broken'));
+    bench.wire.add({ method: 'POST', path: /workspaces/, body: /broken/, times: 9, fault: { answer: 422 } });
+    await stack.run(['apply', '--yes'], 6);
+    const text = await revert(stack);
+    expect(text).toContain(
+      '# Workspace/acme/app: was created\n# remove its document: the next apply takes away what was created',
+    );
+    expect(text).not.toContain('broken');
+  });
+});

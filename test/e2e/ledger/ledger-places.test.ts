@@ -1,0 +1,108 @@
+// A ledger that machines share: what one of them applied, another one knows.
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { git, makeRemote } from '../../ledger/git-remote.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../ledger/postgres-server.ts';
+import { openBench, secrets } from '../bench.ts';
+import { workspace } from '../documents.ts';
+
+const app = (description: string) => workspace('app', { description });
+
+describe('a ledger in git', () => {
+  it('is known to every clone, shallow ones too, and no file of it stands in any', async () => {
+    const remote = makeRemote();
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
+    await stack.declare(app('old'));
+    const machine = async (...options: string[]) => {
+      const clone = remote.clone(...options);
+      await cp(stack.directory, clone, { recursive: true });
+      return (...args: string[]) => trueup(args, { cwd: clone, env: secrets });
+    };
+    const [one, other] = [await machine(), await machine('--depth=1')];
+    expect(await one('apply', '--yes')).toMatchObject({ code: 0 });
+    const { out } = await other('plan', '--exit-code', '--format', 'json');
+    expect(JSON.parse(out)).toMatchObject({ changes: [], coverage: { ledger: 'found' } });
+    expect((await other('history')).out).toContain('1 applied');
+    const files = git(remote.directory, 'ls-tree', '-r', '--name-only', 'refs/trueup/payments');
+    expect(files).toMatch(/^history\/\S+\.json\nledger\.json$/);
+  });
+
+  it('is locked for every clone', async () => {
+    const remote = makeRemote();
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { ledger: 'git' } });
+    await stack.declare(app('old'));
+    const [one, other] = [remote.clone(), remote.clone()];
+    for (const clone of [one, other]) await cp(stack.directory, clone, { recursive: true });
+    const inTheMiddle: string[] = [];
+    const second = async () => {
+      const { code, err } = await trueup(['apply', '--yes'], { cwd: other, env: secrets });
+      inTheMiddle.push(`${code}: ${err}`);
+    };
+    bench.wire.add({ method: 'POST', path: /workspaces/, fault: { first: second } });
+    expect(await trueup(['apply', '--yes'], { cwd: one, env: secrets })).toMatchObject({ code: 0 });
+    expect(inTheMiddle).toMatchObject([expect.stringMatching(/^8: .*stack "payments" is locked/)]);
+  });
+
+  it('is said to be out of reach in one line', async () => {
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
+    await stack.declare(app('old'));
+    const { err } = await stack.run(['plan'], 1);
+    expect(err).toMatch(/^error: "ledger: git" needs a git repository, and ".*" is in none: [^\n]*\n$/);
+  });
+});
+
+const bin = findPostgres();
+
+describe.skipIf(bin === undefined)('a ledger in PostgreSQL', () => {
+  let server: PostgresServer;
+  beforeAll(() => {
+    server = startPostgres(bin ?? '');
+  });
+  afterAll(() => server.stop());
+
+  it('is known wherever its address is', async () => {
+    const url = server.newDatabase();
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
+    await stack.declare(app('old'));
+    const env = { ...secrets, TRUEUP_LEDGER_URL: url };
+    const run = (...args: string[]) => trueup(args, { cwd: stack.directory, env });
+    expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
+    await stack.declare(app('new'));
+    expect(await run('apply', '--yes')).toMatchObject({ code: 0 });
+    expect(await run('plan', '--exit-code')).toMatchObject({ code: 0 });
+    expect((await run('history')).out.match(/1 applied/g)).toHaveLength(2);
+  });
+
+  it('may have its address in a file, relative to the stack', async () => {
+    const ledger = { postgres: { url: { file: 'ledger-url.txt' } } };
+    const stack = await (await openBench()).checkout({ spec: { ledger } });
+    await stack.declare(app('old'));
+    await stack.write('ledger-url.txt', `${server.newDatabase()}\n`);
+    await stack.run(['apply', '--yes'], 0);
+    await expect(stack.ledger()).rejects.toThrow('ENOENT');
+  });
+
+  it('is asked for by name when the environment does not say where it is', async () => {
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'postgres' } });
+    await stack.declare(app('old'));
+    const { err } = await stack.run(['plan'], 1);
+    expect(err).toContain(
+      'the environment variable "TRUEUP_LEDGER_URL" is not set: it has to hold the address of the ledger\'s database',
+    );
+  });
+});
+
+it('an example of each place stands in the README', async () => {
+  const { readFile } = await import('node:fs/promises');
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  for (const [, text = ''] of readme.matchAll(/^ {2}ledger: (.*?)\s*(?:#.*)?$/gm)) {
+    const stack = await (await openBench()).checkout({ spec: { ledger: 'PLACE' } });
+    const file = await readFile(join(stack.directory, 'trueup.yaml'), 'utf8');
+    await stack.write('trueup.yaml', file.replace('"PLACE"', text));
+    await stack.declare(app('old'));
+    await stack.run(['validate'], 0);
+  }
+});

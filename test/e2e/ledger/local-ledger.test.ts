@@ -1,0 +1,120 @@
+// A ledger in local files that are not as trueup would have laid them: links, shared ones, damaged ones.
+import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { lock } from '../../ledger/kept-things.ts';
+import { type Bench, type Checkout, openBench } from '../bench.ts';
+import { workspace } from '../documents.ts';
+
+const ledgerFile = (directory: string, stack: string) => join(directory, '.trueup', `${stack}.ledger.json`);
+
+/** A checkout whose ledger is a link to this file. */
+async function linkedTo(kept: string, bench: Bench): Promise<Checkout> {
+  const stack = await bench.checkout();
+  const ledger = ledgerFile(stack.directory, 'payments');
+  await mkdir(join(ledger, '..'));
+  await symlink(kept, ledger);
+  return stack;
+}
+
+async function keptFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueup-kept-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  return folder;
+}
+
+describe('a ledger that is a link', () => {
+  test.each(['payments.json', 'not/there/yet/payments.json'])(
+    'is written where it leads: %s',
+    async (name) => {
+      const bench = await openBench();
+      const folder = await keptFolder();
+      const stack = await linkedTo(join(folder, name), bench);
+      await stack.begin(workspace('one'));
+      await stack.begin(workspace('one'), workspace('two'));
+      const ledger = ledgerFile(stack.directory, 'payments');
+      expect((await lstat(ledger)).isSymbolicLink()).toBe(true);
+      expect(Object.keys(JSON.parse(await readFile(join(folder, name), 'utf8')).records)).toContain(
+        'Workspace/acme/two',
+      );
+      expect(await readdir(join(ledger, '..'))).toEqual(['payments.ledger.json']);
+      // What stays between runs and is no record stands in a folder that git leaves out.
+      expect(await readdir(join(folder, name, '..'))).toEqual([
+        '.trueup',
+        'payments.history',
+        'payments.json',
+      ]);
+      expect((await stack.run(['history'], 0)).out.match(/^\d{8}/gm)).toHaveLength(2);
+    },
+  );
+
+  test('by way of another link, and relative, is written there, too', async () => {
+    const bench = await openBench();
+    const folder = await keptFolder();
+    await symlink('payments.json', join(folder, 'current'));
+    const stack = await linkedTo(join(folder, 'current'), bench);
+    await stack.begin(workspace('one'));
+    expect((await lstat(join(folder, 'current'))).isSymbolicLink()).toBe(true);
+    expect(await readdir(folder)).toContain('payments.json');
+  });
+
+  test('is locked for everybody who has a link to it', async () => {
+    const bench = await openBench();
+    const kept = join(await keptFolder(), 'payments.json');
+    const [ours, theirs] = [await linkedTo(kept, bench), await linkedTo(kept, bench)];
+    const store = localLedger(ledgerFile(theirs.directory, 'payments'), 'payments');
+    await store.lock(lock('theirs'));
+    await ours.declare(workspace('one'));
+    expect((await ours.run(['apply', '--yes'], 8)).err).toContain('theirs');
+    expect(bench.written()).toEqual([]);
+    await store.unlock('theirs');
+    await ours.run(['apply', '--yes'], 0);
+  });
+
+  test('that leads in a circle is told', async () => {
+    const bench = await openBench();
+    const stack = await linkedTo('payments.ledger.json', bench);
+    await stack.declare(workspace('one'));
+    for (const args of [['plan'], ['apply', '--yes'], ['history'], ['unlock', '--id', 'x']])
+      expect((await stack.run(args, 1)).err).toMatch(/too many links|ELOOP/);
+  });
+
+  test('stays one when what it leads to is set aside', async () => {
+    const bench = await openBench();
+    const folder = await keptFolder();
+    const stack = await linkedTo(join(folder, 'payments.json'), bench);
+    await stack.begin(workspace('one'));
+    await writeFile(join(folder, 'payments.json'), 'torn');
+    await stack.run(['recover', '--yes'], 0);
+    expect((await lstat(ledgerFile(stack.directory, 'payments'))).isSymbolicLink()).toBe(true);
+    const names = await readdir(folder);
+    expect(names).toContain('payments.json');
+    expect(names.filter((name) => name.startsWith('payments.json.damaged-'))).toHaveLength(1);
+  });
+});
+
+describe('a damaged entry of the history', () => {
+  test.each(['', '{ "torn": ', 'null', '{"version":1,"id":"x","changes":[]}'])(
+    'is named, and the others are shown: %s',
+    async (text) => {
+      const stack = await (await openBench()).checkout();
+      for (const name of ['one', 'two', 'three']) await stack.begin(workspace(name));
+      const folder = join(stack.directory, '.trueup', 'payments.history');
+      const [first = '', second = '', third = ''] = (await readdir(folder)).sort();
+      await writeFile(join(folder, second), text);
+      const { out, err } = await stack.run(['history'], 1);
+      for (const name of [first, third]) expect(out).toContain(name.replace('.json', ''));
+      expect(out).not.toContain(second.replace('.json', ''));
+      expect(err).toMatch(/^error: the history entry ".*" cannot be read: trueup did not write it like this/);
+      expect(err).toContain(second);
+      expect(err.trim().split('\n')).toHaveLength(1);
+      const json = await stack.run(['history', '--format', 'json'], 1);
+      const { entries, damaged } = JSON.parse(json.out);
+      expect(entries.map(({ id }: { id: string }) => `${id}.json`)).toEqual([third, first]);
+      expect(damaged).toEqual([err.trim().replace('error: ', '')]);
+      expect(json.err).toBe('');
+    },
+  );
+});

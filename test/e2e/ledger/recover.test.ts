@@ -1,0 +1,238 @@
+/** A lost or damaged ledger is rebuilt from what is live and what is declared, and what held before holds again (rule 25). */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, role, workspace } from '../documents.ts';
+
+const owned = { clusterAuth: { owns: ['web', 'old*'] } };
+const ledgerName = 'payments.ledger.json';
+
+async function withLostLedger(
+  ...documents: readonly object[]
+): Promise<{ bench: Bench; stack: Checkout; before: Awaited<ReturnType<Checkout['ledger']>> }> {
+  const bench = await openBench();
+  const stack = await bench.checkout(owned);
+  await stack.begin(...documents);
+  const before = await stack.ledger();
+  await stack.loseLedger();
+  return { bench, stack, before };
+}
+
+/** Applies the plan as it is now, with the last of a kind going. */
+async function applyRemovals(stack: Checkout): Promise<void> {
+  const { digest } = await stack.plan();
+  await stack.run(['apply', '--approve', digest, '--ack', 'zero'], 0);
+}
+
+const web = role('web');
+const app = workspace('app', {
+  autoApply: true,
+  tags: { env: 'prod' },
+  remoteStateConsumers: ['reader'],
+});
+const reader = workspace('reader');
+
+describe('recover', () => {
+  it('writes nothing but the ledger, and the next plan is as empty as it was', async () => {
+    const { bench, stack, before } = await withLostLedger(app, reader, web);
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(out).toContain('5 records will be written');
+    expect(out).toContain('Workspace/acme/app  created by this stack, 1 field');
+    expect(out).toContain('The ledger was rebuilt with 5 records');
+    const { records } = await stack.ledger();
+    expect(Object.keys(records)).toEqual(Object.keys(before.records));
+    for (const [address, record] of Object.entries(before.records)) {
+      const { origin: _, ...known } = record ?? { origin: 'created' };
+      expect(records[address]).toMatchObject(known);
+    }
+    const plan = await stack.run(['plan', '--exit-code'], 0);
+    expect(plan.out).toContain('ledger     found');
+  });
+
+  it('lets a workspace of ours be removed again when its manifest goes', async () => {
+    const { bench, stack } = await withLostLedger(app, reader);
+    await stack.run(['recover', '--yes'], 0);
+    await stack.declare(workspace('app', { autoApply: true, tags: { env: 'prod' } }));
+    await applyRemovals(stack);
+    expect(await bench.idsOf('reader')).toEqual([]);
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  it('lets a dropped field be reset and access be revoked, and of a role says that it will be let go', async () => {
+    const { bench, stack } = await withLostLedger(app, reader, web, role('old'));
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out).toMatch(
+      /Nothing proves who created these[\s\S]*tombstone ends it\.\n {2}ClusterAuthRole\/prod\/old\n {2}ClusterAuthRole\/prod\/web\n/,
+    );
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }), reader, web);
+    const plan = await stack.plan();
+    expect(plan.changes.map(({ action, address }) => `${action} ${address}`).sort()).toEqual([
+      'delete RemoteStateConsumers/acme/app',
+      'release ClusterAuthRole/prod/old',
+      'update Workspace/acme/app',
+    ]);
+    await applyRemovals(stack);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': false });
+  });
+
+  it('records a config whose JWT no read can tell, as the manifest says it', async () => {
+    const config = clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT', version: 3 } });
+    const { stack, before } = await withLostLedger(config);
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out).not.toContain(secrets.REVIEWER_JWT);
+    const text = 'ClusterAuthConfig/prod/config';
+    expect((await stack.ledger()).records[text]?.fields).toEqual(before.records[text]?.fields);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('asks, and writes nothing where nobody can answer', async () => {
+    const { stack } = await withLostLedger(app, reader);
+    const { err } = await stack.run(['recover'], 1);
+    expect(err).toContain('nothing was written: recover asks before it writes');
+    expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
+  });
+
+  it('has nothing to do with a ledger that is whole', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout(owned);
+    await stack.begin(app, reader);
+    const before = await stack.ledger();
+    expect((await stack.run(['recover', '--yes'], 0)).out).toContain('there is nothing to recover');
+    expect(await stack.ledger()).toEqual(before);
+  });
+
+  it('stops at a look that missed something, for what it does not see would be forgotten', async () => {
+    const { bench, stack } = await withLostLedger(app, reader, web);
+    bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
+    expect((await stack.run(['recover', '--yes'], 1)).err).toMatch(
+      /not everything could be read, .*: target "prod": role "web" was not read: .*answered 403: no$/m,
+    );
+    expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
+  });
+
+  it('names a target that cannot be read at all, and why', async () => {
+    const { bench, stack } = await withLostLedger(app, reader, web);
+    bench.wire.add({ path: /organizations/, times: 99, fault: { answer: 403, body: { errors: [] } } });
+    const { err } = await stack.run(['recover', '--yes'], 1);
+    expect(err).toMatch(/would be forgotten: target "acme" could not be read: .*answered 403/);
+    expect(err.match(/could not be read/g)).toHaveLength(1);
+  });
+});
+
+it('a ledger that was mended while recover looked is not replaced', async () => {
+  const { bench, stack } = await withLostLedger(app, reader, web);
+  bench.wire.guardBy(async ({ path }, pass) => {
+    if (path.endsWith('/role/web')) {
+      bench.wire.guardBy(undefined);
+      await stack.run(['recover', '--yes'], 0);
+      await stack.declare(app, reader, web, workspace('more'));
+      await stack.run(['apply', '--yes'], 0);
+    }
+    return pass();
+  });
+  const { err } = await stack.run(['recover', '--yes'], 1);
+  expect(err).toContain('was written by another run meanwhile, and is whole');
+  expect((await stack.ledger()).records).toHaveProperty('Workspace/acme/more');
+});
+
+describe('a damaged ledger', () => {
+  const damages: Record<string, (text: string) => string> = {
+    'was edited by hand': (text) => text.replace('"autoApply": true', '"autoApply": false'),
+    'is torn': (text) => text.slice(0, text.length / 2),
+    'is empty': () => '',
+  };
+  for (const [how, damage] of Object.entries(damages))
+    it(`that ${how} is moved aside, and never deleted`, async () => {
+      const bench = await openBench();
+      const stack = await bench.checkout(owned);
+      await stack.begin(app, reader);
+      const file = join(stack.directory, '.trueup', ledgerName);
+      const damaged = damage(await readFile(file, 'utf8'));
+      await writeFile(file, damaged);
+      expect((await stack.run(['plan'], 1)).err).toContain('rebuild it with "trueup recover"');
+      expect((await stack.run(['recover', '--yes'], 0)).out).toContain('The damaged ledger was moved: it is');
+      const aside = (await readdir(join(stack.directory, '.trueup'))).filter((name) =>
+        name.startsWith(`${ledgerName}.damaged-`),
+      );
+      expect(aside).toHaveLength(1);
+      expect(await readFile(join(stack.directory, '.trueup', aside[0] ?? ''), 'utf8')).toBe(damaged);
+      await stack.run(['plan', '--exit-code'], 0);
+    });
+
+  it('of another stack is not ours to replace', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout(owned);
+    await stack.begin(app, reader);
+    const file = join(stack.directory, '.trueup', ledgerName);
+    await writeFile(
+      file,
+      (await readFile(file, 'utf8')).replace('"stack": "payments"', '"stack": "network"'),
+    );
+    expect((await stack.run(['recover', '--yes'], 1)).err).toContain('belongs to stack "network"');
+  });
+});
+
+describe('what a person must decide', () => {
+  it('is what becomes of claimed workspaces that nobody declares, by whether this stack created them', async () => {
+    const claim = { 'trueup-stack': 'payments' };
+    const bench = await openBench({
+      organization: {
+        workspaces: [
+          { name: 'born', 'source-name': 'trueup/payments', 'tag-bindings': claim },
+          { name: 'cloned', 'tag-bindings': claim },
+          { name: 'theirs', 'tag-bindings': { 'trueup-stack': 'network' } },
+        ],
+      },
+    });
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out).toContain('Workspace/acme/born  created by this stack');
+    expect(out).toContain('1 to delete');
+    const words = out.replace(/\s+/g, ' ');
+    expect(words).toContain('Workspace/acme/cloned');
+    expect(words).toContain('nothing proves that this stack created it');
+    expect(words).toContain('Workspace/acme/app: declared, but not live');
+    expect(Object.keys((await stack.ledger()).records)).toEqual(['Workspace/acme/born']);
+    expect((await stack.plan()).changes.map(({ action, address }) => `${action} ${address}`).sort()).toEqual([
+      'create Workspace/acme/app',
+      'delete Workspace/acme/born',
+    ]);
+  });
+
+  it('is a role inside the owned names that nobody declares, and one that differs from its manifest', async () => {
+    const { bench, stack } = await withLostLedger(web, role('old'));
+    await bench.byHandMount('POST', 'role/web', { token_ttl: 60 });
+    await stack.declare(web);
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    const words = out.replace(/\s+/g, ' ');
+    expect(words).toContain(
+      'ClusterAuthRole/prod/web: live differs from its manifest (tokenTtl), so nothing proves that this stack wrote it',
+    );
+    expect(words).toContain('ClusterAuthRole/prod/old');
+    expect(words).toContain('not declared, and never written by this stack: it is kept');
+    expect((await stack.ledger()).records).toEqual({});
+  });
+
+  it('is a workspace that changed since: recorded, and shown as what the next plan would change', async () => {
+    const { bench, stack } = await withLostLedger(app, reader);
+    await bench.byHand.update(await bench.idOf('app'), { 'auto-apply': false });
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out).toContain('1 to update');
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'update', address: 'Workspace/acme/app' }]);
+  });
+
+  it('is an adoption that was never made: it stays one', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'legacy' }] } });
+    const stack = await bench.checkout();
+    await stack.declare(workspace('legacy', { tags: { env: 'old' } }, { adopt: true }));
+    const { out } = await stack.run(['recover', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      "Workspace/acme/legacy: nothing proves that it is this stack's",
+    );
+    expect((await stack.ledger()).records).toEqual({});
+    expect((await stack.plan()).summary).toMatchObject({ adopt: 1 });
+  });
+});

@@ -1,0 +1,109 @@
+/** What trueup keeps beside a stack is its owner's alone, and git leaves it out, whoever made the folder first. */
+import { execFileSync } from 'node:child_process';
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { openBench } from '../bench.ts';
+import { workspace } from '../documents.ts';
+import { embeddedStack, emptyDirectory } from '../embedded-stack.ts';
+import { serveProcess } from '../process.ts';
+
+async function modeOf(path: string): Promise<string> {
+  return ((await stat(path)).mode & 0o777).toString(8);
+}
+
+/** What `git add -A` would stage below the folder. */
+function staged(cwd: string): string[] {
+  execFileSync('git', ['init', '--quiet'], { cwd });
+  execFileSync('git', ['add', '--all'], { cwd });
+  return execFileSync('git', ['ls-files'], { cwd, encoding: 'utf8' }).split('\n').filter(Boolean);
+}
+
+describe('the folder .trueup', () => {
+  it('that an apply makes for its ledger is left out of git, and closed to others', async () => {
+    const { checkout } = await openBench();
+    const stack = await checkout();
+    await stack.begin(workspace('app'));
+    expect(staged(stack.directory)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
+    expect(await modeOf(join(stack.directory, '.trueup'))).toBe('700');
+  });
+
+  it('that a plan makes for the embedded service is the same', async () => {
+    const cwd = await embeddedStack();
+    expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0, err: '' });
+    expect(await readdir(join(cwd, '.trueup'))).toContain('embedded.db.tokens.json');
+    expect(staged(cwd)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
+    expect(await modeOf(join(cwd, '.trueup'))).toBe('700');
+  });
+
+  it('that is made for a plan file is the same', async () => {
+    const { checkout } = await openBench();
+    const stack = await checkout();
+    await stack.declare(workspace('app'));
+    await stack.run(['plan', '--out', '.trueup/approved/plan.json'], 0);
+    expect(await readdir(join(stack.directory, '.trueup', 'approved'))).toEqual(['plan.json']);
+    expect(staged(stack.directory)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
+  });
+
+  it('that "trueup serve" makes for its data is the same, whatever it is called', async () => {
+    const cwd = await emptyDirectory();
+    await serveProcess(['--data', 'service/data/my.db'], { cwd });
+    expect(await readdir(join(cwd, 'service', 'data'))).toContain('my.db');
+    expect(staged(cwd)).toEqual([]);
+    expect(await modeOf(join(cwd, 'service', 'data'))).toBe('700');
+  });
+
+  it('stays as somebody has arranged it', async () => {
+    const { checkout } = await openBench();
+    const arranged = await checkout();
+    await mkdir(join(arranged.directory, '.trueup'), { mode: 0o755 });
+    await writeFile(join(arranged.directory, '.trueup', '.gitignore'), '*\n!*.ledger.json\n');
+    await arranged.begin(workspace('app'));
+    expect(staged(arranged.directory)).toContain('.trueup/payments.ledger.json');
+    expect(await modeOf(join(arranged.directory, '.trueup'))).toBe('755');
+
+    const kept = await checkout({ name: 'kept' });
+    await mkdir(join(kept.directory, '.trueup'));
+    await writeFile(join(kept.directory, '.trueup', 'notes.txt'), 'of ours');
+    await kept.begin(workspace('other'));
+    expect(staged(kept.directory)).toContain('.trueup/kept.ledger.json');
+  });
+
+  it('is not where a stack keeps the ledger that it names a folder for, to have it in git', async () => {
+    const { checkout } = await openBench();
+    const stack = await checkout({ spec: { ledger: { local: { folder: 'ledger' } } } });
+    await stack.begin(workspace('app'));
+    expect(staged(stack.directory)).toContain('ledger/payments.ledger.json');
+    expect(await readdir(stack.directory)).not.toContain('.trueup');
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('No changes');
+  });
+
+  it('that somebody made and left empty is taken as ours', async () => {
+    const cwd = await embeddedStack();
+    await mkdir(join(cwd, '.trueup'));
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+    expect(staged(cwd)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
+  });
+});
+
+describe('the data of the embedded service', () => {
+  it('can be read by its owner only, from the first moment on and in all of its files', async () => {
+    const cwd = await embeddedStack();
+    await serveProcess([], { cwd });
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+    const names = (await readdir(join(cwd, '.trueup'))).filter((name) => name.startsWith('embedded.db'));
+    expect(names).toEqual(expect.arrayContaining(['embedded.db', 'embedded.db-shm', 'embedded.db-wal']));
+    for (const name of names) expect([name, await modeOf(join(cwd, '.trueup', name))]).toEqual([name, '600']);
+  });
+
+  it('is closed to others again when an earlier version left it open', async () => {
+    const cwd = await embeddedStack();
+    expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0 });
+    const data = join(cwd, '.trueup', 'embedded.db');
+    await chmod(data, 0o644);
+    expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0 });
+    expect(await modeOf(data)).toBe('600');
+    expect((await readFile(data)).subarray(0, 6).toString()).toBe('SQLite');
+  });
+});

@@ -1,0 +1,145 @@
+// Breaking any manifest of the example by hand gives one error, at the right line, with the way out.
+import { execFile } from 'node:child_process';
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { copyExample, edit } from '../example-copy.ts';
+import { rules } from '../slips/rules.ts';
+import { shape } from '../slips/shape.ts';
+import { stacks } from '../slips/stacks.ts';
+import { syntax } from '../slips/syntax.ts';
+
+const slips = [...syntax, ...shape, ...rules, ...stacks];
+
+interface Told {
+  readonly code: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly place?: { readonly file: string; readonly line: number; readonly column: number };
+  readonly allowed?: string;
+  readonly fix?: string;
+}
+
+/** `code file:line:column`, and the way out. */
+function wordsOf({ code, place, fix, allowed = '' }: Told): readonly [string, string] {
+  return [`${code} ${place?.file}:${place?.line}:${place?.column}`, fix ?? allowed];
+}
+
+const main = new URL('../../../src/main.ts', import.meta.url).pathname;
+
+/** The real program, as a process of its own. */
+function start(args: readonly string[], cwd: string): Promise<{ code: number; err: string }> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [main, ...args], { cwd }, (_, __, err) =>
+      resolve({ code: child.exitCode ?? -1, err }),
+    );
+  });
+}
+
+describe('in the quickstart example', () => {
+  it.each(slips)('$slip', async ({ file, from, to, told }) => {
+    const directory = await copyExample('quickstart');
+    await edit(join(directory, file), from, to);
+    const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
+    const { diagnostics }: { diagnostics: Told[] } = JSON.parse(out);
+    expect(diagnostics.filter(({ severity }) => severity === 'error').map(wordsOf)).toEqual(told);
+    expect(code).toBe(7);
+  });
+
+  it('nothing is wrong before it is broken', async () => {
+    const { code, out, err } = await trueup(['validate'], { cwd: await copyExample('quickstart') });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^valid: stack payments, 4 files, 19 documents, \d+ resources\n$/);
+  });
+
+  it('slips in several files are all told in one run, sorted', async () => {
+    const directory = await copyExample('quickstart');
+    const chosen = [
+      'a field is misspelt',
+      'a boolean is in quotes',
+      'an alias has no anchor',
+      'a guard is no number',
+    ];
+    const some = slips.filter(({ slip }) => chosen.includes(slip));
+    for (const { file, from, to } of some) await edit(join(directory, file), from, to);
+    const { code, out } = await trueup(['validate', '--format', 'json'], { cwd: directory });
+    expect(JSON.parse(out).diagnostics.map(wordsOf)).toEqual(
+      [...some].sort((a, b) => (a.file < b.file ? -1 : 1)).flatMap(({ told }) => told),
+    );
+    expect(code).toBe(7);
+  });
+
+  it('a consumer that is nowhere is found by the plan, which can look', async () => {
+    const directory = await copyExample('quickstart');
+    await edit(join(directory, 'manifests/platform.yaml'), '[observability, pay', '[observabilty, pay');
+    expect((await trueup(['validate'], { cwd: directory })).code).toBe(0);
+    const { code, out } = await trueup(['plan', '--format', 'json'], { cwd: directory });
+    const { problems }: { problems: Told[] } = JSON.parse(out);
+    expect(problems.map(wordsOf)).toEqual([
+      ['unknown-reference manifests/platform.yaml:46:15', 'declare it, or correct the name'],
+    ]);
+    expect(code).toBe(7);
+  });
+
+  it('neither plan nor apply goes on with broken manifests', async () => {
+    const directory = await copyExample('quickstart');
+    await appendFile(join(directory, 'manifests/platform.yaml'), '  nothing: here\n');
+    for (const command of ['plan', 'apply']) {
+      const { code, out, err } = await trueup([command], { cwd: directory });
+      expect({ code, out }).toEqual({ code: 7, out: '' });
+      expect(err).toContain('error[unknown-field] manifests/platform.yaml:47:3');
+    }
+  });
+});
+
+describe('told on a terminal by the real program', () => {
+  const spoken: [string, string][] = [
+    [
+      'a field has the name of a real service',
+      `error[unknown-field] manifests/network.yaml:10:3
+  there is no field "terraformVersion" in "spec"
+  10 |   terraformVersion: ~> 1.9.0
+     |   ^^^^^^^^^^^^^^^^
+  fix: write "engineVersion": manifests have one name for it, whatever a service calls it
+
+1 error in 1 file
+`,
+    ],
+    [
+      'a token lives longer than it may',
+      `error[ttl-over-maximum] manifests/cluster-auth.yaml:30:13
+  "tokenTtl" cannot be greater than "tokenMaxTtl"
+  30 |   tokenTtl: 10h
+     |             ^^^
+  found: 10h over 8h
+  fix: lower "tokenTtl", or raise "tokenMaxTtl"
+  see: "tokenMaxTtl" is set here, manifests/cluster-auth.yaml:31:16
+  31 |   tokenMaxTtl: 8h
+     |                ^^
+
+1 error in 1 file
+`,
+    ],
+    [
+      'a token is written out',
+      `error[literal-secret] trueup.yaml:14:7
+  "spec.targets[0].token" must say where the secret is, never hold it
+  14 |       token: ***
+     |       ^^^^^
+  allowed: { env: … } or { file: … } or { login: … }
+  fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it
+
+1 error in 1 file
+`,
+    ],
+  ];
+
+  it.each(spoken)('%s', async (title, words) => {
+    const found = slips.find(({ slip }) => slip === title);
+    if (found === undefined) throw new Error(`no such slip: ${title}`);
+    const directory = await copyExample('quickstart');
+    await edit(join(directory, found.file), found.from, found.to);
+    expect(await start(['validate'], directory)).toEqual({ code: 7, err: words });
+  });
+});

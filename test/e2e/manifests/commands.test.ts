@@ -1,0 +1,305 @@
+/** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
+import { mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { describe, expect, it } from 'vitest';
+import { planSchema } from '../../../src/report/json/plan-schema.ts';
+import { trueup } from '../../captured-world.ts';
+import { openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, role, workspace } from '../documents.ts';
+import { trueupProcess } from '../process.ts';
+
+const nowhere = { cwd: tmpdir() };
+
+describe('help', () => {
+  it('says what each command does, what exit codes mean, and how to begin', async () => {
+    const { code, out, err } = await trueupProcess(['--help'], nowhere);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    for (const command of ['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve']) {
+      expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
+    }
+    expect(out).toContain('Exit codes:');
+    expect(out).toContain('trueup plan --exit-code');
+  });
+
+  it.each(['validate', 'plan', 'apply', 'show', 'diff', 'schema', 'serve'])(
+    'of %s names every option',
+    async (name) => {
+      const { code, out } = await trueup([name, '--help'], nowhere);
+      expect(code).toBe(0);
+      expect(out).toContain(`Usage: trueup ${name} [options]`);
+      expect(out).toContain('--color');
+      expect(await trueup(['help', name], nowhere)).toMatchObject({ code: 0, out });
+    },
+  );
+
+  it('is what a bare "trueup" gets, on stderr and as an error', async () => {
+    const { code, out, err } = await trueup([], nowhere);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toContain('Usage: trueup [options] [command]');
+  });
+
+  it('tells the version', async () => {
+    expect(await trueup(['--version'], nowhere)).toEqual({ code: 0, out: '0.0.0-test\n', err: '' });
+  });
+});
+
+describe('a mistake on the command line', () => {
+  it.each([
+    [['plna'], "unknown command 'plna'", 'Did you mean plan?'],
+    [['plan', '--exitcode'], "unknown option '--exitcode'", 'Did you mean --exit-code?'],
+    [['plan', '--format', 'yaml'], "argument 'yaml' is invalid", 'Allowed choices are text, json'],
+    [['plan', '--color', 'sometimes'], "argument 'sometimes' is invalid", 'always'],
+    [['plan', 'one', 'two'], 'too many arguments', 'Expected 1 argument'],
+    [['plan', '--yes'], "unknown option '--yes'", ''],
+    [['serve', '--port', 'http'], "argument 'http' is invalid", 'from 0 to 65535'],
+    [['serve', '--port', '70000'], "argument '70000' is invalid", 'from 0 to 65535'],
+    [['serve', '--dialect', 'vault'], "argument 'vault' is invalid", 'neutral'],
+    [['schema', 'Workspce'], 'there is no schema "Workspce"', 'did you mean "Workspace"?'],
+  ])('%j is an error that says what is allowed', async (args, what, hint) => {
+    const { code, out, err } = await trueup(args, nowhere);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toMatch(/^error: /);
+    expect(err).toContain(what);
+    expect(err).toContain(hint);
+  });
+
+  it('reaches the shell as exit code 1', async () => {
+    expect(await trueupProcess(['plan', '--nope'], nowhere)).toMatchObject({ code: 1, out: '' });
+  });
+});
+
+describe('schema', () => {
+  it('without a name lists the names, each of which it prints as JSON', async () => {
+    const { out } = await trueup(['schema'], nowhere);
+    const names = out.trim().split('\n');
+    expect(names).toEqual(
+      expect.arrayContaining(['Workspace', 'ClusterAuthRole', 'Stack', 'Plan', 'Manifest']),
+    );
+    for (const name of names) {
+      const printed = await trueup(['schema', name.toLowerCase()], nowhere);
+      expect(printed.code).toBe(0);
+      expect(JSON.parse(printed.out)).toBeTypeOf('object');
+    }
+  });
+});
+
+describe('the path', () => {
+  it('is a directory, a stack file, or nothing: then the stack is here or in a parent', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await mkdir(join(stack.directory, 'deep', 'down'), { recursive: true });
+    for (const [cwd, path] of [
+      [tmpdir(), [stack.directory]],
+      [tmpdir(), [join(stack.directory, 'trueup.yaml')]],
+      [stack.directory, ['.']],
+      [stack.directory, []],
+      [join(stack.directory, 'deep', 'down'), []],
+      [join(stack.directory, 'deep'), ['..']],
+    ] as const) {
+      const ran = await trueup(['validate', ...path], { cwd });
+      expect(ran, `${cwd} ${path}`).toEqual({
+        code: 0,
+        out: expect.stringContaining('valid: stack payments, 1 file'),
+        err: '',
+      });
+    }
+  });
+
+  it('of "-" takes manifests from standard input, for the stack that is here', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'), workspace('second'));
+    const stdin = JSON.stringify(workspace('piped', { autoApply: true }));
+    const { code, out } = await trueupProcess(['plan', '-'], { cwd: stack.directory, env: secrets, stdin });
+    expect(code).toBe(0);
+    expect(out).toContain('Workspace/acme/piped');
+    expect(out).toMatch(/ -:1$/m);
+    const broken = await trueup(['validate', '-'], {
+      cwd: stack.directory,
+      stdin: stdin.replace('autoApply', 'autoAply'),
+    });
+    expect(broken).toMatchObject({ code: 7, out: '' });
+    expect(broken.err).toContain('did you mean "autoApply"?');
+    expect(broken.err).toMatch(/ -:1:\d+/);
+  });
+
+  it('of "-" without a document is an error', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    const nothing = await trueup(['plan', '-'], { cwd: stack.directory, env: secrets, stdin: '' });
+    expect(nothing).toMatchObject({ code: 7, out: '' });
+    expect(nothing.err).toContain('standard input holds no document');
+  });
+
+  it('that leads nowhere is an error with a way out', async () => {
+    for (const [path, says] of [
+      ['/no/such/place', 'there is no file or directory "/no/such/place"'],
+      ['.', '"." holds no trueup.yaml'],
+      [undefined, 'there is no trueup.yaml here or in a parent directory'],
+    ] as const) {
+      const { code, out, err } = await trueup(path === undefined ? ['plan'] : ['plan', path], nowhere);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toContain(says);
+      expect(err).toContain('fix: ');
+    }
+  });
+});
+
+describe('validate', () => {
+  it('is offline, and reports every problem of every file in one run with exit code 7', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { executionMod: 'remote' }));
+    await stack.write(
+      'manifests/roles.yaml',
+      JSON.stringify(role('web', { tokenTtl: '3h', tokenMaxTtl: '1h' })),
+    );
+    const { out, err } = await stack.run(['validate'], 7);
+    expect(out).toBe('');
+    expect(err).toContain('did you mean "executionMode"?');
+    expect(err).toContain('manifests/all.yaml:');
+    expect(err).toContain('manifests/roles.yaml:');
+    expect(err).toContain('2 errors in 2 files');
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('prints its findings as JSON on stdout when asked', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app', { executionMod: 'remote' }));
+    const { out, err } = await stack.run(['validate', '--format', 'json'], 7);
+    expect(err).toBe('');
+    expect(JSON.parse(out)).toMatchObject({
+      summary: { errors: 1 },
+      diagnostics: [{ code: 'unknown-field', place: { file: 'manifests/all.yaml' } }],
+    });
+  });
+});
+
+describe('plan', () => {
+  it('exits with 0 whether there are changes or not, and with 2 for changes when asked to tell', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await stack.run(['plan'], 0);
+    await stack.run(['plan', '--exit-code'], 2);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('No changes, 1 unchanged');
+  });
+
+  it('as JSON is valid against its schema, with changes, without, and with problems', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'taken' }] } });
+    const stack = await bench.checkout();
+    const validate = new Ajv2020({ strict: false }).compile(planSchema);
+    const plans = async (code: number) => {
+      const plan = await stack.plan(code);
+      expect(validate(plan), JSON.stringify(validate.errors)).toBe(true);
+      return plan;
+    };
+    await stack.declare(
+      workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }),
+      workspace('other'),
+      clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }),
+      role('web'),
+    );
+    expect((await plans(0)).summary).toMatchObject({ create: 6 });
+    await stack.run(['apply', '--yes'], 0);
+    expect((await plans(0)).changes).toEqual([]);
+    await stack.declare(workspace('app', { tags: { env: 'test' } }), workspace('taken'));
+    expect((await plans(9)).problems).toMatchObject([{ code: 'exists-unclaimed' }]);
+  });
+
+  it('has warnings in its JSON, and not on stderr', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(role('web', { audience: '' }));
+    const { out, err } = await stack.run(['plan', '--format', 'json'], 0);
+    expect(JSON.parse(out)).toMatchObject({
+      summary: { create: 1 },
+      diagnostics: [{ code: 'blank-audience', severity: 'warning' }],
+    });
+    expect(err).toBe('');
+  });
+
+  it('shows the exact requests with --calls, and secrets only as where they come from', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(
+      workspace('app', { tags: { env: 'prod' } }),
+      clusterAuthConfig({ tokenReviewerJwt: { env: 'REVIEWER_JWT' } }),
+    );
+    const { out } = await stack.run(['plan', '--calls'], 0);
+    expect(out).toContain('POST /api/v2/organizations/acme/workspaces');
+    expect(out).toContain('POST /v1/auth/cluster/config');
+    expect(out).toContain('REVIEWER_JWT');
+    expect(out).not.toContain(secrets.REVIEWER_JWT);
+  });
+});
+
+describe('apply', () => {
+  it('needs --yes where nobody can answer, and writes nothing without it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const { out, err } = await stack.run(['apply'], 1);
+    expect(out).toContain('+ create  Workspace/acme/app');
+    expect(err).toContain('nothing was written');
+    expect(err).toContain('--yes');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('needs nobody when there is nothing to do', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('app'));
+    expect((await stack.run(['apply'], 0)).out).toContain('No changes');
+  });
+
+  it('prints one line a change as it goes, and proves in the end that nothing is left', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'), role('web'));
+    const { code, out, err } = await trueupProcess(['apply', '--yes'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^applied +\+ Workspace\/acme\/app /m);
+    expect(out).toMatch(/^applied +\+ ClusterAuthRole\/prod\/web .*\/2\)$/m);
+    expect(out).toContain('2 applied\n\nPlanned again: nothing is left to do');
+  });
+
+  it('as JSON prints its outcomes and nothing else on stdout', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'), role('web'));
+    const { out, err } = await stack.run(['apply', '--yes', '--format', 'json'], 0);
+    expect(JSON.parse(out)).toMatchObject({
+      summary: { applied: 2, failed: 0 },
+      outcomes: [
+        { address: 'Workspace/acme/app', action: 'create', outcome: 'applied' },
+        { address: 'ClusterAuthRole/prod/web', action: 'create', outcome: 'applied' },
+      ],
+    });
+    expect(err).toContain('applied');
+    const again = await stack.run(['apply', '--yes', '--format', 'json'], 0);
+    expect(JSON.parse(again.out)).toMatchObject({ outcomes: [] });
+  });
+
+  it('as JSON needs --yes too, and says why it did nothing, in JSON alone', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    const { out, err } = await stack.run(['apply', '--format', 'json'], 1);
+    expect(JSON.parse(out).diagnostics).toMatchObject([{ message: expect.stringContaining('--yes') }]);
+    expect(err).toBe('');
+  });
+});
+
+describe('the environment', () => {
+  it('without a token is an error that names the variable, before anything is sent', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const ran = await trueupProcess(['plan'], { cwd: stack.directory });
+    expect(ran).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^error: .*"API_TOKEN" is not set.*\n$/),
+    });
+    expect(bench.wire.seen).toEqual([]);
+  });
+});

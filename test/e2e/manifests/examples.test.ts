@@ -1,0 +1,123 @@
+// Every example does what it shows: it validates, plans, applies, and then nothing is left; editors can check its files.
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { loadAll } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { copyExample, examples } from '../example-copy.ts';
+
+const schemas = resolve(examples, '../schemas');
+
+const names = readdirSync(examples, { withFileTypes: true }).flatMap((entry) =>
+  entry.isDirectory() ? [entry.name] : [],
+);
+
+/** Compiles a schema file as an editor would. */
+function compile(file: string) {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  return ajv.compile(JSON.parse(readFileSync(file, 'utf8')));
+}
+
+/** The YAML files of an example, by their paths in it; what runs have left behind is none. */
+function yamlFiles(example: string): string[] {
+  const directory = join(examples, example);
+  return readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name) && !entry.parentPath.includes('.trueup'))
+    .map((entry) => relative(directory, join(entry.parentPath, entry.name)))
+    .sort();
+}
+
+interface Document {
+  readonly apiVersion?: string;
+}
+
+/** Seeds of the embedded service are no manifests: nothing in them has an apiVersion. */
+const manifests = names.flatMap((example) =>
+  yamlFiles(example).flatMap((file) => {
+    const path = join(examples, example, file);
+    const text = readFileSync(path, 'utf8');
+    const documents = loadAll(text) as Document[];
+    return documents.some(({ apiVersion }) => apiVersion !== undefined)
+      ? [{ name: `${example}/${file}`, path, text, documents }]
+      : [];
+  }),
+);
+
+it('there are examples, each with a stack', () => {
+  expect(names).toContain('quickstart');
+  for (const name of names) expect(yamlFiles(name)).toContain('trueup.yaml');
+});
+
+describe.each(names)('examples/%s', (name) => {
+  it('is valid without a word of warning', async () => {
+    const { code, out, err } = await trueup(['validate'], { cwd: await copyExample(name) });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^valid: stack /);
+  });
+
+  it('is planned, applied, and planned to nothing, with no service running', async () => {
+    const cwd = await copyExample(name);
+    const planned = await trueup(['plan', '--format', 'json', '--exit-code'], { cwd });
+    expect(planned, planned.err).toMatchObject({ code: 2, err: '' });
+    const plan = JSON.parse(planned.out);
+    const isPlan = compile(join(schemas, 'plan.schema.json'));
+    isPlan(plan);
+    expect(isPlan.errors).toBeNull();
+    expect(plan).toMatchObject({ coverage: { complete: true }, problems: [] });
+
+    const applied = await trueup(['apply', '--yes', '--format', 'json'], { cwd });
+    expect(applied, applied.err).toMatchObject({ code: 0 });
+    const { summary } = JSON.parse(applied.out);
+    expect(summary).toEqual({
+      applied: plan.changes.length,
+      unchanged: 0,
+      stale: 0,
+      skipped: 0,
+      unknown: 0,
+      failed: 0,
+    });
+
+    const again = await trueup(['plan', '--format', 'json', '--exit-code'], { cwd });
+    expect(again).toMatchObject({ code: 0, err: '' });
+    const after = JSON.parse(again.out);
+    expect(isPlan(after)).toBe(true);
+    expect(after).toMatchObject({ changes: [], coverage: { complete: true }, problems: [] });
+    expect(after.summary.unchanged).toBe(plan.changes.length);
+  });
+
+  it('has the same digest wherever it is planned', async () => {
+    const plans = [];
+    for (let time = 0; time < 2; time++) {
+      const { out } = await trueup(['plan', '--format', 'json'], { cwd: await copyExample(name) });
+      plans.push(JSON.parse(out).digest);
+    }
+    expect(plans[0]).toBe(plans[1]);
+  });
+});
+
+describe.each(manifests)('an editor that opens $name', ({ path, text, documents }) => {
+  const [, schema] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+
+  it('finds the schema that its first line names', () => {
+    expect(schema).toBeDefined();
+    expect(readdirSync(schemas).map((file) => join(schemas, file))).toContain(
+      resolve(dirname(path), schema ?? ''),
+    );
+  });
+
+  it('finds nothing wrong with it', () => {
+    const check = compile(resolve(dirname(path), schema ?? ''));
+    for (const document of documents) {
+      check(document);
+      expect(check.errors).toBeNull();
+    }
+  });
+
+  it('would find a field that does not exist', () => {
+    const check = compile(resolve(dirname(path), schema ?? ''));
+    for (const document of documents) expect(check({ ...document, speck: {} })).toBe(false);
+  });
+});

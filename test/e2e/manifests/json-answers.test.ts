@@ -1,0 +1,135 @@
+/** Whoever asks for JSON finds every problem in the one value on stdout, once, and on stderr only how it goes. */
+import { readFile } from 'node:fs/promises';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { trueup } from '../../captured-world.ts';
+import { workspace } from '../documents.ts';
+
+interface Answer {
+  readonly diagnostics?: readonly {
+    readonly code: string;
+    readonly severity: string;
+    readonly message: string;
+  }[];
+  readonly problems?: readonly object[];
+}
+
+async function answer(stack: Checkout, args: readonly string[], code: number): Promise<Answer> {
+  const { out, err } = await stack.run([...args, '--format', 'json'], code);
+  expect(err).toBe('');
+  return JSON.parse(out);
+}
+
+async function fits(value: object, schema: string): Promise<void> {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const path = new URL(`../../schemas/${schema}.schema.json`, import.meta.url);
+  const check = ajv.compile(JSON.parse(await readFile(path, 'utf8')));
+  check(value);
+  expect(check.errors ?? []).toEqual([]);
+}
+
+const codes = ({ diagnostics = [] }: Answer) => diagnostics.map(({ code }) => code);
+const messages = ({ diagnostics = [] }: Answer) => diagnostics.map(({ message }) => message);
+
+describe('in JSON, stderr repeats nothing of', () => {
+  it('a warning about a manifest, which a plan names beside its problems', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('app'));
+    await stack.write('manifests/empty.yaml', '# nothing yet\n');
+    const plan = await answer(stack, ['plan'], 1);
+    expect(codes(plan)).toEqual(['empty-file']);
+    await fits(plan, 'plan');
+  });
+
+  it('why a plan was not applied, which stands in that plan', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    const plan = await answer(stack, ['apply', '--yes'], 9);
+    expect(plan.problems).toHaveLength(1);
+    expect(messages(plan)).toEqual(['nothing was written: the plan has problems that must be solved first']);
+    await fits(plan, 'plan');
+  });
+
+  it('guards that block', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(...['one', 'two', 'three', 'four', 'five'].map((name) => workspace(name)));
+    await stack.declare(workspace('one'));
+    const plan = await answer(stack, ['apply', '--yes'], 5);
+    expect(messages(plan)).toEqual([expect.stringMatching(/^nothing was written: .* this plan: deletes/)]);
+    await fits(plan, 'plan');
+  });
+
+  it('how a plan differs from the approved one', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(workspace('one'));
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.declare(workspace('two'));
+    const difference = await answer(stack, ['apply', 'plan.json'], 4);
+    expect(difference).toMatchObject({ same: false });
+    expect(messages(difference)).toEqual([
+      expect.stringMatching(/^nothing was written: the plan is not the one/),
+    ]);
+  });
+
+  it('a secret that is missing', async () => {
+    const stack = await (await openBench()).checkout();
+    const jwt = { env: 'NOT_SET_ANYWHERE' };
+    await stack.write(
+      'manifests/all.yaml',
+      JSON.stringify({
+        apiVersion: 'trueup.dev/v1',
+        kind: 'ClusterAuthConfig',
+        metadata: { name: 'config' },
+        spec: { clusterHost: 'https://10.0.0.1', tokenReviewerJwt: jwt },
+      }),
+    );
+    const told = await answer(stack, ['apply', '--yes'], 1);
+    expect(codes(told)).toEqual(['no-ca-cert', 'secret-missing', 'error']);
+  });
+
+  it('manifests that are wrong, a command line that is, and a plan file that is none', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.write('manifests/all.yaml', 'kind: [\n');
+    for (const command of ['validate', 'plan', 'apply'])
+      expect(codes(await answer(stack, [command], 7))).toEqual(['yaml-syntax']);
+    expect(messages(await answer(stack, ['plan', '--nonsense'], 1))).toEqual(["unknown option '--nonsense'"]);
+    for (const args of [
+      ['show', 'none.json'],
+      ['diff', 'none.json', 'manifests/all.yaml'],
+    ])
+      expect(messages(await answer(stack, args, 1))[0]).toContain('the plan "none.json" cannot be read');
+    expect(messages(await answer(stack, ['history', 'show', 'none'], 1))).toHaveLength(1);
+  });
+
+  it('a problem that was found while the changes were carried out or proved', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ method: 'POST', path: /workspaces$/, fault: { answer: 422, body: { errors: [] } } });
+    const { out, err } = await stack.tryRun(['apply', '--yes', '--format', 'json']);
+    expect(JSON.parse(out)).toMatchObject({ summary: { failed: 1 } });
+    expect(err).toBe('Applying 1 change with 1 call\nfailed    + Workspace/acme/app  (1/1)\n');
+  });
+});
+
+it('in JSON, a history fits its schema, also one with a part that cannot be read', async () => {
+  const stack = await (await openBench()).checkout();
+  await stack.begin(workspace('app'));
+  await fits(await answer(stack, ['history'], 0), 'history');
+  await stack.write('.trueup/payments.history/20200101T000000000Z-aaaa.json', '{');
+  const history = await answer(stack, ['history'], 1);
+  expect(history).toMatchObject({ damaged: [expect.stringContaining('20200101T000000000Z-aaaa')] });
+  await fits(history, 'history');
+});
+
+it('as text, a problem is still on stderr, and nothing of it on stdout', async () => {
+  const stack = await (await openBench()).checkout();
+  await stack.write('manifests/all.yaml', 'kind: [\n');
+  const { code, out, err } = await trueup(['validate'], { cwd: stack.directory, env: secrets });
+  expect({ code, out }).toEqual({ code: 7, out: '' });
+  expect(err).toContain('error[yaml-syntax]');
+});

@@ -1,0 +1,54 @@
+// A generator that went wrong breaks every manifest at once: what is told stays readable, and comes soon.
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+
+const stackText = `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: payments }
+spec:
+  manifests: [all.yaml]
+  targets: [{ name: acme, service: workspaces, url: embedded, organization: acme }]
+`;
+
+async function stackOf(documents: readonly string[]): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueup-many-'));
+  onTestFinished(() => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'trueup.yaml'), stackText);
+  await writeFile(join(folder, 'all.yaml'), documents.map((document) => `---\n${document}\n`).join(''));
+  return folder;
+}
+
+const times = (count: number, document: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => document(index));
+
+function shownIn(text: string): string[] {
+  return [...text.matchAll(/^(?:error|warning)\[([\w-]+)\]/gm)].map(([, code = '']) => code);
+}
+
+test('of a hundred problems each is shown, and of more the rest are counted', async () => {
+  const broken = (index: number) => `kind: Workspace\nname: "never closed ${index}`;
+  const hundred = await trueup(['validate'], { cwd: await stackOf(times(100, broken)) });
+  expect(shownIn(hundred.err)).toHaveLength(100);
+  expect(hundred.err).toMatch(/\n\n100 errors in 1 file\n$/);
+  expect(hundred.err).not.toContain('more');
+
+  // Whatever looks through the whole text for each of them takes minutes for this.
+  const header = `# ${'a long licence, '.repeat(300_000)}`;
+  const more = await trueup(['validate'], { cwd: await stackOf([header, ...times(20_000, broken)]) });
+  expect(more.code).toBe(7);
+  expect(shownIn(more.err)).toHaveLength(100);
+  expect(more.err.slice(-120)).toMatch(
+    /\n\nand 19900 more, which "--format json" shows\n\n20000 errors in 1 file\n$/,
+  );
+});
+
+test('a machine is told every one of them', async () => {
+  const cwd = await stackOf(times(150, (index) => `kind: Nothing${index}`));
+  const { code, out } = await trueup(['validate', '--format', 'json'], { cwd });
+  const { summary, diagnostics } = JSON.parse(out);
+  expect({ code, ...summary }).toEqual({ code: 7, errors: diagnostics.length, warnings: 0, files: 1 });
+  expect(diagnostics.length).toBeGreaterThanOrEqual(150);
+});

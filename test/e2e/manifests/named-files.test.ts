@@ -1,0 +1,122 @@
+/**
+ * Files that a stack or a command line names, in whose place stands what is never read to its end: each command answers at
+ * once, and says which file it is and what to do.
+ */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { startTrueup } from '../running.ts';
+
+type Planted = (file: string) => Promise<unknown>;
+
+const pipe: Planted = async (file) => execFileSync('mkfifo', [file]);
+const device: Planted = (file) => symlink('/dev/zero', file);
+
+async function plant(stack: Checkout, file: string, planted: Planted): Promise<void> {
+  const path = join(stack.directory, file);
+  await mkdir(dirname(path), { recursive: true });
+  await rm(path, { force: true });
+  await planted(path);
+}
+
+/** What the real process says on stderr; nobody writes into the pipes that it may meet. */
+async function told(stack: Checkout, args: readonly string[], code: number): Promise<string> {
+  const ran = await startTrueup(args, { cwd: stack.directory, env: secrets }).ended;
+  expect(ran, ran.out + ran.err).toMatchObject({ code });
+  return ran.err.replaceAll(stack.directory, '.');
+}
+
+const ledger = '.trueup/payments.ledger.json';
+const entry = '.trueup/payments.history/20261120T114200123Z-7f3a.json';
+const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'named' } } };
+
+/** By what the file is: what names it in the stack, the command that reads it, how it is told, and the most MB it may have. */
+const cases = {
+  'the ledger': { args: ['plan'], file: ledger, says: `the ledger "./${ledger}"`, most: 500 },
+  'a history entry': { args: ['history'], file: entry, says: `the history entry "./${entry}"`, most: 500 },
+  'a token': {
+    stack: { workspaces: { token: { file: 'named' } } },
+    args: ['plan'],
+    says: 'the secret file "named"',
+    most: 1,
+  },
+  'a CA': {
+    stack: { workspaces: { caCert: { file: 'named' } } },
+    args: ['plan'],
+    says: 'the certificate "named"',
+    most: 4,
+  },
+  'the JWT of a login': {
+    stack: { clusterAuth: { token: login } },
+    args: ['plan'],
+    says: 'the secret file "named"',
+    most: 1,
+  },
+  'a plan': { args: ['show', 'named'], says: 'the plan "named"', most: 256 },
+  'a seed': { args: ['serve', '--data', ':memory:', '--seed', 'named'], says: 'the seed "named"', most: 32 },
+};
+
+type Case = (typeof cases)['a plan'] & { readonly stack?: StackOptions; readonly file?: string };
+
+/** What a command says that meets what is planted in the place of the file. */
+async function meet({ stack: options = {}, args, file = 'named' }: Case, planted: Planted): Promise<string> {
+  const stack = await (await openBench()).checkout(options);
+  await stack.declare(workspace('app'), role('web'));
+  await plant(stack, file, planted);
+  return told(stack, args, 1);
+}
+
+const each = Object.entries<Case>(cases);
+
+describe.each([
+  ['a pipe that nobody writes to', pipe],
+  ['a link to /dev/zero', device],
+] as const)('%s', (_, planted) => {
+  test.each(each)('as %s', async (_name, one) => {
+    expect(await meet(one, planted)).toContain(
+      `error: ${one.says} cannot be read: it is no regular file; write what it holds into one`,
+    );
+  });
+
+  test('as the seed of a stack', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'trueup-seed-'));
+    onTestFinished(() => rm(directory, { recursive: true }));
+    const spec = {
+      embedded: { seed: 'named' },
+      targets: [{ name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' }],
+      manifests: [],
+    };
+    const metadata = { name: 'payments' };
+    const stack = { apiVersion: 'trueup.dev/v1', kind: 'Stack', metadata, spec };
+    await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));
+    await planted(join(directory, 'named'));
+    const { code, err } = await startTrueup(['plan'], { cwd: directory }).ended;
+    expect(code).toBe(1);
+    expect(err).toContain('error: the seed "named" cannot be read: it is no regular file');
+  });
+});
+
+test.each(each)('a file that is far too long, as %s', async (_name, one) => {
+  const long: Planted = async (file) => {
+    await writeFile(file, '');
+    await truncate(file, one.most * 1024 * 1024 + 1);
+  };
+  expect(await meet(one, long)).toContain(
+    `${one.says} cannot be read: it has more than ${one.most} MB; check that it is the file that is meant`,
+  );
+});
+
+test('a token behind two links, as pods have it, is read', async () => {
+  const stack = await (await openBench()).checkout({ workspaces: { token: { file: 'mounted/token' } } });
+  await stack.declare(workspace('app'));
+  const folder = join(stack.directory, 'mounted');
+  await mkdir(join(folder, '..2026'), { recursive: true });
+  await writeFile(join(folder, '..2026', 'token'), `${secrets.API_TOKEN}\n`);
+  await symlink('..2026', join(folder, '..data'));
+  await symlink('..data/token', join(folder, 'token'));
+  expect(await told(stack, ['plan'], 0)).toBe('');
+});

@@ -1,0 +1,148 @@
+/** What is read by id proves that it belongs to the target, and more than there is cannot be all (rule 38). */
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { isJsonObject, type Json } from '../../../src/model/json/json.ts';
+import { openBench, toVersion1 } from '../bench.ts';
+import { consumers, role, workspace } from '../documents.ts';
+
+const documents = [
+  workspace('app', { autoApply: true }),
+  workspace('old'),
+  consumers('app', { consumers: ['old'] }),
+];
+
+/** The document without what says which organization it is of. */
+function withoutOrganization(body: unknown): unknown {
+  const strip = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(strip);
+    if (!isJsonObject(value)) return value;
+    const { organization: _, ...rest } = value;
+    return Object.fromEntries(Object.entries(rest).map(([name, member]) => [name, strip(member)]));
+  };
+  return strip(body as Json);
+}
+
+describe('a ledger that knows workspaces of another organization', () => {
+  it.each([
+    ['as their documents say', (body: unknown) => body],
+    ['although their documents do not say it', withoutOrganization],
+  ])('writes and deletes none of them, %s', async (_, rewrite) => {
+    const bench = await openBench({ others: ['other'] });
+    const before = await bench.checkout();
+    await before.begin(...documents);
+    // A ledger of before targets had identities is taken for the one that the stack has now.
+    await toVersion1(before);
+    const stack = await before.become({ workspaces: { organization: 'other' } });
+    await stack.declare(workspace('app', { autoApply: false }));
+    bench.wire.add({ method: 'GET', path: /workspaces/, times: 1000, fault: { rewrite } });
+    const plan = await stack.plan(9);
+    expect(plan.coverage.complete).toBe(false);
+    expect(plan.changes).toEqual([]);
+    expect(plan.problems).toMatchObject([
+      { code: 'target-moved', found: expect.stringContaining('other at http') },
+    ]);
+    expect(plan.problems[0]?.message).toMatch(/the workspace "app" \(ws-\w+\) is (not )?in organization/);
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'of an earlier version: it does not know which places its records are of',
+    ]);
+    const { out } = await stack.run(['apply', '--yes'], 9);
+    expect(out).toContain('trueup recover --moved acme');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await bench.idsOf('old')).toHaveLength(1);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({ 'auto-apply': true });
+  });
+});
+
+describe('the way out for a ledger that knows workspaces of another organization', () => {
+  const pointed = { workspaces: { organization: 'other' }, clusterAuth: { mount: 'second' } };
+  const recover = (target: string) => ['recover', '--moved', target, '--yes'];
+
+  it('is to carry over what the new place proves, of each target when nobody kept any place', async () => {
+    const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
+    const before = await bench.checkout();
+    await before.begin(...documents, role('web'));
+    await toVersion1(before);
+    const stack = await before.become(pointed);
+    await stack.declare(workspace('app', { autoApply: true }), role('web'));
+    const { problems, changes } = await stack.plan(9);
+    expect(changes).toEqual([]);
+    expect(problems.map(({ code, fix }) => [code, fix?.split(' ').at(-1)])).toEqual([
+      ['target-moved', 'prod'],
+      ['target-moved', 'acme'],
+    ]);
+    const { out } = await stack.run(recover('acme'), 0);
+    expect(out).toMatch(/Workspace\/acme\/old: nothing with its id ws-\w+ is there/);
+    // Where one place was not the one that everybody took it for, the others are no more certain.
+    expect((await stack.plan(9)).problems).toMatchObject([{ code: 'target-moved' }]);
+    await stack.run(recover('prod'), 0);
+    expect((await stack.ledger()).records).toEqual({});
+    const plan = await stack.plan();
+    expect(plan.acknowledge).toEqual([]);
+    expect(plan.changes.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      'create Workspace/acme/app',
+      'create ClusterAuthRole/prod/web',
+    ]);
+  });
+
+  it('keeps all of a target that is still the place that it was', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...documents, role('web'));
+    const { records } = await stack.ledger();
+    await toVersion1(stack);
+    for (const target of ['acme', 'prod']) await stack.run(recover(target), 0);
+    expect((await stack.ledger()).records).toEqual(records);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  /** The ledger as an apply left it that took records of `acme` for those of `other`. */
+  async function takenForOther() {
+    const bench = await openBench({ others: ['other'] });
+    const before = await bench.checkout();
+    await before.begin(workspace('app'), workspace('old'));
+    const stack = await before.become({ workspaces: { organization: 'other' } });
+    const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
+    await store.write({
+      ...(await store.read()),
+      targets: new Map([['acme', `workspaces other at ${bench.wire.url}`]]),
+    });
+    await stack.declare(workspace('new'));
+    return { bench, stack };
+  }
+
+  it('is there too when the ledger calls the wrong place by its name', async () => {
+    const { stack } = await takenForOther();
+    expect((await stack.plan(9)).problems).toMatchObject([{ code: 'target-moved' }]);
+    await stack.run(recover('acme'), 0);
+    expect((await stack.plan()).changes).toMatchObject([{ action: 'create', address: 'Workspace/acme/new' }]);
+    expect((await stack.run(recover('acme'), 1)).err).toContain('nothing has moved');
+  });
+
+  it('is there too when the other place refuses to be asked', async () => {
+    const { bench, stack } = await takenForOther();
+    bench.wire.add({ path: /workspaces\/ws-/, times: 1000, fault: { answer: 403, body: { errors: [] } } });
+    const plan = await stack.plan(1);
+    // What could not be read of another workspace says nothing about one that is new.
+    expect(plan.changes).toMatchObject([{ address: 'Workspace/acme/new', notes: [] }]);
+    await stack.run(recover('acme'), 0);
+    await stack.plan(0);
+  });
+});
+
+it('more workspaces than the service counts are an incomplete look: nothing is removed', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(...documents);
+  await stack.declare(workspace('app', { autoApply: true }));
+  const fewer = (body: unknown) => {
+    const { meta, ...rest } = body as { meta: { pagination: object } };
+    return { ...rest, meta: { ...meta, pagination: { ...meta.pagination, 'total-count': 1 } } };
+  };
+  bench.wire.add({ path: /organizations\/acme\/workspaces\?/, times: 1000, fault: { rewrite: fewer } });
+  const plan = await stack.plan(1);
+  expect(plan.coverage.complete).toBe(false);
+  expect(JSON.stringify(plan.coverage)).toContain('the list tells a total of 1 and gave 2');
+  await stack.run(['apply', '--yes'], 1);
+  expect(await bench.idsOf('old')).toHaveLength(1);
+});

@@ -1,0 +1,54 @@
+/** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (rule 37). */
+import { expect, test } from 'vitest';
+import { type Checkout, openBench } from '../bench.ts';
+import { clusterAuthConfig, role } from '../documents.ts';
+
+/** A stack whose targets `prod` and `again` are one mount, each with these names. */
+async function twoDoors(owns: { readonly prod?: string[]; readonly again?: string[] }): Promise<{
+  readonly bench: Awaited<ReturnType<typeof openBench>>;
+  readonly stack: Checkout;
+}> {
+  const bench = await openBench();
+  const token = { env: 'SERVICE_TOKEN' };
+  const mount = { service: 'cluster-auth', mount: 'cluster', token, dialect: 'neutral' };
+  const targets = [
+    { name: 'prod', ...mount, url: bench.wire.url, ...(owns.prod && { owns: owns.prod }) },
+    { name: 'again', ...mount, url: `${bench.wire.url}/`, ...(owns.again && { owns: owns.again }) },
+  ];
+  return { bench, stack: await bench.checkout({ spec: { targets } }) };
+}
+
+const config = clusterAuthConfig();
+const configFor = (target: string) => ({ ...config, metadata: { ...config.metadata, target } });
+const web = role('a-web', {}, { target: 'prod' });
+const worker = role('b-worker', {}, { target: 'again' });
+
+test('two targets that are one mount are refused before anything is read, with both places', async () => {
+  const { bench, stack } = await twoDoors({ again: ['b-*'] });
+  await stack.declare(web, worker);
+  for (const command of ['validate', 'plan']) {
+    const { err } = await stack.run([command], 7);
+    expect(err).toContain('targets "prod" and "again" are one place: cluster-auth auth/cluster at ');
+    expect(err.match(/trueup\.yaml:1:\d+/g)).toHaveLength(2);
+  }
+  expect(bench.wire.seen).toEqual([]);
+});
+
+test('two targets may share a mount whose names they part, and each leaves the names of the other alone', async () => {
+  const { bench, stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
+  await stack.begin(configFor('prod'), web, worker);
+  await stack.run(['plan', '--exit-code'], 0);
+  await stack.declare(configFor('prod'), web, worker, role('b-worker-2', {}, { target: 'again' }));
+  await stack.run(['apply', '--yes'], 0);
+  expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/b-worker-2']);
+});
+
+test('the one config of a mount is declared for one of the targets that share it', async () => {
+  const { stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
+  await stack.declare(configFor('prod'), web, configFor('again'));
+  const { err } = await stack.run(['validate'], 7);
+  expect(err).toContain(
+    'ClusterAuthConfig "config" is declared for the targets "prod" and "again", which are one place',
+  );
+  expect(err.match(/manifests\/all\.yaml:\d+:\d+/g)).toHaveLength(2);
+});

@@ -1,0 +1,188 @@
+/** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (rule 37). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, type StackOptions, toVersion1 } from '../bench.ts';
+import { consumers, role, workspace } from '../documents.ts';
+import { storeOf } from '../locked-stack.ts';
+
+const app = workspace('app', { autoApply: true, tags: { env: 'prod' } });
+const old = workspace('old');
+const reader = workspace('reader');
+const documents = [app, old, reader, consumers('app', { consumers: ['reader'] }), role('web'), role('gone')];
+
+/** A stack that was applied, and the same directory pointed elsewhere, with less in its manifests. */
+async function rePoint(to: StackOptions): Promise<{ bench: Bench; stack: Checkout }> {
+  const bench = await openBench({ others: ['other'], mounts: ['cluster', 'second'] });
+  const before = await bench.checkout();
+  await before.begin(...documents);
+  const stack = await before.become(to);
+  await stack.declare(workspace('app', { autoApply: false }), reader, role('web'));
+  bench.wire.reset();
+  return { bench, stack };
+}
+
+const other = { workspaces: { organization: 'other' } };
+
+describe('a target that is pointed elsewhere', () => {
+  it.each<[string, StackOptions, string, string]>([
+    ['another organization', other, 'other at http', 'acme at http'],
+    ['another mount', { clusterAuth: { mount: 'second' } }, 'auth/second at http', 'auth/cluster at http'],
+    [
+      'another namespace',
+      { clusterAuth: { namespace: 'team' } },
+      'team/auth/cluster at http',
+      'auth/cluster at http',
+    ],
+  ])('as %s is one finding, and nothing is read of it or written anywhere', async (_, to, is, was) => {
+    const { bench, stack } = await rePoint(to);
+    const plan = await stack.plan(9);
+    expect(plan.problems).toHaveLength(1);
+    expect(plan.problems[0]).toMatchObject({ code: 'target-moved', severity: 'error' });
+    expect(plan.problems[0]?.found).toContain(is);
+    expect(plan.problems[0]?.allowed).toContain(was);
+    expect(plan.coverage.complete).toBe(false);
+    const name = plan.problems[0]?.fix?.split(' ').at(-1);
+    expect(plan.changes.filter(({ address }) => address.includes(`/${name}/`))).toEqual([]);
+    expect(plan.changes.filter(({ action }) => action === 'delete')).toEqual([]);
+    const { out, err } = await stack.run(['apply', '--yes'], 9);
+    expect(err).toContain('nothing was written');
+    expect(out).toContain(`recover --moved ${name}`);
+    expect(bench.wire.writes()).toEqual([]);
+    const place = name === 'acme' ? /api\/v2/ : /v1\/(auth|sys)/;
+    expect(bench.wire.seen.filter(({ path }) => place.test(path))).toEqual([]);
+  });
+
+  it('is the place that it was once it is pointed back', async () => {
+    const { stack } = await rePoint(other);
+    const back = await stack.become({ workspaces: {} });
+    await back.declare(...documents);
+    await back.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is no move when only the spelling of its address changed', async () => {
+    const { bench, stack } = await rePoint({ workspaces: { url: '' } });
+    const same = await stack.become({
+      workspaces: { url: `${bench.wire.url.replace('http', 'HTTP')}/` },
+    });
+    await same.declare(...documents);
+    await same.run(['plan', '--exit-code'], 0);
+  });
+});
+
+it('a target that the stack left before places were kept is an unknown place when it comes back', async () => {
+  const bench = await openBench({ mounts: ['cluster', 'theirs'] });
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app'), role('web'), role('old'));
+  await toVersion1(stack);
+  const left = await stack.become({ spec: { targets: [targetsOf(bench).acme] } });
+  await left.declare(workspace('app'));
+  await left.run(['apply', '--yes'], 0);
+  await bench.byHandMount(
+    'POST',
+    'role/old',
+    (await bench.byHandMount('GET', 'role/old')) as object,
+    'theirs',
+  );
+  const back = await stack.become({ clusterAuth: { mount: 'theirs' } });
+  await back.declare(workspace('app'), role('web'));
+  bench.wire.reset();
+  const { out } = await back.run(['apply', '--yes'], 9);
+  expect(out).toContain('target-moved');
+  expect(out).toContain('a place that nobody kept');
+  expect(bench.wire.writes()).toEqual([]);
+});
+
+const targetsOf = ({ wire }: Bench) => ({
+  acme: {
+    name: 'acme',
+    service: 'workspaces',
+    organization: 'acme',
+    token: { env: 'API_TOKEN' },
+    url: wire.url,
+    dialect: 'neutral',
+  },
+});
+
+describe('recover --moved', () => {
+  const args = ['recover', '--moved', 'acme'];
+
+  it('carries over what is there with the recorded id, and drops the rest by name', async () => {
+    const { bench, stack } = await rePoint(other);
+    // Of the organization that is now meant nothing bears a recorded id.
+    await bench.byHand.post('/organizations/other/workspaces', {
+      data: { type: 'workspaces', attributes: { name: 'app' } },
+    });
+    const { out } = await stack.run([...args, '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(out).toMatch(/target "acme" {2}workspaces acme at http.*\n +now {2}workspaces other at http/);
+    expect(out).toContain('nothing is carried over');
+    expect(out).toMatch(/Workspace\/acme\/app: nothing with its id ws-\w+ is there/);
+    expect(out).toContain(
+      'RemoteStateConsumers/acme/app: "Workspace/acme/app", which it is a part of, is not there',
+    );
+    const { records } = await stack.ledger();
+    expect(Object.keys(records)).toEqual(['ClusterAuthRole/prod/gone', 'ClusterAuthRole/prod/web']);
+    // What is there by that name belongs to nobody we know: it is not touched.
+    const plan = await stack.plan(9);
+    expect(plan.problems).toMatchObject([{ code: 'exists-unclaimed' }]);
+  });
+
+  it('says and exits with 1 when its lock was taken away meanwhile', async () => {
+    const { bench, stack } = await rePoint(other);
+    const store = storeOf(stack);
+    const first = async () => store.unlock((await store.readLock())?.id ?? '');
+    bench.wire.add({ method: 'GET', path: /other/, fault: { first } });
+    const { err } = await stack.run([...args, '--yes'], 1);
+    expect(err).toContain('error: somebody took the lock of this run away while it was working');
+  });
+
+  it('keeps everything of the same organization under another address', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(...documents);
+    const before = await stack.ledger();
+    const moved = await stack.become({
+      workspaces: { url: bench.wire.url.replace('127.0.0.1', 'localhost') },
+    });
+    await moved.run(['plan'], 9);
+    const { out } = await moved.run([...args, '--yes'], 0);
+    expect(out).not.toContain('dropped');
+    expect((await moved.ledger()).records).toEqual(before.records);
+    await moved.run(['plan', '--exit-code'], 0);
+  });
+
+  it('keeps a role that is there as we last wrote it, and no other', async () => {
+    const { bench, stack } = await rePoint({ clusterAuth: { mount: 'second' } });
+    const wire = (await bench.byHandMount('GET', 'role/web')) as object;
+    await bench.byHandMount('POST', 'role/web', wire, 'second');
+    await bench.byHandMount('POST', 'role/gone', { ...wire, token_policies: ['root'] }, 'second');
+    const { out } = await stack.run(['recover', '--moved', 'prod', '--yes'], 0);
+    expect(out).toContain(
+      '1 record is proved by what is there, and carried over:\n  ClusterAuthRole/prod/web',
+    );
+    expect(out).toContain('ClusterAuthRole/prod/gone: what is there is not as this stack last wrote it');
+    expect((await stack.ledger()).records).toHaveProperty('ClusterAuthRole/prod/web');
+    expect((await stack.ledger()).records).not.toHaveProperty('ClusterAuthRole/prod/gone');
+    const { changes } = await stack.plan();
+    expect(changes.filter(({ address }) => address.includes('/prod/'))).toEqual([]);
+  });
+
+  it('asks, and refuses a look that missed something', async () => {
+    const { bench, stack } = await rePoint(other);
+    const before = await stack.ledger();
+    expect((await stack.run(args, 1)).err).toContain('nothing was written: recover asks before it writes');
+    bench.wire.add({
+      path: /organizations\/other\/workspaces/,
+      fault: { answer: 403, body: { errors: [] } },
+    });
+    expect((await stack.run([...args, '--yes'], 1)).err).toContain('not everything of "acme" could be read');
+    expect(await stack.ledger()).toEqual(before);
+  });
+
+  it.each([
+    ['a target that has not moved', 'prod', 'target "prod" is the place that the ledger knows'],
+    ['a target that is not', 'nowhere', 'has no target "nowhere": it has "acme", "prod"'],
+  ])('has nothing to do for %s', async (_, name, why) => {
+    const { stack } = await rePoint(other);
+    expect((await stack.run(['recover', '--moved', name, '--yes'], 1)).err).toContain(why);
+  });
+});

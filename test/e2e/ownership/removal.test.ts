@@ -1,0 +1,249 @@
+/** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (rules 22, 23). */
+import { describe, expect, it } from 'vitest';
+import { bindings } from '../../server/serve-for-test.ts';
+import { openBench } from '../bench.ts';
+import { role, tombstone, workspace } from '../documents.ts';
+
+/** Something that stays declared: a stack without any manifest is an incomplete look, after which nothing is removed. */
+const anchor = workspace('anchor');
+
+describe('a workspace that is no longer declared', () => {
+  it('is deleted, by safe delete only, when this stack created it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'), workspace('old'));
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('no longer declared; this stack created it');
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    expect(await bench.idsOf('old')).toEqual([]);
+    expect((await stack.ledger()).records).not.toHaveProperty('Workspace/acme/old');
+  });
+
+  it('is released when it was adopted: the claim goes, the workspace stays as it is', async () => {
+    const bench = await openBench({
+      organization: { workspaces: [{ name: 'old', 'tag-bindings': { team: 'payments' } }] },
+    });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old', { autoApply: true }, { adopt: true }), anchor);
+    await stack.declare(anchor);
+    const plan = await stack.plan();
+    expect(plan.summary).toMatchObject({ release: 1, delete: 0 });
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('old')).toEqual({ team: 'payments' });
+    expect(await bench.byHand.attributes(await bench.idOf('old'))).toMatchObject({ 'auto-apply': true });
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is released and keeps what this stack gave it, which the plan says: who goes on reading its state, and its tags', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'old' }] } });
+    const stack = await bench.checkout();
+    const given = { remoteStateConsumers: ['reader', 'gone'], tags: { team: 'payments', cost: '7' } };
+    const others = [workspace('reader'), workspace('gone')];
+    await stack.begin(workspace('old', given, { adopt: true }), ...others);
+    const id = await bench.idOf('old');
+    const gone = { data: [{ type: 'workspaces', id: await bench.idOf('gone') }] };
+    await bench.byHand.delete(`/workspaces/${id}/relationships/remote-state-consumers`, gone);
+    const claim = (await bench.tagsOf('old'))['trueup-stack'];
+    await bench.byHand.update(id, {}, bindings({ team: 'payments', cost: '8', 'trueup-stack': claim }));
+    await stack.declare(...others);
+    const { changes } = await stack.plan();
+    expect(changes).toMatchObject([{ action: 'release', address: 'Workspace/acme/old' }]);
+    expect(changes[0]?.notes).toEqual(['its tag "team" stays', '"reader" keeps reading its state']);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toHaveLength(1);
+    expect(await bench.tagsOf('old')).toEqual({ team: 'payments', cost: '8' });
+  });
+
+  it('is kept when it was protected, which outlives its manifest and never blocks the rest', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.declare(workspace('new'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('no longer declared, and protected: it is kept');
+    expect(await bench.idsOf('vault')).toHaveLength(1);
+    expect(await bench.idsOf('new')).toHaveLength(1);
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('protected: it is kept');
+  });
+
+  it('is released when its manifest had said so, although this stack created it', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('lent', {}, { onRemove: 'release' }), anchor);
+    await stack.declare(anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.tagsOf('lent')).toEqual({});
+  });
+
+  it('is not deleted without a ledger before somebody says so; nothing is reset or revoked, and the coverage says that', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const both = [workspace('reader'), role('web')];
+    await stack.begin(
+      workspace('app', { autoApply: true, remoteStateConsumers: ['reader'], tags: { env: 'prod' } }),
+      workspace('old'),
+      role('old'),
+      ...both,
+    );
+    await stack.loseLedger();
+    await stack.declare(workspace('app', {}), ...both);
+    const { out } = await stack.run(['apply', '--yes'], 5);
+    expect(out.replace(/\s+/g, ' ')).toContain('ledger none: no field is reset, no access revoked');
+    expect(out).toContain('1 to adopt, 1 to delete, 2 unchanged');
+    expect(out).toContain('! blocks  no-record');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.insist();
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+  });
+
+  it('is kept while somebody else has locked it, and the plan says who holds it up', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('old'), anchor);
+    await bench.byHand.post(`/workspaces/${await bench.idOf('old')}/actions/lock`, {
+      reason: 'under repair',
+    });
+    await stack.declare(anchor);
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('it is locked ("under repair")');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is kept while it manages resources, and the plan says how many', async () => {
+    const bench = await openBench({
+      organization: {
+        workspaces: [
+          {
+            name: 'busy',
+            'resource-count': 3,
+            'source-name': 'trueup/payments',
+            'tag-bindings': { 'trueup-stack': 'payments' },
+          },
+        ],
+      },
+    });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('busy'), anchor);
+    await stack.declare(anchor);
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('it manages 3 resources');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(tombstone('Workspace', 'busy', 'safe'), anchor);
+    expect((await stack.run(['apply', '--yes'], 0)).out).toContain('it manages 3 resources');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(tombstone('Workspace', 'busy', 'force'), anchor);
+    await stack.insist();
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
+    expect(await bench.idsOf('busy')).toEqual([]);
+  });
+});
+
+describe('a deletion by which others lose access to a state', () => {
+  const readers = ['keeps', 'goes'].map((name) => workspace(name));
+
+  it('says in the plan which workspaces that stay lose it, also those that somebody else let in', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await bench.byHand.post(`/workspaces/${await bench.idOf('app')}/relationships/remote-state-consumers`, {
+      data: [{ type: 'workspaces', id: await bench.idOf('stranger') }],
+    });
+    await stack.declare(workspace('keeps'));
+    const plan = await stack.plan();
+    const deletion = plan.changes.find(({ address }) => address === 'Workspace/acme/app');
+    expect(deletion).toMatchObject({
+      action: 'delete',
+      notes: ['workspaces that stay lose access to its state: "keeps", "stranger"'],
+    });
+    expect((await stack.run(['plan'], 0)).out.replace(/\s+/g, ' ')).toContain(
+      'workspaces that stay lose access to its state: "keeps", "stranger"',
+    );
+  });
+
+  it('says it without a ledger and of a tombstone, too', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps'] }), ...readers);
+    await stack.loseLedger();
+    await stack.declare(tombstone('Workspace', 'app', 'safe'), ...readers);
+    expect((await stack.plan()).changes).toMatchObject([
+      { action: 'delete', notes: ['workspaces that stay lose access to its state: "keeps"'] },
+    ]);
+  });
+
+  it('says that nobody can tell who they are when the state is shared with everyone', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app', { globalRemoteState: true }), ...readers);
+    await stack.insist();
+    bench.wire.reset();
+    await stack.declare(...readers);
+    const [deletion] = (await stack.plan()).changes;
+    expect(deletion?.notes).toEqual([
+      'its state is shared with the whole organization: workspaces that read it lose access',
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('remote-state-consumers'))).toEqual([]);
+  });
+
+  it('needs no deletion: a document of consumers that is gone revokes what it gave, and the plan says from whom', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.declare(workspace('app'), ...readers);
+    const plan = await stack.plan();
+    expect(plan.changes).toMatchObject([
+      {
+        address: 'RemoteStateConsumers/acme/app',
+        action: 'delete',
+        risks: [{ effect: 'narrows', says: '"goes", "keeps" may read the state no more' }],
+      },
+    ]);
+    await stack.insist();
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…/relationships/remote-state-consumers']);
+  });
+
+  it('is seen in a workspace that gets another name in the same change, and what it gave is revoked', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { remoteStateConsumers: ['keeps', 'goes'] }), ...readers);
+    await stack.declare(workspace('shop', {}, { renamedFrom: 'app' }), ...readers);
+    const plan = await stack.plan();
+    expect(plan.changes).toMatchObject([
+      { address: 'Workspace/acme/shop', action: 'update' },
+      { address: 'RemoteStateConsumers/acme/shop', action: 'delete' },
+    ]);
+    await stack.insist();
+
+    const readersOfShop = `/workspaces/${await bench.idOf('shop')}/relationships/remote-state-consumers`;
+    expect((await bench.byHand.get(readersOfShop)).resources).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('a tombstone', () => {
+  it('deletes an adopted workspace safely, and asks to be deleted itself once that is done', async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', {}, { adopt: true }), anchor);
+    await stack.declare(tombstone('Workspace', 'app', 'safe'), anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out).toContain('its tombstone document can be deleted');
+  });
+
+  it("removes nothing that is not this stack's, and nothing that is protected", async () => {
+    const bench = await openBench({ organization: { workspaces: [{ name: 'stranger' }] } });
+    const stack = await bench.checkout();
+    await stack.begin(workspace('vault', {}, { protect: true }));
+    await stack.declare(
+      tombstone('Workspace', 'stranger', 'force'),
+      tombstone('Workspace', 'vault', 'force'),
+    );
+    const { out } = await stack.run(['apply', '--yes'], 9);
+    expect(out).toContain('"Workspace/acme/stranger" is not this stack\'s to remove');
+    expect(out).toContain('"Workspace/acme/vault" is protected');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,321 @@
+/** A stack that goes on under another name: what it brings along, what is asked first, and what is never deleted (rule 44). */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import { trueup } from '../../captured-world.ts';
+import { type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+import { trueupProcess } from '../process.ts';
+
+const documents = [
+  workspace('app', { tags: { env: 'prod' } }),
+  workspace('kept', {}, { protect: true }),
+  role('web'),
+];
+const renamed = { name: 'payments', renamedFrom: 'billing' };
+
+/** The stack `billing`, applied, and the same directory with the stack's new name in its file. */
+async function rename(more: readonly object[] = [], options: StackOptions = {}) {
+  const bench = await openBench();
+  const before = await bench.checkout({ ...options, name: 'billing' });
+  await before.begin(...documents, ...more);
+  return { bench, before, after: await before.become(renamed) };
+}
+
+const guardsOf = async (stack: Checkout) =>
+  (await stack.plan()).guards.flatMap(({ id, concerns }) =>
+    concerns.map(({ address, says }) => [id, address, ...says].join(' ')),
+  );
+
+const storeOf = ({ directory }: Checkout, name: string) =>
+  localLedger(join(directory, '.trueup', `${name}.ledger.json`), name);
+
+describe('a stack that was renamed', () => {
+  it('takes over what bore its former name only when somebody has read which, and keeps what it knew', async () => {
+    const { bench, after } = await rename([workspace('old')]);
+    const id = await bench.idOf('app');
+    const plan = await after.plan();
+    expect(plan.problems).toEqual([]);
+    expect(plan.changes.map(({ address, action }) => [address, action])).toEqual([
+      ['Workspace/acme/app', 'adopt'],
+      ['Workspace/acme/kept', 'adopt'],
+      ['Workspace/acme/old', 'adopt'],
+      ['ClusterAuthRole/prod/web', 'adopt'],
+    ]);
+    expect(plan.changes[1]?.fields).toEqual([
+      expect.objectContaining({ path: '/claim', before: 'billing:protect', after: 'payments:protect' }),
+    ]);
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'from stack "billing" 5 records come along: the next apply closes its ledger',
+    ]);
+    expect(await guardsOf(after)).toEqual([
+      'takeover ClusterAuthRole/prod/web',
+      'takeover Workspace/acme/app',
+      'takeover Workspace/acme/kept',
+      'takeover Workspace/acme/old',
+    ]);
+    expect((await after.run(['apply', '--yes'], 5)).err).toContain('1 guard blocks this plan: takeover');
+    expect(bench.wire.writes()).toEqual([]);
+    await after.insist();
+    expect(await bench.tagsOf('app')).toEqual({ env: 'prod', 'trueup-stack': 'payments' });
+    expect(await bench.tagsOf('kept')).toEqual({ 'trueup-stack': 'payments:protect' });
+    const { records } = await after.ledger();
+    expect(records['Workspace/acme/app']).toMatchObject({ id, origin: 'created' });
+    expect(records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+    await after.run(['plan', '--exit-code'], 0);
+
+    bench.wire.reset();
+    await after.declare(...documents);
+    await after.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['POST /api/v2/workspaces/ws-…/actions/safe-delete']);
+    expect(await bench.idsOf('old')).toEqual([]);
+  });
+
+  it('resets and deletes what its former name had applied, as if it had always had this one', async () => {
+    const { bench, after } = await rename();
+    await after.declare(workspace('app'), documents[1] ?? {});
+    expect(await guardsOf(after)).toContain('takeover ClusterAuthRole/prod/web and deleted');
+    await after.insist();
+    expect(await bench.tagsOf('app')).toEqual({ 'trueup-stack': 'payments' });
+    expect(bench.written()).toContain('DELETE /v1/auth/cluster/role/web');
+  });
+
+  it('brings its history along, and nothing is planned or applied under the former name any more', async () => {
+    const { bench, before, after } = await rename();
+    await after.insist();
+    const history = JSON.parse((await after.run(['history', '--format', 'json'], 0)).out);
+    expect(history.entries.map(({ stack }: { stack: string }) => stack)).toEqual(['payments', 'billing']);
+    bench.wire.reset();
+    const old = await before.become({});
+    for (const args of [['plan'], ['apply', '--yes']]) {
+      const { err } = await old.run(args, 9);
+      expect(err).toContain('stack "billing" goes on as "payments", which has taken its ledger over');
+    }
+    const third = await before.become({ name: 'third', renamedFrom: 'billing' });
+    expect((await third.run(['plan'], 9)).err).toContain('stack "billing" goes on as "payments"');
+    expect(bench.wire.seen).toEqual([]);
+    const again = await before.become(renamed);
+    await again.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is what its former name answers before anything else, whoever holds the lock of that', async () => {
+    const { bench, before, after } = await rename();
+    await after.insist();
+    const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
+    const lock = { id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run };
+    await storeOf(after, 'billing').lock(lock);
+    bench.wire.reset();
+    const old = await before.become({});
+    const { err } = await old.run(['apply', '--yes', '--lock-timeout', '600'], 9);
+    expect(err).toContain('stack "billing" goes on as "payments"');
+    // It is in nobody's way, and not ours to take.
+    const again = await before.become(renamed);
+    await again.run(['apply', '--yes'], 0);
+    expect(await storeOf(after, 'billing').readLock()).toMatchObject({ id: lock.id });
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('may take its former name back', async () => {
+    const { before, after } = await rename();
+    await after.insist();
+    const back = await before.become({ name: 'billing', renamedFrom: 'payments' });
+    await back.insist();
+    const alone = await before.become({});
+    await alone.run(['plan', '--exit-code'], 0);
+    expect(Object.keys((await back.ledger()).records)).toContain('ClusterAuthRole/prod/web');
+  });
+
+  it('waits for an apply under its former name, and unlock takes that lock away', async () => {
+    const { bench, after } = await rename();
+    const run = { id: 'github/acme/infra/771/apply', who: 'ann', where: 'ci-runner-7', pid: 4711 };
+    await storeOf(after, 'billing').lock({ id: 'lock-of-ann', since: '2026-11-20T11:42:00.000Z', run });
+    expect((await after.run(['apply', '--yes'], 8)).err).toContain('stack "billing" is locked');
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await storeOf(after, 'payments').readLock()).toBeUndefined();
+    const { out } = await after.run(['unlock', '--id', 'lock-of-ann'], 0);
+    expect(out).toContain('Unlocked stack "billing"');
+    await after.insist();
+    expect(await storeOf(after, 'billing').readLock()).toBeUndefined();
+  });
+
+  it('deletes nothing of its former name where the ledger of that is not to be found, and says so', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(...documents, workspace('old'));
+    const after = await bench.checkout(renamed);
+    await after.declare(...documents);
+    const plan = await after.plan();
+    expect(plan.coverage.ledgerNotes).toEqual([
+      'that of stack "billing" is not where this stack keeps its own: of what bears its claim nothing is deleted',
+    ]);
+    expect(plan.mentions).toEqual([
+      expect.objectContaining({
+        address: 'Workspace/acme/old',
+        message: 'not declared; it is claimed by stack "billing", whose ledger is not here: it is kept',
+      }),
+    ]);
+    await after.insist();
+    expect(await bench.idsOf('old')).toHaveLength(1);
+    expect(await readdir(join(after.directory, '.trueup'))).not.toContain('billing.ledger.json');
+    // What could be proved came over all the same.
+    expect((await after.ledger()).records['Workspace/acme/app']).toMatchObject({ origin: 'created' });
+    expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'adopted' });
+  });
+
+  it('does not lose what was applied to a target that is another place now: that is one finding', async () => {
+    const { bench, before, after } = await rename();
+    const moved = await after.become({ ...renamed, clusterAuth: { mount: 'other' } });
+    const { out } = await moved.run(['apply', '--yes'], 9);
+    expect(out).toContain('target-moved');
+    const { err } = await moved.run(['recover', '--moved', 'prod', '--yes'], 1);
+    expect(err).toContain('that of stack "billing": carry it over under that name');
+    expect(bench.wire.writes()).toEqual([]);
+    const back = await before.become(renamed);
+    expect(await guardsOf(back)).toContain('takeover ClusterAuthRole/prod/web');
+    await back.insist();
+  });
+
+  it('does not take over another place that it has itself applied under the same word', async () => {
+    const bench = await openBench({ mounts: ['cluster', 'other'] });
+    const own = await bench.checkout({ name: 'payments', clusterAuth: { mount: 'other' } });
+    await own.begin(role('api'));
+    const before = await own.become({ name: 'billing', clusterAuth: { mount: 'cluster' } });
+    await before.begin(role('web'));
+    const after = await own.become(renamed);
+    const plan = await after.plan(9);
+    expect(plan.problems).toMatchObject([
+      { code: 'target-moved', allowed: expect.stringContaining('auth/cluster') },
+    ]);
+    expect(plan.problems[0]?.message).toContain('stack "billing" applied target "prod" to another place');
+    await after.run(['apply', '--yes'], 9);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(Object.keys((await before.ledger()).records)).toEqual(['ClusterAuthRole/prod/web']);
+  });
+
+  it('is taken over as a whole: a selection of it waits until that is done', async () => {
+    const { bench, after } = await rename();
+    const stdin = JSON.stringify(role('web'));
+    for (const args of [
+      ['plan', '-'],
+      ['apply', '-', '--yes'],
+    ]) {
+      const ran = await trueup(args, { cwd: after.directory, env: secrets, stdin });
+      expect(ran).toMatchObject({ code: 1 });
+      expect(ran.err).toContain('whose ledger has yet to come along: plan and apply the whole stack before');
+    }
+    expect(bench.wire.writes()).toEqual([]);
+    await after.insist();
+    expect((await trueup(['plan', '-'], { cwd: after.directory, env: secrets, stdin })).code).toBe(0);
+  });
+
+  it('asks about every record that comes along, also where nothing is to be changed', async () => {
+    const bench = await openBench();
+    const before = await bench.checkout({ name: 'billing' });
+    await before.begin(role('web', {}, { protect: true }), workspace('app'));
+    const after = await before.become(renamed);
+    await after.declare(workspace('app', {}, {}));
+    const app = 'takeover Workspace/acme/app';
+    expect(await guardsOf(after)).toEqual(['takeover ClusterAuthRole/prod/web', app]);
+    await bench.byHand.delete(`/workspaces/${await bench.idOf('app')}`);
+    await after.declare();
+    await after.write(
+      'manifests/all.yaml',
+      JSON.stringify(role('other', {}, { remove: 'safe' })).replace(/,"spec":.*}$/, '}'),
+    );
+    const { digest, acknowledge, changes } = await after.plan();
+    expect([changes, acknowledge]).toEqual([[], ['takeover']]);
+    expect((await after.run(['apply', '--yes'], 5)).err).toContain('takeover');
+    await after.run(['apply', '--approve', digest, '--ack', 'takeover'], 0);
+    expect((await after.plan()).guards).toEqual([]);
+  });
+
+  it('that lost the lock of its former name on the way closes nothing, and what that one did since counts', async () => {
+    const { bench, before, after } = await rename([role('r')]);
+    const { digest } = await after.plan();
+    bench.wire.guardBy(async ({ method }, pass) => {
+      if (method === 'LIST') {
+        bench.wire.guardBy(undefined);
+        const lock = await storeOf(after, 'billing').readLock();
+        await after.run(['unlock', '--id', lock?.id ?? ''], 0);
+      }
+      return pass();
+    });
+    await after.run(['apply', '--approve', digest, '--ack', 'takeover'], 1);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await storeOf(after, 'payments').read()).toMatchObject({ known: false });
+    const billing = await before.become({});
+    await billing.declare(...documents, role('r', {}, { onRemove: 'release' }));
+    await billing.run(['apply', '--yes'], 0);
+    await billing.declare(...documents);
+    await billing.run(['apply', '--yes'], 0);
+    const again = await before.become(renamed);
+    bench.wire.reset();
+    await again.insist();
+    expect(bench.written().filter((line) => line.includes('role'))).toEqual([]);
+  });
+
+  it.each([1, 2, 3, 5, 6, 7])(
+    'that was cut short at write %i of its locks and ledgers begins again with the same, and leaves neither locked',
+    async (at) => {
+      const { bench, after } = await rename();
+      const { digest, acknowledge } = await after.plan();
+      const job = ['apply', '--approve', digest, '--ack', acknowledge.join(',')];
+      const preload = fileURLToPath(new URL('../../crash/kill-at-rename.ts', import.meta.url));
+      const env = {
+        ...secrets,
+        TRUEUP_RUN_ID: '771',
+        NODE_NO_WARNINGS: '1',
+        NODE_OPTIONS: `--import ${preload}`,
+      };
+      const killed = await trueupProcess(job, {
+        cwd: after.directory,
+        env: { ...env, KILL_AT_RENAME: `${at}:after` },
+      });
+      expect(killed.code).not.toBe(0);
+      expect(bench.wire.writes()).toEqual([]);
+      const again = await trueupProcess(job, {
+        cwd: after.directory,
+        env: { ...secrets, TRUEUP_RUN_ID: '771' },
+      });
+      expect(again, again.out + again.err).toMatchObject({ code: 0 });
+      expect((await after.ledger()).records['ClusterAuthRole/prod/web']).toMatchObject({ origin: 'created' });
+      expect(await storeOf(after, 'billing').read()).toMatchObject({
+        closedFor: 'payments',
+        records: new Map(),
+      });
+      for (const name of ['billing', 'payments'])
+        expect(await storeOf(after, name).readLock()).toBeUndefined();
+      await after.run(['plan', '--exit-code'], 0);
+    },
+  );
+
+  it('is not rebuilt while the ledger of its former name says more than anybody could see', async () => {
+    const { after } = await rename();
+    expect((await after.run(['recover', '--yes'], 1)).err).toContain(
+      'is there and comes along with the next apply',
+    );
+  });
+
+  it('was never called what it is called', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ name: 'payments', renamedFrom: 'payments' });
+    await stack.declare(...documents);
+    expect((await stack.run(['validate'], 7)).err).toContain('stack "payments" cannot go on for itself');
+  });
+
+  it('does without the line once all claims are its own', async () => {
+    const { before, after } = await rename();
+    await after.insist();
+    const now = await before.become({ name: 'payments' });
+    await now.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is another stack to those that have it not: without the line every claim is a conflict', async () => {
+    const { bench, before } = await rename();
+    const after = await before.become({ name: 'payments' });
+    expect((await after.run(['apply', '--yes'], 9)).out).toContain('claimed by stack "billing"');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,226 @@
+/** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left (rule 24). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { role, tombstone } from '../documents.ts';
+import { storeOf } from '../locked-stack.ts';
+import { startTrueup } from '../running.ts';
+
+const anchor = role('anchor');
+const shared = role('shared');
+
+/** What `role` declares, made by somebody else. */
+const byAnother = (bench: Bench, name: string) =>
+  bench.byHandMount('POST', `role/${name}`, {
+    bound_service_account_names: ['app'],
+    bound_service_account_namespaces: ['payments'],
+    token_ttl: 3600,
+    audience: 'vault',
+  });
+
+const originOf = async (stack: Checkout) =>
+  (await stack.ledger()).records['ClusterAuthRole/prod/shared']?.origin;
+
+/** A stack that declared a role of somebody else's that was exactly the same. */
+async function adopted(metadata: object = {}, clusterAuth: object = {}) {
+  const bench = await openBench();
+  await byAnother(bench, 'shared');
+  const stack = await bench.checkout({ clusterAuth });
+  await stack.begin(anchor, role('shared', {}, metadata));
+  return { bench, stack };
+}
+
+describe('a role that somebody makes just before we do, and just so,', () => {
+  it('is adopted: dropped later, it is released and stays', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(role('anchor'));
+    await stack.declare(role('anchor'), role('web'));
+    const first = () =>
+      bench.byHandMount('POST', 'role/web', {
+        bound_service_account_names: ['app'],
+        bound_service_account_namespaces: ['payments'],
+        token_ttl: 3600,
+        audience: 'vault',
+      });
+    bench.wire.add({ method: 'GET', path: /role\/web/, fault: { first } });
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(/unchanged +\+ ClusterAuthRole\/prod\/web/);
+    expect((await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin).toBe('adopted');
+    await stack.declare(role('anchor'));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual([]);
+    expect(await bench.byHandMount('GET', 'role/web')).toMatchObject({ audience: 'vault' });
+  });
+});
+
+describe('a role that an apply creates whose ledger cannot be written any more', () => {
+  const origin = async (stack: Checkout) =>
+    (await stack.ledger()).records['ClusterAuthRole/prod/web']?.origin;
+
+  /** Another run writes the ledger while the role is created: who created it cannot record that. */
+  async function unrecorded() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(anchor);
+    await stack.declare(anchor, role('web'));
+    const store = storeOf(stack);
+    const first = async () => store.write(await store.read());
+    bench.wire.add({ method: 'POST', path: /role\/web/, fault: { first } });
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toMatch(/applied +\+ ClusterAuthRole\/prod\/web/);
+    expect(await origin(stack)).toBeUndefined();
+    return { bench, stack };
+  }
+
+  it('is ours at the next apply, and deleted when it is dropped', async () => {
+    const { bench, stack } = await unrecorded();
+    expect((await stack.run(['apply', '--yes'], 0)).out).not.toContain('adopt');
+    expect(await origin(stack)).toBe('created');
+    await stack.declare(anchor);
+    bench.wire.reset();
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/web']);
+  });
+
+  it('is told in the history as what the ledger may lack', async () => {
+    const { stack } = await unrecorded();
+    const [{ id, unrecorded: lacks }] = JSON.parse(
+      (await stack.run(['history', '--format', 'json'], 0)).out,
+    ).entries;
+    expect(lacks).toBe(true);
+    const { out } = await stack.run(['history', 'show', id], 0);
+    expect(out).toMatch(/^ledger +may lack what was done/m);
+  });
+});
+
+describe('a role that was found exactly as declared', () => {
+  it('is shown as adopted, without a guard and without a request', async () => {
+    const bench = await openBench();
+    await byAnother(bench, 'shared');
+    const stack = await bench.checkout();
+    await stack.declare(shared);
+    const plan = await stack.plan(0);
+    expect(plan).toMatchObject({ changes: [{ action: 'adopt', fields: [], calls: [] }], guards: [] });
+    expect(plan.changes[0]?.reason).toContain('nothing is sent, it is recorded');
+    await stack.run(['plan', '--exit-code'], 2);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await originOf(stack)).toBe('adopted');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is released when its document goes, and its access stays', async () => {
+    const { bench, stack } = await adopted();
+    await stack.declare(anchor);
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it',
+    );
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await originOf(stack)).toBeUndefined();
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is not said to have been written when its document asks for its deletion and goes', async () => {
+    const { bench, stack } = await adopted({ onRemove: 'delete' });
+    await stack.declare(anchor);
+    const [change] = (await stack.plan()).changes;
+    expect(change).toMatchObject({
+      action: 'delete',
+      reason: 'no longer declared, and unchanged since it was adopted or last written',
+    });
+    await bench.byHandMount('POST', 'role/shared', { token_policies: ['by-hand'] });
+    expect((await stack.plan()).mentions).toMatchObject([
+      { message: 'no longer declared, but changed since it was adopted or last written: it is kept' },
+    ]);
+  });
+
+  it('stays with the stack that made it: the other one only looks on', async () => {
+    const bench = await openBench();
+    const [maker, user] = [await bench.checkout({ name: 'maker' }), await bench.checkout({ name: 'user' })];
+    await maker.begin(anchor, shared);
+    await user.begin(role('own'), shared);
+    await user.declare(role('own'));
+    await user.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    await maker.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([
+    ['its manifest said so with "onRemove: delete"', { onRemove: 'delete' }, []],
+    ['a tombstone asks for it', {}, [tombstone('ClusterAuthRole', 'shared', 'safe')]],
+  ] as const)('is deleted when %s', async (_, metadata, more) => {
+    const { bench, stack } = await adopted(metadata);
+    await stack.declare(anchor, ...more);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  });
+
+  it('is deleted from an exclusive target only when somebody has read that no record says so', async () => {
+    const { bench, stack } = await adopted({}, { exclusive: true });
+    await stack.declare(anchor);
+    expect((await stack.run(['apply', '--yes'], 5)).err).toContain('no-record');
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.insist();
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  });
+});
+
+describe('a role whose creation was cut short', () => {
+  async function cutShort() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(anchor);
+    await stack.declare(anchor, shared);
+    let applying = startTrueup(['--version'], { cwd: stack.directory });
+    const env = { ...secrets, TRUEUP_RUN_ID: '771' };
+    // The service carries it out, and nobody hears of it any more.
+    bench.wire.guardBy(async ({ method, path }, pass) => {
+      const answer = await pass();
+      if (method !== 'POST' || !path.endsWith('role/shared')) return answer;
+      applying.kill('SIGKILL');
+      await applying.ended;
+      return undefined;
+    });
+    applying = startTrueup(['apply', '--yes'], { cwd: stack.directory, env });
+    await applying.ended;
+    bench.wire.guardBy(undefined);
+    bench.wire.reset();
+    expect(await originOf(stack)).toBeUndefined();
+    return {
+      bench,
+      stack,
+      again: () => startTrueup(['apply', '--yes'], { cwd: stack.directory, env }).ended,
+    };
+  }
+
+  it('is ours, for the history says that we were creating it: later it is deleted', async () => {
+    const { bench, stack, again } = await cutShort();
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(await again()).toMatchObject({ code: 0 });
+    expect(await originOf(stack)).toBe('created');
+    await stack.declare(anchor);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /v1/auth/cluster/role/shared']);
+  });
+
+  it.each([
+    ['that changed something', [role('one-more')]],
+    ['with nothing to do', []],
+  ])(
+    'and that somebody else has made since is adopted once an apply %s has ended without it',
+    async (_, more) => {
+      const { bench, stack, again } = await cutShort();
+      await bench.byHandMount('DELETE', 'role/shared');
+      await stack.declare(anchor, ...more);
+      expect(await again()).toMatchObject({ code: 0 });
+      await byAnother(bench, 'shared');
+      await stack.declare(anchor, ...more, shared);
+      expect((await stack.plan()).changes).toMatchObject([{ action: 'adopt' }]);
+      await stack.run(['apply', '--yes'], 0);
+      await stack.declare(anchor, ...more);
+      bench.wire.reset();
+      await stack.run(['apply', '--yes'], 0);
+      expect(bench.wire.writes()).toEqual([]);
+    },
+  );
+});

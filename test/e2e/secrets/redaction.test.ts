@@ -1,0 +1,86 @@
+/** No secret that a run knows is printed, whichever place it belongs to and whoever repeats it (rule 42). */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../captured-world.ts';
+import { type Checkout, openBench, secrets } from '../bench.ts';
+import { role, workspace } from '../documents.ts';
+
+async function kept({ directory }: Checkout): Promise<string> {
+  return readFile(join(directory, '.trueup', 'payments.ledger.json'), 'utf8');
+}
+
+describe('a secret of one target', () => {
+  it('is not shown when another target repeats it in an error', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'), role('web'));
+    const body = { errors: [{ status: '422', title: `proxy saw ${secrets.SERVICE_TOKEN} pass` }] };
+    bench.wire.add({ method: 'POST', path: /organizations\/acme\/workspaces/, fault: { answer: 422, body } });
+    const { code, out, err } = await stack.tryRun(['apply', '--yes']);
+    expect(code).toBe(6);
+    expect(out).toContain('proxy saw [secret] pass');
+    expect(out + err + (await kept(stack))).not.toContain(secrets.SERVICE_TOKEN);
+    const { out: told } = await stack.run(['history', '--format', 'json'], 0);
+    expect(told).not.toContain(secrets.SERVICE_TOKEN);
+  });
+
+  it('is not shown when somebody wrote it into a description, and a plan as JSON stays JSON', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app', { description: 'ours' }));
+    await bench.byHand.update(await bench.idOf('app'), { description: `see ${secrets.SERVICE_TOKEN}` });
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toContain('see [secret]');
+    const { out: json } = await stack.run(['plan', '--format', 'json'], 0);
+    expect(json).not.toContain(secrets.SERVICE_TOKEN);
+    expect(JSON.parse(json).changes).toHaveLength(1);
+  });
+
+  it('is not shown when a service or a person repeats it in base64, in hex or percent-encoded', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const basic = Buffer.from(`ci:${secrets.SERVICE_TOKEN}`).toString('base64');
+    const hex = Buffer.from(secrets.API_TOKEN).toString('hex');
+    const percent = hex.toUpperCase().replace(/../g, '%$&');
+    await stack.begin(workspace('app', { description: 'ours' }));
+    await bench.byHand.update(await bench.idOf('app'), { description: `Basic ${basic} ${hex}` });
+    const body = { errors: [{ status: '422', title: `?token=${percent}&basic=${basic}` }] };
+    bench.wire.add({ method: 'PATCH', path: /workspaces/, fault: { answer: 422, body } });
+    const planned = await stack.run(['plan'], 0);
+    const json = await stack.run(['plan', '--format', 'json'], 0);
+    const applied = await stack.run(['apply', '--yes'], 1);
+    const said = planned.out + json.out + applied.out + applied.err;
+    expect(planned.out).toContain('Basic Y2k[secret] [secret]');
+    expect(applied.out).toContain('?token=[secret]&basic=Y2k[secret]');
+    expect(JSON.parse(json.out).changes).toHaveLength(1);
+    for (const shown of [basic.slice(4), hex, percent]) expect(said).not.toContain(shown);
+  });
+
+  it('that is a short word of its own does not blot plans out', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ clusterAuth: { token: { env: 'SHORT' } } });
+    await stack.declare(workspace('app'));
+    const { out } = await trueup(['plan'], { cwd: stack.directory, env: { ...secrets, SHORT: 'create' } });
+    expect(out).toContain('+ create  Workspace/acme/app');
+  });
+});
+
+describe('the address of a proxy', () => {
+  it.each([
+    'http://ci:planted-proxy-pw@[bad',
+    'socks5://ci:planted-proxy-pw@proxy',
+    'http://ci:planted-proxy-pw%zz@proxy',
+  ])('that is none (%s) is an error that names the variable and not its value', async (proxy) => {
+    const stack = await (await openBench()).checkout({ workspaces: { url: 'https://automation.invalid' } });
+    await stack.declare(workspace('app'));
+    const { code, out, err } = await trueup(['plan'], {
+      cwd: stack.directory,
+      env: { ...secrets, HTTPS_PROXY: proxy },
+    });
+    expect(code).toBe(1);
+    expect(err).toContain('error: the environment variable "HTTPS_PROXY" holds no address of a proxy');
+    expect(out + err).not.toContain('planted-proxy-pw');
+    expect(err).not.toMatch(/^ +at /m);
+  });
+});

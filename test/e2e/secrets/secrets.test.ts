@@ -1,0 +1,410 @@
+/** No secret is in any output, ledger, plan or error, also when the service repeats it (architecture: secrets stay out). */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { trueup } from '../../captured-world.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { clusterAuthConfig, role, workspace } from '../documents.ts';
+
+const loginJwt = 'planted.login.jwt-7c0d';
+const fileJwt = 'planted.reviewer.jwt.in-a-file-1f9b';
+const planted = [...Object.values(secrets), loginJwt, fileJwt];
+
+function documents(jwt: object) {
+  return [
+    workspace('app', { tags: { env: 'prod' } }),
+    clusterAuthConfig({ tokenReviewerJwt: jwt }),
+    role('web'),
+  ];
+}
+
+/** Everything that trueup keeps beside a stack. */
+async function kept({ directory }: Checkout): Promise<string> {
+  const entries = await readdir(join(directory, '.trueup'), { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile());
+  expect(files.length).toBeGreaterThan(0);
+  return (
+    await Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name), 'utf8')))
+  ).join();
+}
+
+function expectNoSecret(text: string): void {
+  for (const secret of planted) expect(text).not.toContain(secret);
+}
+
+async function planWriteAndFail({ wire }: Bench, stack: Checkout, jwt: object): Promise<string> {
+  const told: string[] = [];
+  const run = async (args: readonly string[], code: number) => {
+    const { out, err } = await stack.run(args, code);
+    told.push(out, err);
+  };
+  await stack.declare(...documents(jwt));
+  await run(['validate'], 0);
+  await run(['plan', '--calls'], 0);
+  await run(['plan', '--format', 'json'], 0);
+  wire.add({ method: 'POST', path: /\/config$/, times: 2, fault: { repeat: 400 } });
+  await run(['apply', '--yes', '--calls'], 6);
+  await run(['apply', '--yes', '--format', 'json'], 1);
+  await run(['apply', '--yes'], 0);
+  await stack.declare(...documents({ ...jwt, version: 2 }));
+  await run(['plan', '--exit-code'], 2);
+  await run(['apply', '--yes'], 0);
+  wire.add({ path: /./, times: 100, fault: { repeat: 403 } });
+  await run(['plan'], 1);
+  await run(['plan', '--format', 'json'], 1);
+  return told.join('\n');
+}
+
+describe('planted secrets', () => {
+  it('from the environment reach the wire and nothing else', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const told = await planWriteAndFail(bench, stack, { env: 'REVIEWER_JWT' });
+    const sent = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
+    expect(sent.map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true, true, true, true]);
+    expect(told).toContain('token_reviewer_jwt');
+    expect(told).toContain('set (version 1, from env REVIEWER_JWT)');
+    expectNoSecret(told);
+    expectNoSecret(await kept(stack));
+  });
+
+  it('from a file and from a login do not either', async () => {
+    const bench = await openBench();
+    const login = { login: { mount: 'cluster', role: 'ci', jwt: { file: 'ci.jwt' } } };
+    const stack = await bench.checkout({ clusterAuth: { token: login } });
+    await writeFile(join(stack.directory, 'ci.jwt'), `${loginJwt}\n`);
+    await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
+    const auth = { client_token: secrets.SERVICE_TOKEN, lease_duration: 3600, renewable: false };
+    bench.wire.add({ method: 'POST', path: /\/login$/, times: 8, fault: { answer: 200, body: { auth } } });
+    const told = await planWriteAndFail(bench, stack, { file: 'reviewer.jwt' });
+    const logins = bench.wire.writes().filter(({ path }) => path.endsWith('/login'));
+    expect(logins[0]?.text).toContain(loginJwt);
+    expect(bench.wire.writes().filter(({ text }) => text.includes(fileJwt))).toHaveLength(4);
+    expectNoSecret(told);
+    expectNoSecret(await kept(stack));
+  });
+
+  it('that are missing are named by their source, and nothing at all is written', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(...documents({ env: 'NO_SUCH_JWT' }));
+    const { err } = await stack.run(['apply', '--yes'], 1);
+    expect(err).toContain(
+      'the environment variable "NO_SUCH_JWT" is not set, and ClusterAuthConfig/prod/config needs it',
+    );
+    expect(err).toContain('fix: set it to what is to be sent as "token_reviewer_jwt"');
+    expect(err).not.toContain('the token');
+    expect(bench.wire.writes()).toEqual([]);
+    await expect(stack.ledger()).rejects.toThrow('ENOENT');
+  });
+
+  it('are sent and kept out of what is said without the white space around them, from wherever they come', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    const env = { ...secrets, SPACED_JWT: ` ${secrets.REVIEWER_JWT}\n`, API_TOKEN: `${secrets.API_TOKEN}\n` };
+    await stack.declare(...documents({ env: 'SPACED_JWT' }));
+    bench.wire.add({ method: 'POST', path: /\/config$/, fault: { repeat: 400 } });
+    const told = await trueup(['apply', '--yes'], { cwd: stack.directory, env });
+    expect(told.code).toBe(6);
+    expectNoSecret(told.out + told.err);
+    const [config] = bench.wire.writes().filter(({ path }) => path.endsWith('/config'));
+    expect(JSON.parse(config?.text ?? '')).toMatchObject({ token_reviewer_jwt: secrets.REVIEWER_JWT });
+  });
+
+  it('that somebody wrote into a manifest are refused, and not repeated', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(clusterAuthConfig({ tokenReviewerJwt: secrets.REVIEWER_JWT }));
+    for (const args of [['validate'], ['validate', '--format', 'json'], ['plan']]) {
+      const { out, err } = await stack.run(args, 7);
+      expectNoSecret(out + err);
+    }
+  });
+});
+
+describe('the source of a reviewer JWT', () => {
+  const jwt = (source: object) => clusterAuthConfig({ tokenReviewerJwt: source });
+
+  it('is part of what is approved: another one is another plan, and is not sent', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    const moved = { clusterHost: 'https://moved.internal:6443' };
+    await stack.declare(clusterAuthConfig({ ...moved, tokenReviewerJwt: { env: 'REVIEWER_JWT' } }));
+    const { digest } = await stack.plan();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.declare(clusterAuthConfig({ ...moved, tokenReviewerJwt: { env: 'API_TOKEN' } }));
+    const { out, err } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out + err).toContain('from env API_TOKEN');
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is a change of its own: shown, sent, and kept in the history by its name', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
+    await stack.declare(jwt({ file: 'reviewer.jwt' }));
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const sources =
+      /set \(version 1, from env REVIEWER_JWT\)[\s\S]*set \(version 1, from file reviewer\.jwt\)/;
+    for (const args of [['plan'], ['show', 'plan.json']])
+      expect((await stack.run(args, 0)).out).toMatch(sources);
+    const { changes } = await stack.plan();
+    expect(changes[0]?.fields).toMatchObject([
+      { before: { set: true, version: 1, env: 'REVIEWER_JWT' }, after: { file: 'reviewer.jwt' } },
+    ]);
+    const { out } = await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(fileJwt))).toEqual([true]);
+    await stack.run(['plan', '--exit-code'], 0);
+    const [entry = ''] = (await stack.run(['history', '--limit', '1'], 0)).out.split('\n').slice(1);
+    const id = entry.split(' ')[0] ?? '';
+    const shown = await stack.run(['history', 'show', id], 0);
+    const revert = await stack.run(['history', 'show', id, '--revert'], 0);
+    expect(shown.out).toMatch(sources);
+    expect(revert.out).toContain('it was set (version 1, from env REVIEWER_JWT)');
+    for (const text of [out, shown.out, revert.out, await kept(stack)]) expectNoSecret(text);
+  });
+
+  const address = 'ClusterAuthConfig/prod/config';
+
+  /** Applied, in a ledger as it was written before sources were kept. */
+  async function withoutSource() {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT', version: 3 }));
+    const recorded = async () => (await stack.ledger()).records[address]?.fields['tokenReviewerJwt'];
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+    const store = localLedger(join(stack.directory, '.trueup', 'payments.ledger.json'), 'payments');
+    const ledger = await store.read();
+    const record = ledger.records.get(address);
+    const fields = { ...record?.fields, tokenReviewerJwt: { set: true, version: 3 } };
+    const former = { origin: 'created' as const, ...record, fields };
+    await store.write({ ...ledger, records: new Map([...ledger.records, [address, former]]) });
+    expect(await recorded()).toEqual({ set: true, version: 3 });
+    return { bench, stack, recorded };
+  }
+
+  it('is no difference where the ledger is from before sources were kept, and is kept from then on', async () => {
+    const { bench, stack, recorded } = await withoutSource();
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+  });
+
+  it('is approved with whatever else is written, also where the ledger is from before sources were kept', async () => {
+    const { bench, stack, recorded } = await withoutSource();
+    const moved = (env: string) =>
+      clusterAuthConfig({
+        clusterHost: 'https://moved.internal:6443',
+        tokenReviewerJwt: { env, version: 3 },
+      });
+    await stack.declare(moved('REVIEWER_JWT'));
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    const { digest } = await stack.plan();
+    expect((await stack.run(['plan'], 0)).out).toMatch(/tokenReviewerJwt[\s\S]*from env REVIEWER_JWT/);
+    await stack.declare(moved('SERVICE_TOKEN'));
+    const { out } = await stack.run(['apply', 'plan.json'], 4);
+    expect(out).toContain('from env SERVICE_TOKEN');
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(moved('REVIEWER_JWT'));
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true]);
+    expect(await recorded()).toEqual({ set: true, version: 3, env: 'REVIEWER_JWT' });
+  });
+
+  it('is no difference after the ledger was lost and recovered', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    await stack.loseLedger();
+    await stack.run(['recover', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(jwt({ env: 'API_TOKEN' }));
+    await stack.run(['plan', '--exit-code'], 2);
+  });
+});
+
+describe('a token that is not there', () => {
+  it.each([
+    [
+      { env: 'NO_TOKEN' },
+      'the environment variable "NO_TOKEN" is not set: it has to hold the token of target "prod"',
+    ],
+    [{ file: 'no.token' }, 'it has to hold the token of target "prod"'],
+    [
+      { login: { mount: 'ci', role: 'ci', jwt: { env: 'NO_JWT' } } },
+      'the environment variable "NO_JWT" is not set: it has to hold the JWT that target "prod" logs in with',
+    ],
+  ])('is told with what it is: %j', async (token, says) => {
+    const stack = await (await openBench()).checkout({ clusterAuth: { token } });
+    await stack.declare(role('web'));
+    const { out, err } = await stack.run(['plan'], 1);
+    expect((out + err).replace(/\s+/g, ' ')).toContain(says);
+  });
+});
+
+describe('the sources that a stack admits', () => {
+  it('are the only ones that its manifests may name, whatever its targets read their tokens from', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { secrets: { env: ['REVIEWER_*'], files: ['jwts/*'] } } });
+    const declared = (source: object) => stack.declare(clusterAuthConfig({ tokenReviewerJwt: source }));
+    for (const source of [{ env: 'API_TOKEN' }, { file: 'jwts/../../etc/passwd' }]) {
+      await declared(source);
+      for (const args of [['validate'], ['plan'], ['apply', '--yes']]) {
+        const { err } = await stack.run(args, 7);
+        expect(err).toContain('error[source-not-admitted]');
+        expect(err).toContain('allowed');
+      }
+    }
+    expect(bench.wire.seen).toEqual([]);
+    await declared({ env: 'REVIEWER_JWT' });
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes().map(({ text }) => text.includes(secrets.REVIEWER_JWT))).toEqual([true]);
+  });
+});
+
+describe('a file that the stack admits and that is a link', () => {
+  it('is not read out of where the stack admits files, also when it became one after the plan', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { secrets: { files: ['jwts/*'] } } });
+    const inside = (file: string) => join(stack.directory, file);
+    await stack.declare(workspace('app'), clusterAuthConfig({ tokenReviewerJwt: { file: 'jwts/jwt' } }));
+    await mkdir(inside('jwts'));
+    await writeFile(inside('of-the-machine'), fileJwt);
+    await writeFile(inside('jwts/jwt'), 'the one that is meant');
+    const becomeLink = async () => {
+      await rm(inside('jwts/jwt'));
+      await symlink('../of-the-machine', inside('jwts/jwt'));
+    };
+    await stack.run(['plan'], 0);
+    const reads = bench.wire.seen.filter(({ path }) => path.endsWith('/config')).length;
+    const config = { method: 'GET', path: /\/config$/ };
+    // As often as a plan asks for it, and then the once that comes just before it is written.
+    bench.wire.add(
+      { ...config, times: reads, fault: { first: async () => {} } },
+      { ...config, fault: { first: becomeLink } },
+    );
+    await stack.run(['apply', '--yes'], 6);
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    const { err } = await stack.run(['apply', '--yes'], 7);
+    expect(err).toContain('error[source-not-admitted]');
+    expect(err).toContain('is a link out of what "spec.secrets" of the stack admits');
+    expectNoSecret(JSON.stringify(bench.wire.writes()) + err);
+  });
+});
+
+describe('a secret that is not there', () => {
+  const jwt = (source: object, metadata: object = {}) => {
+    const config = clusterAuthConfig({ tokenReviewerJwt: source });
+    return { ...config, metadata: { ...config.metadata, ...metadata } };
+  };
+  const notesOf = async (stack: Checkout) => (await stack.plan()).changes.flatMap(({ notes }) => notes);
+
+  it('is a note of the plan, which means the same without', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.declare(jwt({ env: 'LATER_JWT' }));
+    const env = { ...secrets, LATER_JWT: 'planted' };
+    const run = async (more: object) => {
+      const { out } = await trueup(['plan', '--format', 'json'], {
+        cwd: stack.directory,
+        env: { ...env, ...more },
+      });
+      return JSON.parse(out) as PlanJson;
+    };
+    const [there, empty, gone] = [await run({}), await run({ LATER_JWT: '' }), await stack.plan()];
+    const notes = [there, empty, gone].map(({ changes }) => changes.flatMap((change) => change.notes));
+    expect(notes).toEqual([
+      [],
+      ['the environment variable "LATER_JWT" is empty here: apply will need it'],
+      ['the environment variable "LATER_JWT" is not set here: apply will need it'],
+    ]);
+    expect(new Set([there, empty, gone].map(({ digest }) => digest)).size).toBe(1);
+    expect((await stack.run(['plan'], 0)).out).toContain(
+      'note: the environment variable "LATER_JWT" is not set here',
+    );
+  });
+
+  it('in a file is looked for and not read', async () => {
+    const stack = await (await openBench()).checkout();
+    await mkdir(join(stack.directory, 'folder'));
+    await writeFile(join(stack.directory, 'empty.jwt'), '');
+    // Who reads it waits for ever.
+    execFileSync('mkfifo', [join(stack.directory, 'pipe.jwt')]);
+    const cases = {
+      'no.jwt': 'is not there',
+      folder: 'is a directory',
+      'empty.jwt': 'is empty',
+      'pipe.jwt': 'is no regular file',
+    };
+    for (const [file, why] of Object.entries(cases)) {
+      await stack.declare(jwt({ file }));
+      expect(await notesOf(stack)).toEqual([`the file "${file}" ${why} here: apply will need it`]);
+    }
+  });
+
+  it('is also one of white space alone: a plan tells it of a variable, and apply of a file, before its first request', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await writeFile(join(stack.directory, 'blank.jwt'), ' \n');
+    const apply = (source: object) =>
+      stack
+        .declare(workspace('app'), jwt(source))
+        .then(() =>
+          trueup(['apply', '--yes'], { cwd: stack.directory, env: { ...secrets, BLANK: ' \t\n' } }),
+        );
+    for (const [source, why] of [
+      [{ env: 'BLANK' }, 'the environment variable "BLANK" is empty'],
+      [{ file: 'blank.jwt' }, 'the file "blank.jwt" is empty'],
+    ] as const) {
+      const { code, err } = await apply(source);
+      expect(code).toBe(1);
+      expect(err).toContain(`${why}, and ClusterAuthConfig/prod/config needs it`);
+      expect(bench.wire.writes()).toEqual([]);
+    }
+    // What a plan may not read it cannot tell.
+    expect(await notesOf(stack)).toEqual([]);
+  });
+
+  it('is no note where nothing is to be sent', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(jwt({ env: 'REVIEWER_JWT' }));
+    const { REVIEWER_JWT: _, ...env } = secrets;
+    const { out, code } = await trueup(['plan', '--exit-code'], { cwd: stack.directory, env });
+    expect([code, out.includes('REVIEWER_JWT')]).toEqual([0, false]);
+  });
+
+  it('keeps apply from its first request, and each is told once, however many changes need it', async () => {
+    const bench = await openBench({ mounts: ['cluster', 'second', 'third'] });
+    const target = (name: string, mount: string) => ({
+      ...{ name, mount, service: 'cluster-auth', url: bench.wire.url, dialect: 'neutral' },
+      token: { env: 'SERVICE_TOKEN' },
+    });
+    const targets = [target('prod', 'cluster'), target('test', 'second'), target('dev', 'third')];
+    const stack = await bench.checkout({ spec: { targets } });
+    await stack.declare(
+      jwt({ env: 'NO_SUCH_JWT' }, { targets: ['prod', 'test'] }),
+      jwt({ file: 'no.jwt' }, { target: 'dev' }),
+      ...['a', 'b', 'c'].map((name) => role(name, {}, { target: 'prod' })),
+    );
+    const { digest } = await stack.plan();
+    for (const args of [
+      ['apply', '--yes'],
+      ['apply', '--approve', digest],
+    ]) {
+      const { err } = await stack.run(args, 1);
+      expect(err.match(/error\[secret-missing\]/g)).toHaveLength(2);
+      expect(err).toContain('ClusterAuthConfig/prod/config, ClusterAuthConfig/test/config need it');
+      expect(err).toContain('the file "no.jwt" is not there, and ClusterAuthConfig/dev/config needs it');
+    }
+    const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 1);
+    const told = (JSON.parse(out).diagnostics as { code: string }[]).map(({ code }) => code);
+    expect(told.slice(-3)).toEqual(['secret-missing', 'secret-missing', 'error']);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});

@@ -1,0 +1,235 @@
+/** The embedded service: by itself with `trueup serve`, or behind `url: embedded` (rule 35). */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { announce } from '../../../src/cli/run/embedded-service.ts';
+import { type ServedRequest, startServer } from '../../../src/server/start-server.ts';
+import { trueup } from '../../captured-world.ts';
+import { TestClient } from '../../server/serve-for-test.ts';
+import { embeddedStack, emptyDirectory } from '../embedded-stack.ts';
+import { serveProcess, trueupProcess } from '../process.ts';
+
+async function readTokens(file: string): Promise<Record<string, string>> {
+  return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
+}
+
+describe('trueup serve', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'says where it is when it is ready, and stops cleanly on %s',
+    async (signal) => {
+      const cwd = await emptyDirectory();
+      const serving = await serveProcess([], { cwd });
+      const data = join(cwd, '.trueup', 'embedded.db');
+      expect(serving.line).toBe(`trueup serves ${serving.url} from ${data}`);
+      expect(await readFile(`${data}.url`, 'utf8')).toBe(`${serving.url}\n`);
+      expect((await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`)).status).toBe(401);
+      expect(await serving.stop(signal)).toMatchObject({ code: 0, err: '' });
+      expect(await readdir(join(cwd, '.trueup'))).toEqual([
+        '.gitignore',
+        'embedded.db',
+        'embedded.db.lock',
+        'embedded.db.tokens.json',
+      ]);
+      await expect(fetch(serving.url)).rejects.toThrow();
+    },
+  );
+
+  it('on a new file, without a seed, shows how to get in, with a line that works and no token in it', async () => {
+    const cwd = join(await emptyDirectory(), "it's here");
+    await mkdir(cwd);
+    const serving = await serveProcess(['--data', 'new/service.db'], { cwd });
+    const file = join(cwd, 'new', 'service.db.tokens.json');
+    const shown = await serving.sees(/no organization yet: a seed makes some \(--seed\)/);
+    expect(shown).toContain(`An owner's token lies in ${file}. To try it:\n`);
+    for (const token of Object.values(await readTokens(file))) expect(shown).not.toContain(token);
+    const line = /^ {2}(sed .*)$/m.exec(shown)?.[1] ?? '';
+    const answer = JSON.parse(execFileSync('sh', ['-c', line], { cwd: '/', encoding: 'utf8' }));
+    expect(answer).toMatchObject({ data: { type: 'users', attributes: { username: 'trueup-owner' } } });
+  });
+
+  it('gives its owner all organizations of its seed, and keeps the token', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'seed.yaml'), 'organizations: [{ name: acme }, { name: beta }]\n');
+    const kept: unknown[] = [];
+    for (const _start of ['first', 'second']) {
+      const serving = await serveProcess(['--seed', 'seed.yaml'], { cwd });
+      const tokens = await readTokens(join(cwd, '.trueup', 'embedded.db.tokens.json'));
+      const api = new TestClient(serving.url, tokens['ownerToken'] ?? '');
+      for (const name of ['acme', 'beta']) {
+        expect((await api.get(`/organizations/${name}/workspaces`)).status).toBe(200);
+      }
+      expect((await serving.stop()).out).not.toContain('no organization yet');
+      kept.push(tokens);
+    }
+    expect(kept[0]).toEqual(kept[1]);
+  });
+
+  it('with data in memory and no seed says that nobody can get in', async () => {
+    const serving = await serveProcess(['--data', ':memory:'], { cwd: await emptyDirectory() });
+    expect((await serving.stop()).out).toContain('Nobody can get in: data in memory knows no tokens');
+  });
+
+  it('is refused on a file that another one serves, by whatever path, and told who that is', async () => {
+    const cwd = await emptyDirectory();
+    const serving = await serveProcess([], { cwd });
+    await symlink('.trueup', join(cwd, 'linked'));
+    const refusal = async (...args: string[]) => {
+      const { code, out, err } = await trueupProcess(['serve', ...args], { cwd });
+      expect({ code, out }, err).toEqual({ code: 1, out: '' });
+      return err;
+    };
+    const data = join(await realpath(cwd), '.trueup', 'embedded.db');
+    const err = await refusal();
+    const pid = Number(/by process (\d+)$/m.exec(err)?.[1]);
+    expect(err).toBe(
+      `error: the data file "${data}" is served already: at ${serving.url} by process ${pid}\n`,
+    );
+    expect(await refusal('--data', 'linked/embedded.db')).toBe(err);
+    process.kill(pid, 'SIGSTOP');
+    expect(await refusal()).toBe(err);
+    process.kill(pid, 'SIGCONT');
+    expect((await fetch(`${serving.url}/api/v2/organizations`)).status).toBe(401);
+    expect(await readFile(`${data}.url`, 'utf8')).toBe(`${serving.url}\n`);
+    expect(await serving.stop()).toMatchObject({ code: 0 });
+  });
+
+  it('is not refused on a file whose server has stopped or died', async () => {
+    const cwd = await emptyDirectory();
+    for (const end of ['SIGTERM', 'SIGKILL', 'SIGKILL'] as const) {
+      const serving = await serveProcess([], { cwd });
+      await serving.stop(end);
+    }
+    const serving = await serveProcess([], { cwd });
+    expect(await readFile(join(cwd, '.trueup', 'embedded.db.url'), 'utf8')).toBe(`${serving.url}\n`);
+  });
+
+  it('with data in memory leaves no file behind, and knows what its seed says', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(
+      join(cwd, 'seed.yaml'),
+      'organizations: [{ name: acme, teams: [{ name: owners, token: owner }], workspaces: [{ name: seeded }] }]\n',
+    );
+    const serving = await serveProcess(['--data', ':memory:', '--seed', 'seed.yaml'], { cwd });
+    const answer = await fetch(`${serving.url}/api/v2/organizations/acme/workspaces`, {
+      headers: { authorization: 'Bearer owner' },
+    });
+    expect(await answer.json()).toMatchObject({ data: [{ attributes: { name: 'seeded' } }] });
+    await serving.stop();
+    expect(await readdir(cwd)).toEqual(['seed.yaml']);
+  });
+
+  it('on a port that is taken says so, and leaves nothing that looks like a running service', async () => {
+    const cwd = await emptyDirectory();
+    const taken = createServer();
+    await new Promise<void>((ready) => taken.listen(0, '127.0.0.1', ready));
+    onTestFinished(() => {
+      taken.close();
+    });
+    const { port } = taken.address() as { port: number };
+    const { code, out, err } = await trueupProcess(['serve', '--port', String(port)], { cwd });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toBe(
+      `error: port ${port} is in use already: choose another with --port, or leave --port out to get any free one\n`,
+    );
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
+  });
+
+  it('with a seed that is missing, no YAML, or wrong is told what is the matter', async () => {
+    const cwd = await emptyDirectory();
+    await writeFile(join(cwd, 'broken.yaml'), 'organizations: [\n');
+    await writeFile(join(cwd, 'wrong.yaml'), 'organisations: []\n');
+    for (const [file, says] of [
+      ['missing.yaml', /missing\.yaml/],
+      ['broken.yaml', /broken\.yaml/],
+      ['wrong.yaml', /organisations/],
+    ] as const) {
+      const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--seed', file], { cwd });
+      expect({ code, out }, err).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^error: /);
+      expect(err).toMatch(says);
+    }
+  });
+});
+
+describe('a stack with "url: embedded"', () => {
+  it('needs no service and no token: data and tokens stand in .trueup, the tokens for their owner only', async () => {
+    const cwd = await embeddedStack();
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+    const tokens = join(cwd, '.trueup', 'embedded.db.tokens.json');
+    expect(((await stat(tokens)).mode & 0o777).toString(8)).toBe('600');
+    expect(await readdir(join(cwd, '.trueup'))).toEqual(
+      expect.arrayContaining(['embedded.db', 'embedded.db.tokens.json', 'payments.ledger.json']),
+    );
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(false);
+    const again = await trueup(['plan', '--exit-code'], { cwd });
+    expect(again.out).toContain('No changes, 3 unchanged');
+    expect(again.code).toBe(0);
+  });
+
+  it('uses a serve that runs on its data, and does without it once that has stopped', async () => {
+    const cwd = await embeddedStack();
+    const data = join(cwd, '.trueup', 'embedded.db');
+    await mkdir(join(cwd, '.trueup'));
+    const served: ServedRequest[] = [];
+    const server = await startServer({ data, onRequest: (request) => served.push(request) });
+    const withdraw = await announce(data, server.url);
+    expect((await trueup(['apply', '--yes'], { cwd })).code).toBe(0);
+    const writes = served.filter(({ method }) => method !== 'GET');
+    expect(writes.map(({ method, url }) => `${method} ${url}`)).toEqual(
+      expect.arrayContaining([
+        'POST /api/v2/organizations/acme/workspaces',
+        'POST /v1/auth/cluster/role/web',
+      ]),
+    );
+    await withdraw();
+    await server.close();
+    expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
+  });
+
+  it('whose data file is no database says so in one line', async () => {
+    const cwd = await embeddedStack();
+    await mkdir(join(cwd, '.trueup'));
+    await writeFile(join(cwd, '.trueup', 'embedded.db'), 'anything else');
+    for (const command of ['plan', 'serve']) {
+      const { code, err } = await trueup([command], { cwd });
+      expect({ code, err }).toEqual({
+        code: 1,
+        err: expect.stringMatching(/^error: the data file ".*embedded\.db" cannot be used: .*\n$/),
+      });
+    }
+  });
+
+  it('leaves a file that is no database as it is, its mode too', async () => {
+    const cwd = await embeddedStack();
+    const file = join(cwd, 'notes.txt');
+    await writeFile(file, 'anything else', { mode: 0o644 });
+    await trueup(['serve', '--data', file], { cwd });
+    expect((await stat(file)).mode & 0o777).toBe(0o644);
+    expect(await readFile(file, 'utf8')).toBe('anything else');
+  });
+
+  it('leaves a pipe or a device as it is, its mode too', async () => {
+    const cwd = await embeddedStack();
+    const pipe = join(cwd, 'pipe');
+    execFileSync('mkfifo', ['-m', '644', pipe]);
+    const { code, err } = await trueup(['serve', '--data', pipe], { cwd });
+    expect({ code, err }).toEqual({
+      code: 1,
+      err: expect.stringMatching(
+        /^error: the data file ".*pipe" cannot be used: it is no regular file; .*\n$/,
+      ),
+    });
+    expect((await stat(pipe)).mode & 0o777).toBe(0o644);
+  });
+
+  it('is not misled by what a serve that was killed has left behind', async () => {
+    const cwd = await embeddedStack();
+    const serving = await serveProcess([], { cwd });
+    await serving.stop('SIGKILL');
+    expect(existsSync(join(cwd, '.trueup', 'embedded.db.url'))).toBe(true);
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+  });
+});

@@ -1,0 +1,191 @@
+/** When a workspace is destroyed by itself: switched off with null, and said where a project decides (rules 6, 30). */
+import { describe, expect, it } from 'vitest';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { openBench } from '../bench.ts';
+import { workspace } from '../documents.ts';
+
+const soon = '2031-01-31T08:00:00.000Z';
+const off = { autoDestroyAt: null, autoDestroyActivityDuration: null };
+
+function fieldsOf({ changes }: PlanJson): unknown[] {
+  return changes.flatMap(({ fields }) => fields.map(({ path, before, after }) => [path, before, after]));
+}
+
+/** `app` is adopted, in a project that says after how long its workspaces are destroyed, where one is given. */
+async function openWithApp(projectDuration?: string) {
+  const project = { name: 'sandbox', id: 'prj-sandbox' };
+  const timed =
+    projectDuration === undefined
+      ? project
+      : { ...project, 'auto-destroy-activity-duration': projectDuration };
+  const bench = await openBench({
+    organization: {
+      projects: [timed, { name: 'plain', id: 'prj-plain' }],
+      workspaces: [{ name: 'app', project: 'sandbox' }],
+    },
+  });
+  const stack = await bench.checkout();
+  const app = (spec: object) => workspace('app', spec, { adopt: true });
+  const live = async () => {
+    const attributes = await bench.byHand.attributes(await bench.idOf('app'));
+    return [attributes['auto-destroy-at'], attributes['auto-destroy-activity-duration']];
+  };
+  return { bench, stack, app, live };
+}
+
+describe('null', () => {
+  it('switches off what somebody scheduled by hand, and holds it off', async () => {
+    const { bench, stack, app, live } = await openWithApp();
+    await stack.begin(app(off));
+    const id = await bench.idOf('app');
+    await bench.byHand.update(id, { 'auto-destroy-at': soon, 'auto-destroy-activity-duration': '2d' });
+    expect(fieldsOf(await stack.plan())).toEqual([
+      ['/autoDestroyAt', soon, null],
+      ['/autoDestroyActivityDuration', '2d', null],
+    ]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await live()).toEqual([null, null]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([
+    ['a time', { autoDestroyAt: soon }],
+    ['a duration', { autoDestroyActivityDuration: '14d' }],
+    ['both', { autoDestroyAt: soon, autoDestroyActivityDuration: '14d' }],
+  ])('is what %s goes back to once it is no longer declared', async (_, spec) => {
+    const { stack, app, live } = await openWithApp();
+    await stack.begin(app(spec));
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await live()).toEqual([null, null]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('of a time beside a duration is said not to be compared: the service computes the one from the other', async () => {
+    const { bench, stack, app, live } = await openWithApp();
+    const both = { autoDestroyAt: null, autoDestroyActivityDuration: '14d' };
+    await stack.begin(app({ ...both, autoDestroyAt: soon }));
+    await stack.declare(app(both));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.written()).toHaveLength(1);
+    expect((await live())[0]).not.toBe(soon);
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'while there is a duration (14d), the service computes autoDestroyAt from it: null is not compared',
+    );
+  });
+
+  it('of a time that was ours is sent again when the service ignores it, although there is a duration', async () => {
+    const { bench, stack, app, live } = await openWithApp();
+    const duration = { autoDestroyActivityDuration: '14d' };
+    await stack.begin(app({ ...duration, autoDestroyAt: soon }));
+    await stack.declare(app(duration));
+    const { document } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
+    bench.wire.add({
+      method: 'PATCH',
+      path: /\/workspaces\/ws-\w+$/,
+      fault: { answer: 200, body: document },
+    });
+    await stack.run(['apply', '--yes'], 6);
+    expect(fieldsOf(await stack.plan())).toEqual([['/autoDestroyAt', soon, null]]);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await live())[0]).not.toBe(soon);
+  });
+});
+
+describe('a duration of the project', () => {
+  it.each([['14d'], [null]])(
+    'that a dialect cannot override with %j is left alone, and the plan says so',
+    async (mine) => {
+      const { bench, stack, app, live } = await openWithApp('7d');
+      await stack.begin(app({}));
+      const spec = { autoDestroyActivityDuration: mine, queueAllRuns: true };
+      await stack.declare(app(spec));
+      expect(fieldsOf(await stack.plan())).toEqual([['/queueAllRuns', false, true]]);
+      await stack.run(['apply', '--yes'], 0);
+      expect(bench.wire.writes()[0]?.text).not.toContain('auto-destroy');
+      expect((await live())[1]).toBe('7d');
+      const { out } = await stack.run(['plan', '--exit-code'], 0);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        'its project says 7d, which this dialect has no way to override: autoDestroyActivityDuration stays 7d',
+      );
+    },
+  );
+
+  it('is nothing to reset once it is no longer declared', async () => {
+    const { bench, stack, app } = await openWithApp('7d');
+    await stack.begin(app({ autoDestroyActivityDuration: '7d' }));
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+    expect((await stack.ledger()).records['Workspace/acme/app']?.fields).toEqual({});
+  });
+
+  it('goes with the project when the same change moves the workspace out of it', async () => {
+    const { stack, app, live } = await openWithApp('7d');
+    await stack.begin(app({}));
+    await stack.declare(app({ projectId: 'prj-plain', autoDestroyActivityDuration: '14d' }));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await live())[1]).toBe('14d');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([
+    ['by another workspace in it', 'prj-sandbox', 0],
+    ['by the project itself', 'prj-elsewhere', 1],
+  ])('is foreseen of a workspace that is to be created there, as told %s', async (_, projectId, askings) => {
+    const { bench, stack, app } = await openWithApp('7d');
+    const attributes = { name: 'elsewhere', 'auto-destroy-activity-duration': '7d' };
+    bench.wire.add({
+      method: 'GET',
+      path: /\/projects\/prj-elsewhere$/,
+      fault: { answer: 200, body: { data: { id: 'prj-elsewhere', type: 'projects', attributes } } },
+    });
+    await stack.declare(
+      app({}),
+      workspace('new', { autoDestroyActivityDuration: null, projectId }),
+      workspace('same', { autoDestroyActivityDuration: '7d', projectId }),
+      workspace('silent', { projectId }),
+    );
+    const { changes } = await stack.plan();
+    const created = changes.filter(({ action }) => action === 'create');
+    expect(created.map(({ notes }) => notes)).toEqual([
+      [
+        'its project says 7d, which this dialect has no way to override: autoDestroyActivityDuration stays 7d',
+      ],
+      [],
+      [],
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.includes('/projects/'))).toHaveLength(askings);
+  });
+
+  it('that a new workspace is to have otherwise is an error with its place, before anything is sent', async () => {
+    const { bench, stack, app } = await openWithApp('7d');
+    const made = (duration: string) =>
+      workspace('new', { autoDestroyActivityDuration: duration, projectId: 'prj-sandbox' });
+    await stack.begin(app({}));
+    await stack.declare(app({}), made('14d'));
+    const { out, err } = await stack.run(['apply', '--yes'], 7);
+    const told = (out + err).replace(/\s+/g, ' ');
+    expect(told).toContain(
+      '"Workspace/acme/new" cannot be created with another duration than its project has',
+    );
+    expect(told).toContain('7d, for this dialect has no way to override it');
+    expect(told).toContain('fix: leave autoDestroyActivityDuration out, or choose a project without one');
+    expect(told).toMatch(/manifests\/all\.yaml:\d+:\d+/);
+    expect(bench.wire.writes()).toEqual([]);
+    await stack.declare(app({}), made('7d'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(app({}), made('14d'));
+    await stack.run(['plan'], 0);
+  });
+
+  it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
+    const { stack, live, app } = await openWithApp('7d');
+    await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).not.toContain('answered otherwise');
+    expect((await live())[1]).toBe('7d');
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('has no way to override');
+  });
+});

@@ -1,0 +1,273 @@
+/** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays (rule 18). */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
+import { workspace } from '../documents.ts';
+import { TestClient } from '../../server/serve-for-test.ts';
+
+const lock = { reason: 'frozen' };
+const lockCall = { method: 'POST', path: /\/actions\/lock$/ } as const;
+
+async function act({ byHand }: Bench, name: string, id: string, body?: object): Promise<void> {
+  expect(await byHand.post(`/workspaces/${id}/actions/${name}`, body)).toMatchObject({ status: 200 });
+}
+
+/** What the service tells of the lock of `app`. */
+async function lockOf(bench: Bench): Promise<unknown> {
+  const { resource } = await bench.byHand.get(`/workspaces/${await bench.idOf('app')}`);
+  return resource.attributes['locked'] === true ? resource.attributes['locked-reason'] : undefined;
+}
+
+async function marksOf(stack: Checkout): Promise<unknown> {
+  return (await stack.ledger()).records['Workspace/acme/app']?.marks;
+}
+
+/** `app` is adopted, so that it is released once it is no longer declared. */
+async function openWithApp() {
+  const bench = await openBench({ organization: { workspaces: [{ name: 'app' }] } });
+  const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
+  return { bench, stack, app: (spec: object) => workspace('app', spec, { adopt: true }) };
+}
+
+const theirsStays = /not by this stack: the lock is left\s+alone/;
+
+describe('a lock that we took', () => {
+  it('is remembered with its holder and its reason, and given back with the field', async () => {
+    const { bench, stack, app } = await openWithApp();
+    await stack.begin(app({ lock }));
+    const me = await new TestClient(bench.byHand.url, secrets.API_TOKEN).get('/account/details');
+    expect(await marksOf(stack)).toEqual({
+      locked: true,
+      lockedBy: { type: 'users', id: me.resource.id },
+      lockedReason: 'frozen',
+    });
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await lockOf(bench)).toBeUndefined();
+    expect(await marksOf(stack)).toBeUndefined();
+  });
+
+  it('whose answer was lost is ours all the same: it is our token’s user who holds it, for our reason', async () => {
+    const { bench, stack, app } = await openWithApp();
+    bench.wire.add({ ...lockCall, fault: { drop: 'after' } });
+    await stack.begin(app({ lock }));
+    expect(await marksOf(stack)).toMatchObject({ locked: true, lockedReason: 'frozen' });
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await lockOf(bench)).toBeUndefined();
+  });
+
+  it('whose answer was lost is not ours where the service does not say who we are', async () => {
+    const { bench, stack, app } = await openWithApp();
+    bench.wire.add(
+      { ...lockCall, fault: { drop: 'after' } },
+      { method: 'GET', path: /\/account\/details$/, fault: { answer: 404 } },
+    );
+    await stack.begin(app({ lock }));
+    expect(await marksOf(stack)).toBeUndefined();
+    await stack.declare(app({}));
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(theirsStays);
+    expect(await lockOf(bench)).toBe('frozen');
+  });
+
+  it('is known by its reason where the service does not tell who holds it', async () => {
+    const { bench, stack, app } = await openWithApp();
+    await stack.begin(app({ lock }));
+    bench.wire.add({
+      method: 'GET',
+      path: /./,
+      times: 1000,
+      fault: {
+        rewrite: (body) =>
+          JSON.parse(JSON.stringify(body), (key, value: unknown) =>
+            key === 'locked-by' ? undefined : value,
+          ),
+      },
+    });
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect(await lockOf(bench)).toBeUndefined();
+  });
+});
+
+describe('somebody who is quicker with a lock', () => {
+  it('is as good to us, and the lock stays theirs', async () => {
+    const { bench, stack, app } = await openWithApp();
+    const id = await bench.idOf('app');
+    bench.wire.add({ ...lockCall, fault: { first: () => act(bench, 'lock', id, lock) } });
+    await stack.begin(app({ lock }));
+    expect(await marksOf(stack)).toBeUndefined();
+    await stack.declare(app({}));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toMatch(theirsStays);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await lockOf(bench)).toBe('frozen');
+  });
+
+  it('between our lock call, which never arrived, and its repetition holds a lock that is not ours', async () => {
+    const { bench, stack, app } = await openWithApp();
+    const id = await bench.idOf('app');
+    bench.wire.add(
+      { ...lockCall, fault: { drop: 'before' } },
+      { ...lockCall, fault: { first: () => act(bench, 'lock', id, lock) } },
+    );
+    await stack.begin(app({ lock }));
+    expect(await marksOf(stack)).toBeUndefined();
+    expect(await lockOf(bench)).toBe('frozen');
+  });
+});
+
+describe('a lock of ours that somebody took off and put on again', () => {
+  /** Applied with our lock; then `ann` takes it off and locks for a reason of her own. */
+  async function takenOver(reason: string) {
+    const opened = await openWithApp();
+    const { bench, stack, app } = opened;
+    await stack.begin(app({ lock, autoApply: true }));
+    const id = await bench.idOf('app');
+    await act(bench, 'force-unlock', id);
+    await act(bench, 'lock', id, { reason });
+    return { ...opened, id };
+  }
+
+  it.each(['frozen', 'theirs'])(
+    '(%s) stays when the workspace is released, which goes on',
+    async (reason) => {
+      const { bench, stack } = await takenOver(reason);
+      await stack.declare(workspace('other'));
+      const { out } = await stack.run(['apply', '--yes'], 0);
+      expect(out).toMatch(theirsStays);
+      expect(bench.written().toSorted()).toEqual([
+        'PATCH /api/v2/workspaces/ws-…',
+        'POST /api/v2/organizations/acme/workspaces',
+      ]);
+      expect(await bench.tagsOf('app')).toEqual({});
+      expect(await lockOf(bench)).toBe(reason);
+    },
+  );
+
+  it('stays where the service tells neither who holds a lock nor why: nothing proves that it is ours', async () => {
+    const { bench, stack, app } = await takenOver('theirs');
+    await stack.declare(app({}));
+    bench.wire.guardBy(async ({ method }, pass) => {
+      const answer = await pass();
+      const untold = (key: string, value: unknown) => (/^locked-(by|reason)$/.test(key) ? undefined : value);
+      return method === 'GET' ? { ...answer, text: JSON.stringify(JSON.parse(answer.text, untold)) } : answer;
+    });
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'nothing proves that this stack did it: the lock is left alone',
+    );
+    expect(bench.written()).not.toContain('POST /api/v2/workspaces/ws-…/actions/unlock');
+    expect(await lockOf(bench)).toBe('theirs');
+  });
+
+  it('stays when the field is reset, and everything else goes on', async () => {
+    const { bench, stack, app } = await takenOver('theirs');
+    await stack.declare(app({}));
+    expect((await stack.run(['apply', '--yes'], 0)).out).toMatch(theirsStays);
+    expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+    expect(await lockOf(bench)).toBe('theirs');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('just before it is taken off makes the change stale', async () => {
+    const { bench, stack, app } = await openWithApp();
+    await stack.begin(app({ lock, autoApply: true }));
+    const id = await bench.idOf('app');
+    const first = async () => {
+      await act(bench, 'force-unlock', id);
+      await act(bench, 'lock', id, lock);
+    };
+    bench.wire.add({ method: 'GET', path: new RegExp(`/workspaces/${id}\\b`), fault: { first } });
+    await stack.declare(app({}));
+    const { out } = await stack.run(['apply', '--yes'], 4);
+    expect(out).toContain('lockedBy moved since the plan was made');
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('keeps the workspace from being deleted', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout({ spec: { guards: { allow: ['zero'] } } });
+    await stack.begin(workspace('app', { lock }));
+    const id = await bench.idOf('app');
+    await act(bench, 'force-unlock', id);
+    await act(bench, 'lock', id, lock);
+    await stack.declare(workspace('other'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain('the service would refuse it: it is locked ("frozen")');
+    expect(await bench.idsOf('app')).toEqual([id]);
+  });
+});
+
+describe('a workspace that is created anew', () => {
+  it('does not inherit our lock on the one that bore its name before', async () => {
+    const { bench, stack, app } = await openWithApp();
+    await stack.begin(app({ lock }));
+    const former = await bench.idOf('app');
+    await act(bench, 'force-unlock', former);
+    await bench.byHand.delete(`/workspaces/${former}`);
+    const { digest } = await stack.plan();
+    bench.wire.add({ ...lockCall, fault: { answer: 403 } });
+    await stack.run(['apply', '--approve', digest, '--ack', 'recreate'], 6);
+    expect(await stack.ledger()).toMatchObject({
+      records: { 'Workspace/acme/app': { id: await bench.idOf('app') } },
+    });
+    expect(await marksOf(stack)).toBeUndefined();
+  });
+});
+
+describe('a release that takes off our lock', () => {
+  /** Applied with our lock, then no longer declared. */
+  async function dropped() {
+    const opened = await openWithApp();
+    const { bench, stack, app } = opened;
+    await stack.begin(app({ lock }), workspace('other'));
+    await stack.declare(workspace('other'));
+    return { ...opened, bench, stack, id: await bench.idOf('app') };
+  }
+
+  it('says so in the plan, and is another plan than one that leaves the lock alone', async () => {
+    const { bench, stack, id } = await dropped();
+    const { digest, changes } = await stack.plan();
+    expect(changes).toMatchObject([
+      {
+        action: 'release',
+        fields: [{ path: '/claim' }, { path: '/lock', before: lock, after: null }],
+      },
+    ]);
+    expect((await stack.run(['plan'], 0)).out).toMatch(/lock +\{?.*frozen/);
+    await act(bench, 'force-unlock', id);
+    expect((await stack.plan()).digest).not.toBe(digest);
+  });
+
+  it('is not covered by the approval of one that left the lock alone', async () => {
+    const { bench, stack, id } = await dropped();
+    await act(bench, 'force-unlock', id);
+    const { digest } = await stack.plan();
+    await new TestClient(bench.byHand.url, secrets.API_TOKEN).post(`/workspaces/${id}/actions/lock`, lock);
+    bench.wire.reset();
+    await stack.run(['apply', '--approve', digest], 4);
+    expect(bench.wire.writes()).toEqual([]);
+    expect(await lockOf(bench)).toBe('frozen');
+  });
+
+  it('and is cut short after it goes on with the same approval', async () => {
+    const { bench, stack } = await dropped();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    bench.wire.add({ method: 'PATCH', path: /\/workspaces\/ws-/, fault: { answer: 422 } });
+    await stack.run(['apply', 'plan.json'], 6);
+    expect(await lockOf(bench)).toBeUndefined();
+    expect(await bench.tagsOf('app')).not.toEqual({});
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(await bench.tagsOf('app')).toEqual({});
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('has nothing left to do once claim and lock are gone', async () => {
+    const { bench, stack } = await dropped();
+    await stack.run(['plan', '--out', 'plan.json'], 0);
+    await stack.run(['apply', 'plan.json'], 0);
+    bench.wire.reset();
+    await stack.run(['apply', 'plan.json'], 0);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+});
