@@ -16,13 +16,13 @@ const crash = ['test/crash/**/*.test.ts'];
 
 export default defineConfig({
   test: {
-    setupFiles: ['./test/fixed-seed.ts'],
+    setupFiles: ['./test/support/fixed-seed.ts'],
     pool: 'forks',
     // Half of the time of many tests is waiting for processes and sockets: there is a worker more than cores.
     maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    reporters: ['default', './test/reporter.ts'],
+    reporters: ['default', './test/support/reporter.ts'],
     projects: [
       { extends: true, test: { name: 'pure', include: pure, isolate: false } },
       {

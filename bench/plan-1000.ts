@@ -3,8 +3,14 @@
  * 2 + 2N), and the time with bulk tag bindings against the fallback that asks for them one by one.
  * `node bench/plan-1000.ts [workspaces] [rounds]`. Client and service share this process, so times are upper bounds.
  */
-import { type CountedStack, names, openCountedStack, owned, workspace } from '../test/scale/counted-stack.ts';
-import { withoutInclude } from '../test/scale/without-include.ts';
+import {
+  type CountedStack,
+  names,
+  openCountedStack,
+  owned,
+  workspace,
+} from '../test/support/scale/counted-stack.ts';
+import { withoutInclude } from '../test/support/scale/without-include.ts';
 import { printTimes, sideBySide } from './side-by-side.ts';
 
 const [count = 1000, rounds = 5] = process.argv.slice(2).map(Number);

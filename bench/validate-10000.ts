@@ -6,8 +6,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
-import { trueup } from '../test/captured-world.ts';
-import { asDocuments, names, role, workspace } from '../test/scale/counted-stack.ts';
+import { trueup } from '../test/support/captured-world.ts';
+import { asDocuments, names, role, workspace } from '../test/support/scale/counted-stack.ts';
 import { printTimes, sideBySide } from './side-by-side.ts';
 
 const [count = 10_000, rounds = 5] = process.argv.slice(2).map(Number);

@@ -11,7 +11,7 @@ import { describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
 import { guardIds } from '../src/model/plan/guard.ts';
 import { startServer } from '../src/server/start-server.ts';
-import { trueup } from './captured-world.ts';
+import { trueup } from './support/captured-world.ts';
 
 const corpus = new URL('./corpus/', import.meta.url).pathname;
 const env = {

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
-import { trueup as run } from './captured-world.ts';
-import { bell } from './extending/bell.ts';
-import { type BellService, serveBells } from './extending/serve-bells.ts';
+import { trueup as run } from './support/captured-world.ts';
+import { bell } from './support/extending/bell.ts';
+import { type BellService, serveBells } from './support/extending/serve-bells.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const elsewhere = mkdtempSync(join(tmpdir(), 'trueup-extending-'));

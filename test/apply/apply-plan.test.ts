@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Call } from '../../src/model/plan/call.ts';
 import type { Kind } from '../../src/model/kind/kind.ts';
 import { WireError } from '../../src/model/wire.ts';
-import { house, registryOf } from '../plan/toy-kind.ts';
-import { at, desired, live, record, type World } from '../plan/toy-plan.ts';
-import { applyToys } from './toy-service.ts';
+import { house, registryOf } from '../support/toys/toy-kind.ts';
+import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
+import { applyToys } from '../support/toys/toy-service.ts';
 
 const home = at('House', 'home');
 const inn = at('House', 'inn');

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fence } from '../../src/apply/fence.ts';
 import { LedgerConflict, LockLost } from '../../src/model/stack/ledger.ts';
-import { at, desired } from '../plan/toy-plan.ts';
-import { applyToys, type Script } from './toy-service.ts';
+import { at, desired } from '../support/toys/toy-plan.ts';
+import { applyToys, type Script } from '../support/toys/toy-service.ts';
 
 const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
 

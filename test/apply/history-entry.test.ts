@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { beginEntry, endEntry } from '../../src/apply/history-entry.ts';
 import type { Change } from '../../src/model/plan/change.ts';
-import { toys } from '../plan/toy-kind.ts';
-import { at, ledgerOf, record } from '../plan/toy-plan.ts';
-import { change, plan } from '../report/small-plan.ts';
+import { toys } from '../support/toys/toy-kind.ts';
+import { at, ledgerOf, record } from '../support/toys/toy-plan.ts';
+import { change, plan } from '../support/report/small-plan.ts';
 
 const head = {
   id: 'e1',

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
 import type { Ledger } from '../../src/model/stack/ledger.ts';
-import { ledgerOf, record } from '../plan/toy-plan.ts';
+import { ledgerOf, record } from '../support/toys/toy-plan.ts';
 
 /** A store in memory that writes when it is told to, and fails when it is told to. */
 class HandStore implements LedgerWriter {

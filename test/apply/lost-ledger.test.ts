@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
-import { at, desired } from '../plan/toy-plan.ts';
-import { applyToys } from './toy-service.ts';
+import { at, desired } from '../support/toys/toy-plan.ts';
+import { applyToys } from '../support/toys/toy-service.ts';
 
 const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
 

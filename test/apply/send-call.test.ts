@@ -4,8 +4,8 @@ import type { Call } from '../../src/model/plan/call.ts';
 import type { Json } from '../../src/model/json/json.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
-import { house } from '../plan/toy-kind.ts';
-import { at, live } from '../plan/toy-plan.ts';
+import { house } from '../support/toys/toy-kind.ts';
+import { at, live } from '../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { canonicalSpec, contentAfter } from '../../src/compare/canonical-spec.ts';
 import { diff } from '../../src/compare/diff.ts';
-import { houseSpec, liveHouse, rewritten } from '../plan/arbitrary-toys.ts';
-import { houseFields } from '../plan/toy-kind.ts';
+import { houseSpec, liveHouse, rewritten } from '../support/toys/arbitrary-toys.ts';
+import { houseFields } from '../support/toys/toy-kind.ts';
 
 describe('the canonical form of a spec', () => {
   test('is its own canonical form', () => {

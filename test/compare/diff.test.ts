@@ -5,8 +5,8 @@ import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import type { Spec } from '../../src/model/resource/resource.ts';
 import { canonicalSpec } from '../../src/compare/canonical-spec.ts';
 import { type DiffInput, diff } from '../../src/compare/diff.ts';
-import { houseSpec, liveHouse, rewritten } from '../plan/arbitrary-toys.ts';
-import { houseFields } from '../plan/toy-kind.ts';
+import { houseSpec, liveHouse, rewritten } from '../support/toys/arbitrary-toys.ts';
+import { houseFields } from '../support/toys/toy-kind.ts';
 
 function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
   return diffOf(about).fields;

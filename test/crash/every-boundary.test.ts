@@ -7,9 +7,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Exited, trueupProcess } from '../e2e/process.ts';
-import { type CrashCopy, CrashScene, env } from './crash-scene.ts';
-import { foreignIds, secrets } from './mixed-stack.ts';
+import { type Exited, trueupProcess } from '../support/cli/process.ts';
+import { type CrashCopy, CrashScene, env } from '../support/crash/crash-scene.ts';
+import { foreignIds, secrets } from '../support/crash/mixed-stack.ts';
 
 const preload = new URL('kill-at-rename.ts', import.meta.url).href;
 const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'LIST';

@@ -1,9 +1,9 @@
 // What trips clients of the real service up (wire/workspaces 1.5 and 2.1), each through the whole job.
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json/json.ts';
-import { type OpenOrganization, openOrganization } from './open-organization.ts';
-import { workspace } from './stack-folder.ts';
-import { users } from './workspaces-service.ts';
+import { type OpenOrganization, openOrganization } from '../support/dialects/open-organization.ts';
+import { workspace } from '../support/dialects/stack-folder.ts';
+import { users } from '../support/dialects/workspaces-service.ts';
 
 /** Makes the first spec true, then the second; gives what the second one sent to the workspace itself. */
 async function change(before: object, after: object, habits: Parameters<typeof openOrganization>[1] = {}) {

@@ -1,8 +1,8 @@
 // The whole job through the dialect `hcp-terraform`, against a service that answers as the real one is known to.
 import { describe, expect, it } from 'vitest';
-import { openOrganization } from './open-organization.ts';
-import { openStack, workspace } from './stack-folder.ts';
-import { hcpTerraform, serveWorkspaces, tokens } from './workspaces-service.ts';
+import { openOrganization } from '../support/dialects/open-organization.ts';
+import { openStack, workspace } from '../support/dialects/stack-folder.ts';
+import { hcpTerraform, serveWorkspaces, tokens } from '../support/dialects/workspaces-service.ts';
 
 const everyField = {
   description: 'Everything at once',

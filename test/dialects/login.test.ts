@@ -2,9 +2,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openMount } from './open-mount.ts';
-import { login } from './secrets-service.ts';
-import { manifest } from './stack-folder.ts';
+import { openMount } from '../support/dialects/open-mount.ts';
+import { login } from '../support/dialects/secrets-service.ts';
+import { manifest } from '../support/dialects/stack-folder.ts';
 
 const role = manifest('ClusterAuthRole', 'payments-api', {
   boundServiceAccountNames: ['api'],

@@ -1,9 +1,9 @@
 // What a correct differ must do with a secrets service (wire/cluster-auth 4), point by point, on the wire.
 import { describe, expect, it } from 'vitest';
-import { caCert, otherPublicKey, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
-import { openMount } from './open-mount.ts';
-import { RoleRecord } from './role-record.ts';
-import { manifest, type StackFolder } from './stack-folder.ts';
+import { caCert, otherPublicKey, publicKey } from '../support/kinds/cluster-auth-config/pem-samples.ts';
+import { openMount } from '../support/dialects/open-mount.ts';
+import { RoleRecord } from '../support/dialects/role-record.ts';
+import { manifest, type StackFolder } from '../support/dialects/stack-folder.ts';
 
 const plain = {
   boundServiceAccountNames: ['api'],

@@ -1,9 +1,9 @@
 // The whole job through the dialects of secrets services, against a mount that answers as the real ones are known to.
 import { describe, expect, it } from 'vitest';
-import { caCert, publicKey } from '../kinds/cluster-auth-config/pem-samples.ts';
-import { habitsOf, openMount } from './open-mount.ts';
-import { tokens } from './secrets-service.ts';
-import { manifest, openStack } from './stack-folder.ts';
+import { caCert, publicKey } from '../support/kinds/cluster-auth-config/pem-samples.ts';
+import { habitsOf, openMount } from '../support/dialects/open-mount.ts';
+import { tokens } from '../support/dialects/secrets-service.ts';
+import { manifest, openStack } from '../support/dialects/stack-folder.ts';
 
 const config = {
   clusterHost: 'https://k8s.internal:6443',

@@ -1,7 +1,7 @@
 // The whole job in `neutral`, the specifications as written, against a recording service: what differs from real ones.
 import { describe, expect, it } from 'vitest';
-import { openOrganization } from './open-organization.ts';
-import { workspace } from './stack-folder.ts';
+import { openOrganization } from '../support/dialects/open-organization.ts';
+import { workspace } from '../support/dialects/stack-folder.ts';
 
 const repository = { identifier: 'acme/app', vcsAppInstallationId: 'ghain-1' };
 const app = { engineVersion: '~> 1.9.0', vcsRepo: repository, tags: { env: 'prod' } };

@@ -1,7 +1,7 @@
 // Services that cannot include tag bindings in a list: some refuse the parameter, some ignore it without a word (rule 9).
 import { describe, expect, it } from 'vitest';
-import { openOrganization } from './open-organization.ts';
-import { workspace } from './stack-folder.ts';
+import { openOrganization } from '../support/dialects/open-organization.ts';
+import { workspace } from '../support/dialects/stack-folder.ts';
 
 const note =
   'the service does not include tag bindings in its list of workspaces: they were read one workspace at a time, for declared and claimed workspaces only';

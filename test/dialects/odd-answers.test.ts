@@ -1,9 +1,9 @@
 // Live values that a write would repeat, of types that this method never answers: not taken over, and never sent (rule 42).
 import { describe, expect, it } from 'vitest';
-import { caCert } from '../kinds/cluster-auth-config/pem-samples.ts';
-import { openMount } from './open-mount.ts';
-import { RoleRecord } from './role-record.ts';
-import { manifest } from './stack-folder.ts';
+import { caCert } from '../support/kinds/cluster-auth-config/pem-samples.ts';
+import { openMount } from '../support/dialects/open-mount.ts';
+import { RoleRecord } from '../support/dialects/role-record.ts';
+import { manifest } from '../support/dialects/stack-folder.ts';
 
 const spec = {
   boundServiceAccountNames: ['api'],

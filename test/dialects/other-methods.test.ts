@@ -1,10 +1,10 @@
 // A target whose mount is of another method, or of one that nobody can tell: through the real CLI, request by request.
 import { describe, expect, it } from 'vitest';
-import { caCert } from '../kinds/cluster-auth-config/pem-samples.ts';
-import { type MountOptions, openMount } from './open-mount.ts';
-import { appRole, jwt, type OtherMethod } from './other-methods.ts';
-import { RoleRecord } from './role-record.ts';
-import { manifest } from './stack-folder.ts';
+import { caCert } from '../support/kinds/cluster-auth-config/pem-samples.ts';
+import { type MountOptions, openMount } from '../support/dialects/open-mount.ts';
+import { appRole, jwt, type OtherMethod } from '../support/dialects/other-methods.ts';
+import { RoleRecord } from '../support/dialects/role-record.ts';
+import { manifest } from '../support/dialects/stack-folder.ts';
 
 const spec = {
   boundServiceAccountNames: ['api'],

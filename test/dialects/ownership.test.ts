@@ -1,7 +1,7 @@
 // Claims and names through both workspace dialects: how they are written differs, what comes of them does not.
 import { describe, expect, it } from 'vitest';
-import { openOrganization } from './open-organization.ts';
-import { workspace } from './stack-folder.ts';
+import { openOrganization } from '../support/dialects/open-organization.ts';
+import { workspace } from '../support/dialects/stack-folder.ts';
 
 /** Tag bindings of one request's body, wherever the dialect has them: `key=value`. */
 function bindingsIn(body: unknown): string[] {

@@ -5,8 +5,8 @@ import { findDialect } from '../../src/http/dialects.ts';
 import { openLine } from '../../src/http/transport/connection.ts';
 import { loginsOnly } from '../../src/http/transport/restrict.ts';
 import { Sender } from '../../src/http/transport/sender.ts';
-import { type Loopback, listen, type Recorded, type Reply } from './loopback.ts';
-import { open, rolesTarget } from './open-for-test.ts';
+import { type Loopback, listen, type Recorded, type Reply } from '../support/http/loopback.ts';
+import { open, rolesTarget } from '../support/http/open-for-test.ts';
 
 interface Issued {
   readonly lease?: number;

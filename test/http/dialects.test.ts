@@ -4,8 +4,8 @@ import { dialectNames, dialects, findDialect } from '../../src/http/dialects.ts'
 import { translate } from '../../src/http/rename-body.ts';
 import type { JsonObject } from '../../src/model/json/json.ts';
 import type { Dialect } from '../../src/model/stack/target.ts';
-import { listen } from './loopback.ts';
-import { open, rolesTarget, workspacesTarget } from './open-for-test.ts';
+import { listen } from '../support/http/loopback.ts';
+import { open, rolesTarget, workspacesTarget } from '../support/http/open-for-test.ts';
 
 function dialect(service: Dialect['service'], name: string): Dialect {
   const found = findDialect(service, name);

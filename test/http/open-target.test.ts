@@ -6,8 +6,8 @@ import { openLine } from '../../src/http/transport/connection.ts';
 import { openReader } from '../../src/http/open-target.ts';
 import { readsOnly } from '../../src/http/transport/restrict.ts';
 import { Sender } from '../../src/http/transport/sender.ts';
-import { inTurn, listen } from './loopback.ts';
-import { failureOf, open, rolesTarget, workspacesTarget } from './open-for-test.ts';
+import { inTurn, listen } from '../support/http/loopback.ts';
+import { failureOf, open, rolesTarget, workspacesTarget } from '../support/http/open-for-test.ts';
 
 const neutral = findDialect('workspaces', 'neutral') ?? expect.unreachable();
 const create = {

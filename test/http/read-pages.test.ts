@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readPages } from '../../src/http/read-pages.ts';
 import type { Answer, Reader } from '../../src/model/wire.ts';
-import { listen, type Reply } from './loopback.ts';
-import { open } from './open-for-test.ts';
+import { listen, type Reply } from '../support/http/loopback.ts';
+import { open } from '../support/http/open-for-test.ts';
 
 const path = '/organizations/acme/workspaces?sort=name&filter[project]=prj-1';
 

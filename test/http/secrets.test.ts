@@ -3,8 +3,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import type { TargetOptions } from '../../src/http/open-target.ts';
-import { listen, type Recorded, type Reply } from './loopback.ts';
-import { open, rolesTarget } from './open-for-test.ts';
+import { listen, type Recorded, type Reply } from '../support/http/loopback.ts';
+import { open, rolesTarget } from '../support/http/open-for-test.ts';
 
 const token = 'hvs.planted-token';
 const jwt = 'eyJhbGciOi.planted-jwt.sig';

@@ -3,8 +3,8 @@ import { buildConnector, Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/http/transport/clock.ts';
 import { exchange } from '../../src/http/transport/exchange.ts';
-import { inTurn, listen } from './loopback.ts';
-import { failureOf, open } from './open-for-test.ts';
+import { inTurn, listen } from '../support/http/loopback.ts';
+import { failureOf, open } from '../support/http/open-for-test.ts';
 
 const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
 const create = {

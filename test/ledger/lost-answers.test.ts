@@ -10,9 +10,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
-import { makeRemote } from './git-remote.ts';
-import { ledger, lock } from './kept-things.ts';
-import { findPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
+import { makeRemote } from '../support/ledger/git-remote.ts';
+import { ledger, lock } from '../support/ledger/kept-things.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
 let server: PostgresServer | undefined;

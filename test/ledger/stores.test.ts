@@ -8,9 +8,14 @@ import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
-import { makeRemote } from './git-remote.ts';
-import { entry, ledger, lock } from './kept-things.ts';
-import { findPostgres, type PostgresServer, postgresIsRequired, startPostgres } from './postgres-server.ts';
+import { makeRemote } from '../support/ledger/git-remote.ts';
+import { entry, ledger, lock } from '../support/ledger/kept-things.ts';
+import {
+  findPostgres,
+  type PostgresServer,
+  postgresIsRequired,
+  startPostgres,
+} from '../support/ledger/postgres-server.ts';
 
 /** Opens the store of one stack, in the same place each time; closed with the test. */
 type Open = (stack?: string) => StackStore;

@@ -3,11 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/model/json/json.ts';
 import { planSchema } from '../../src/report/json/plan-schema.ts';
-import type { Deed } from './arbitrary-drift.ts';
-import type { Manifest } from './arbitrary-stack.ts';
-import { converge, type Step } from './converge.ts';
-import { legacy, neighbours } from './neighbours.ts';
-import { TenantPool } from './tenants.ts';
+import type { Deed } from '../support/loop/arbitrary-drift.ts';
+import type { Manifest } from '../support/loop/arbitrary-stack.ts';
+import { converge, type Step } from '../support/loop/converge.ts';
+import { legacy, neighbours } from '../support/loop/neighbours.ts';
+import { TenantPool } from '../support/loop/tenants.ts';
 
 const tenants = new TenantPool();
 afterAll(() => tenants.close());

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, readOne, told } from './manifest-folder.ts';
+import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
 const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\nspec: {}\n';
 const read = (ledger: string) => readOne(box, `${plainStack}  ledger: ${ledger}\n`);

@@ -5,8 +5,8 @@ import { describe, expect, it, vi } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
-import { folderWith, plainStack, read, readOne, told } from './manifest-folder.ts';
-import { toyDialects, toyKinds } from './toy-kinds.ts';
+import { folderWith, plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { toyDialects, toyKinds } from '../support/manifest/toy-kinds.ts';
 
 vi.mock('js-yaml', { spy: true });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/model/kind/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
-import { house, registryOf } from './toy-kind.ts';
-import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from './toy-plan.ts';
+import { house, registryOf } from '../support/toys/toy-kind.ts';
+import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from '../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 

@@ -14,10 +14,10 @@ import {
   combinationsOf,
   type Rule,
   wordsOf,
-} from './decision-table.ts';
-import { type DoorCase, doorCircumstances, isPossibleDoor } from './door-circumstances.ts';
-import { doorGuards, doorOrigins } from './door-consequences.ts';
-import { doorDeeds } from './door-decisions.ts';
+} from '../support/toys/decision-table.ts';
+import { type DoorCase, doorCircumstances, isPossibleDoor } from '../support/toys/door-circumstances.ts';
+import { doorGuards, doorOrigins } from '../support/toys/door-consequences.ts';
+import { doorDeeds } from '../support/toys/door-decisions.ts';
 import {
   type HouseCase,
   houseCircumstances,
@@ -25,8 +25,8 @@ import {
   houseGuards,
   houseOrigins,
   isPossibleHouse,
-} from './house-decisions.ts';
-import { at, desired, live, planOf, record, type World } from './toy-plan.ts';
+} from '../support/toys/house-decisions.ts';
+import { at, desired, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 const door = at('Door', 'front');

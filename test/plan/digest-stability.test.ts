@@ -19,8 +19,8 @@ import type { Plan } from '../../src/model/plan/plan.ts';
 import type { DesiredResource, LiveResource } from '../../src/model/resource/resource.ts';
 import type { Stack } from '../../src/model/stack/target.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
-import { role, workspace } from '../e2e/documents.ts';
-import { type StackDraft, stackDraft } from '../loop/arbitrary-stack.ts';
+import { role, workspace } from '../support/cli/documents.ts';
+import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
 
 type Files = Readonly<Record<string, string>>;
 

@@ -5,8 +5,8 @@ import { formatAddress } from '../../src/model/resource/address.ts';
 import type { DesiredResource } from '../../src/model/resource/resource.ts';
 import { judgeApproval } from '../../src/plan/approval/judge-approval.ts';
 import { findLeaving } from '../../src/plan/ownership/planned-deletions.ts';
-import { at, deeds, desired, inputOf, live, planOf, record, type World } from './toy-plan.ts';
-import { crowd, fired } from './watched-toys.ts';
+import { at, deeds, desired, inputOf, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
+import { crowd, fired } from '../support/toys/watched-toys.ts';
 
 const home = at('House', 'home');
 const shed = at('House', 'shed');

@@ -1,7 +1,17 @@
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/resource/address.ts';
 import type { LedgerRecord } from '../../src/model/stack/ledger.ts';
-import { at, changeAt, desired, fate, type LiveAbout, live, planOf, record, type World } from './toy-plan.ts';
+import {
+  at,
+  changeAt,
+  desired,
+  fate,
+  type LiveAbout,
+  live,
+  planOf,
+  record,
+  type World,
+} from '../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 const text = formatAddress(home);

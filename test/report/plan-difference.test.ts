@@ -6,8 +6,8 @@ import { comparePlans, isSamePlan } from '../../src/plan/approval/compare-plans.
 import { plain } from '../../src/report/terminal/paint.ts';
 import { renderPlanDifferenceJson } from '../../src/report/json/plan-difference-json.ts';
 import { renderPlanDifference } from '../../src/report/terminal/plan-difference-text.ts';
-import { anyPlan, hostileText } from './arbitrary-plan.ts';
-import { change, plan } from './small-plan.ts';
+import { anyPlan, hostileText } from '../support/report/arbitrary-plan.ts';
+import { change, plan } from '../support/report/small-plan.ts';
 
 const names = { one: 'approved', other: 'now' };
 const digests = {

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
 import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
-import { names } from './counted-stack.ts';
+import { names } from '../support/scale/counted-stack.ts';
 
 const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });
 

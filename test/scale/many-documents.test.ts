@@ -3,7 +3,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { constructFromEvents, parseEvents } from 'js-yaml';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type CountedStack, names, openCountedStack, owned, role, workspace } from './counted-stack.ts';
+import {
+  type CountedStack,
+  names,
+  openCountedStack,
+  owned,
+  role,
+  workspace,
+} from '../support/scale/counted-stack.ts';
 
 vi.mock('js-yaml', async (original) => {
   const yaml = await original<typeof import('js-yaml')>();

@@ -12,8 +12,8 @@ import {
   role,
   stackName,
   workspace,
-} from './counted-stack.ts';
-import { withoutInclude } from './without-include.ts';
+} from '../support/scale/counted-stack.ts';
+import { withoutInclude } from '../support/scale/without-include.ts';
 
 let stack: CountedStack;
 afterEach(() => stack.close());

@@ -9,7 +9,7 @@ import { Database } from '../../src/server/data-file/database.ts';
 import { applySeed } from '../../src/server/seed/apply-seed.ts';
 import { readSeed } from '../../src/server/seed/read-seed.ts';
 import { SeedError } from '../../src/server/seed/seed-reader.ts';
-import { seedWith, serveForTest } from './serve-for-test.ts';
+import { seedWith, serveForTest } from '../support/server/serve-for-test.ts';
 
 /** The lines of a refused seed; none when it is fine. */
 function problems(data: unknown): readonly string[] {

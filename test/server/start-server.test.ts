@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
-import { SEED, serveForTest, TestClient } from './serve-for-test.ts';
+import { SEED, serveForTest, TestClient } from '../support/server/serve-for-test.ts';
 
 function temporaryFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-server-'));

@@ -1,7 +1,7 @@
 /** What crashes and storms have found, each as the small case that it comes down to. */
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../e2e/bench.ts';
-import { workspace } from '../e2e/documents.ts';
+import { openBench } from '../support/cli/bench.ts';
+import { workspace } from '../support/cli/documents.ts';
 
 describe('A lock that somebody else takes while an apply runs', () => {
   it('is not recorded as ours, so that dropping "lock" from the manifest leaves it alone', async () => {

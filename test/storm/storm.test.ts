@@ -3,7 +3,7 @@
  * TRUEUP_STORM_SEED tries one; `npm run storm` sets both.
  */
 import { afterAll, describe, expect, it } from 'vitest';
-import { storm } from './storm.ts';
+import { storm } from '../support/storm/storm.ts';
 
 const one = process.env['TRUEUP_STORM_SEED'];
 const count = Number(process.env['TRUEUP_STORM_SEEDS'] ?? 8);

@@ -7,8 +7,8 @@ import { begunCreations } from '../../../src/cli/ledger/begun-creations.ts';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/stack/ledger.ts';
 import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
-import { toys } from '../../plan/toy-kind.ts';
-import { at, desired, ledgerOf, record, stack, target } from '../../plan/toy-plan.ts';
+import { toys } from '../../support/toys/toy-kind.ts';
+import { at, desired, ledgerOf, record, stack, target } from '../../support/toys/toy-plan.ts';
 
 const here = formatIdentity(identityOf(target));
 const front = at('Door', 'front');

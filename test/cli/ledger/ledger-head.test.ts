@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type HeadInput, ledgerHead } from '../../../src/cli/ledger/ledger-head.ts';
 import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
-import { at, desired, ledgerOf, planOf, stack } from '../../plan/toy-plan.ts';
+import { at, desired, ledgerOf, planOf, stack } from '../../support/toys/toy-plan.ts';
 
 const before = { id: 'later' };
 const behind: CommitOrder = { is: 'behind', applied: 'later', ours: 'earlier', differs: true };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { LockFence } from '../../../src/cli/ledger/lock-fence.ts';
 import { type LedgerLock, LockLost, WaitEnded } from '../../../src/model/stack/ledger.ts';
-import { lock } from '../../ledger/kept-things.ts';
+import { lock } from '../../support/ledger/kept-things.ts';
 
 /** A fence whose store answers when the test says so, at a time that the test sets. */
 function openFence() {

@@ -1,9 +1,9 @@
 /** A plan that was approved by its digest, and the same job run again after it failed or was killed (rule 28). */
 import { describe, expect, it } from 'vitest';
-import { openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
-import { trueupProcess } from '../process.ts';
-import { first, planInto, second, setByHand, twoClones } from '../two-clones.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
+import { first, planInto, second, setByHand, twoClones } from '../../support/cli/two-clones.ts';
 
 describe('apply --approve', () => {
   it('applies the plan with that digest, and asks nobody', async () => {

@@ -1,7 +1,7 @@
 /** What an earlier trueup left behind is read, and written anew by the first apply; what it approved is approved again (rule 37). */
 import { describe, expect, it } from 'vitest';
-import { openBench, toVersion1 } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
+import { openBench, toVersion1 } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
 
 async function applied() {
   const bench = await openBench();

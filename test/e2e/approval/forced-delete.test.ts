@@ -1,7 +1,7 @@
 /** Force gets past what a safe delete is refused for, and past nothing that nobody has read (rules 23, 27, 29). */
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../bench.ts';
-import { tombstone, workspace } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { tombstone, workspace } from '../../support/cli/documents.ts';
 
 const anchor = workspace('anchor');
 const words = (out: string) => out.replace(/\s+/g, ' ');

@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
-import { consumers, role, workspace } from '../documents.ts';
-import { onTerminal } from '../process.ts';
+import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
+import { consumers, role, workspace } from '../../support/cli/documents.ts';
+import { onTerminal } from '../../support/cli/process.ts';
 
 const numbered = (count: number, spec: object = {}) =>
   Array.from({ length: count }, (_, index) => workspace(`app-${index}`, spec));

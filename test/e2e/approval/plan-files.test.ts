@@ -4,9 +4,9 @@ import { copyFile, lstat, readdir, readFile, stat, symlink, writeFile } from 'no
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
-import { first, planFileOf, planInto, second, setByHand, twoClones } from '../two-clones.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { first, planFileOf, planInto, second, setByHand, twoClones } from '../../support/cli/two-clones.ts';
 
 /** Changes a plan file as somebody with an editor would. */
 async function edit(stack: Checkout, change: (plan: PlanJson) => object): Promise<void> {

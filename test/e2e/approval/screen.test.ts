@@ -1,10 +1,10 @@
 /** What may reach a screen: colours only where they are wanted, and never a control character from outside. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { onTerminal } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { onTerminal } from '../../support/cli/process.ts';
 
 const controlSequence = '\u001b';
 

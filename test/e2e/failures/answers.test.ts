@@ -1,8 +1,8 @@
 /** What a write is answered is compared with what was sent: a service that says yes and does nothing is found out (rule 40). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import type { Fault } from '../faulty-proxy.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import type { Fault } from '../../support/cli/faulty-proxy.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+(\?.*)?$/;
 

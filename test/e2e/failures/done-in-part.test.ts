@@ -1,7 +1,7 @@
 /** What a change did before it stopped is in the ledger, and what it did not do is not: neither is ever guessed (rule 25). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { consumers, workspace } from '../documents.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { consumers, workspace } from '../../support/cli/documents.ts';
 
 const oneWorkspace = /\/workspaces\/ws-\w+$/;
 const lock = { reason: 'frozen' };

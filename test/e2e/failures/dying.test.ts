@@ -6,10 +6,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { mainFile, onTerminal } from '../process.ts';
-import { startTrueup } from '../running.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { mainFile, onTerminal } from '../../support/cli/process.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const anyCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 

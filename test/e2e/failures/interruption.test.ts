@@ -1,11 +1,11 @@
 /** What a person or a CI gets who stops an apply, once or twice: a real process, and a service that takes its time. */
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { madeUp, type Rule } from '../faulty-proxy.ts';
-import { type Bystander, type Exited, trueupProcess } from '../process.ts';
-import { startTrueup } from '../running.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { madeUp, type Rule } from '../../support/cli/faulty-proxy.ts';
+import { type Bystander, type Exited, trueupProcess } from '../../support/cli/process.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const stuckCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 

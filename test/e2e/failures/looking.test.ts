@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
-import type { Fault } from '../faulty-proxy.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import type { Fault } from '../../support/cli/faulty-proxy.ts';
 
 const everyKind = [
   workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['other'] }),

@@ -1,8 +1,8 @@
 /** An answer is not the fact: what was carried out although nobody heard so is known for what it is (rules 24, 40). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { madeUp } from '../faulty-proxy.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');

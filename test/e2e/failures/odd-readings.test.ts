@@ -1,7 +1,7 @@
 /** What is answered and not understood is neither taken for something else nor for nothing (rules 39, 42). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, openBench } from '../bench.ts';
-import { consumers, workspace } from '../documents.ts';
+import { type Bench, openBench } from '../../support/cli/bench.ts';
+import { consumers, workspace } from '../../support/cli/documents.ts';
 
 /** A workspace that nobody manages yet. */
 async function make(bench: Bench, name: string, tags: Readonly<Record<string, string>> = {}): Promise<void> {

@@ -1,9 +1,9 @@
 /** What becomes of a run in which something breaks, and of the next one (architecture: apply finishes or tells). */
 import { describe, expect, it } from 'vitest';
-import { bindings } from '../../server/serve-for-test.ts';
-import { type Bench, openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
-import { trueupProcess } from '../process.ts';
+import { bindings } from '../../support/server/serve-for-test.ts';
+import { type Bench, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const creates = /\/organizations\/acme\/workspaces$/;
 

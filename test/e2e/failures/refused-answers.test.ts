@@ -1,9 +1,9 @@
 /** A no is an answer, and not the fact: what was carried out all the same is told, recorded and gone on with (rules 40). */
 import { describe, expect, it } from 'vitest';
 import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { madeUp } from '../faulty-proxy.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
 const allTheSame = 'it happened all the same: looked at afterwards, all of it was found true';

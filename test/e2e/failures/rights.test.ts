@@ -1,8 +1,8 @@
 /** What a token may do is asked call by call: who may lock locks, and nothing more is foreseen or refused (rule 30). */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const token = 'planted-limited-token-71c4';
 

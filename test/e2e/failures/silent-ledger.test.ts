@@ -5,13 +5,13 @@
 import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { serveGit } from '../../ledger/git-http.ts';
-import { git, makeRemote } from '../../ledger/git-remote.ts';
-import { holderOf } from '../../ledger/other-holder.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { type Running, startTrueup } from '../running.ts';
-import { openSilentServer, type SilentServer } from '../silent-server.ts';
+import { serveGit } from '../../support/ledger/git-http.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
+import { holderOf } from '../../support/ledger/other-holder.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { type Running, startTrueup } from '../../support/cli/running.ts';
+import { openSilentServer, type SilentServer } from '../../support/cli/silent-server.ts';
 
 const gitPlace = 'the ledger "refs/trueup/payments" of the remote "origin"';
 const postgresPlace = 'the ledger of stack "payments" in PostgreSQL';

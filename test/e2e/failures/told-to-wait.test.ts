@@ -1,8 +1,8 @@
 /** 429 says that nothing was processed, and is not always true: what was sent again may find itself (rules 34). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { madeUp } from '../faulty-proxy.ts';
+import { type Bench, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const creates = /organizations\/acme\/workspaces$/;
 

@@ -1,10 +1,10 @@
 /** Nothing is waited for without end, and nothing for long without a word (rule 46): the real CLI, a service that dallies. */
 import { describe, expect, it } from 'vitest';
-import { openBench, secrets } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { storeOf } from '../locked-stack.ts';
-import { madeUp } from '../faulty-proxy.ts';
-import { startTrueup } from '../running.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { storeOf } from '../../support/cli/locked-stack.ts';
+import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
 const never = { first: () => new Promise(() => {}) };

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { ApprovedPlan } from '../../../src/model/stack/ledger.ts';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, workspace } from '../documents.ts';
-import { startTrueup } from '../running.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
 

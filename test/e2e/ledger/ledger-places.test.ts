@@ -2,11 +2,11 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { git, makeRemote } from '../../ledger/git-remote.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../../ledger/postgres-server.ts';
-import { openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const app = (description: string) => workspace('app', { description });
 

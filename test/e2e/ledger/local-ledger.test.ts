@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { lock } from '../../ledger/kept-things.ts';
-import { type Bench, type Checkout, openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { lock } from '../../support/ledger/kept-things.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const ledgerFile = (directory: string, stack: string) => join(directory, '.trueup', `${stack}.ledger.json`);
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { identifyRun } from '../../../src/cli/run/identify-run.ts';
 import type { LedgerLock } from '../../../src/model/stack/ledger.ts';
-import { trueup } from '../../captured-world.ts';
-import { type Checkout, secrets } from '../bench.ts';
-import { held, open, storeOf } from '../locked-stack.ts';
-import { startTrueup } from '../running.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Checkout, secrets } from '../../support/cli/bench.ts';
+import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 /** The pid of a process that is gone. */
 async function gonePid(stack: Checkout): Promise<number> {

@@ -1,10 +1,10 @@
 // A lock that is taken away, by a person or by another run: what becomes of the run that held it.
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { ApprovedPlan } from '../../../src/model/stack/ledger.ts';
-import { entry } from '../../ledger/kept-things.ts';
-import type { Checkout } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { held, open, storeOf } from '../locked-stack.ts';
+import { entry } from '../../support/ledger/kept-things.ts';
+import type { Checkout } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
 
 /** By hand, past the serial of the ledger: what is left then is the lock itself. */
 async function takenByHand(stack: Checkout): Promise<void> {

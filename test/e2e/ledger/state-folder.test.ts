@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { embeddedStack, emptyDirectory } from '../embedded-stack.ts';
-import { serveProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { serveProcess } from '../../support/cli/process.ts';
 
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);

@@ -3,12 +3,12 @@ import { execFile } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { copyExample, edit } from '../example-copy.ts';
-import { rules } from '../slips/rules.ts';
-import { shape } from '../slips/shape.ts';
-import { stacks } from '../slips/stacks.ts';
-import { syntax } from '../slips/syntax.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { copyExample, edit } from '../../support/cli/example-copy.ts';
+import { rules } from '../../support/cli/slips/rules.ts';
+import { shape } from '../../support/cli/slips/shape.ts';
+import { stacks } from '../../support/cli/slips/stacks.ts';
+import { syntax } from '../../support/cli/slips/syntax.ts';
 
 const slips = [...syntax, ...shape, ...rules, ...stacks];
 

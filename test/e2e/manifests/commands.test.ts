@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { planSchema } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../captured-world.ts';
-import { openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
-import { trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const nowhere = { cwd: tmpdir() };
 

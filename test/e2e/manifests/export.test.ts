@@ -3,9 +3,9 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { caCert } from '../../kinds/cluster-auth-config/pem-samples.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { caCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const deep = { spec: { manifests: ['manifests/**/*.yaml'] } };
 

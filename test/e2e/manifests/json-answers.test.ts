@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { trueup } from '../../captured-world.ts';
-import { workspace } from '../documents.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 interface Answer {
   readonly diagnostics?: readonly {

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../captured-world.ts';
+import { trueup } from '../../support/captured-world.ts';
 
 const stackText = `apiVersion: trueup.dev/v1
 kind: Stack

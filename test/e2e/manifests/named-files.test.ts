@@ -7,9 +7,9 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { startTrueup } from '../running.ts';
+import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 type Planted = (file: string) => Promise<unknown>;
 

@@ -4,10 +4,10 @@ import { mkdtemp, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const token = 'planted-token-of-another-77e0';
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { isJsonObject, type Json } from '../../../src/model/json/json.ts';
-import { openBench, toVersion1 } from '../bench.ts';
-import { consumers, role, workspace } from '../documents.ts';
+import { openBench, toVersion1 } from '../../support/cli/bench.ts';
+import { consumers, role, workspace } from '../../support/cli/documents.ts';
 
 const documents = [
   workspace('app', { autoApply: true }),

@@ -1,7 +1,7 @@
 /** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (rule 37). */
 import { expect, test } from 'vitest';
-import { type Checkout, openBench } from '../bench.ts';
-import { clusterAuthConfig, role } from '../documents.ts';
+import { type Checkout, openBench } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
 
 /** A stack whose targets `prod` and `again` are one mount, each with these names. */
 async function twoDoors(owns: { readonly prod?: string[]; readonly again?: string[] }): Promise<{

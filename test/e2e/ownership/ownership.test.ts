@@ -1,8 +1,8 @@
 /** Nothing is taken over silently: claims, adoption, conflicts, renames (rules 20, 21, 26). */
 import { describe, expect, it } from 'vitest';
-import { bindings } from '../../server/serve-for-test.ts';
-import { openBench } from '../bench.ts';
-import { consumers, role, tagBindings, workspace } from '../documents.ts';
+import { bindings } from '../../support/server/serve-for-test.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { consumers, role, tagBindings, workspace } from '../../support/cli/documents.ts';
 
 describe('what a stack creates', () => {
   it('bears its claim and birth mark from the first instant: they are in the create itself', async () => {

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const password = 'Pl4nted';
 const address = `postgres://u:${password}@db.invalid/ledger`;

@@ -1,8 +1,14 @@
 /** A target that is another place than when it was applied: one finding, nothing sent, nothing believed (rule 37). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench, type StackOptions, toVersion1 } from '../bench.ts';
-import { consumers, role, workspace } from '../documents.ts';
-import { storeOf } from '../locked-stack.ts';
+import {
+  type Bench,
+  type Checkout,
+  openBench,
+  type StackOptions,
+  toVersion1,
+} from '../../support/cli/bench.ts';
+import { consumers, role, workspace } from '../../support/cli/documents.ts';
+import { storeOf } from '../../support/cli/locked-stack.ts';
 
 const app = workspace('app', { autoApply: true, tags: { env: 'prod' } });
 const old = workspace('old');

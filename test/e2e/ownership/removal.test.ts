@@ -1,8 +1,8 @@
 /** Nothing is deleted without witnesses: workspaces that are not declared any more, and tombstones (rules 22, 23). */
 import { describe, expect, it } from 'vitest';
-import { bindings } from '../../server/serve-for-test.ts';
-import { openBench } from '../bench.ts';
-import { role, tombstone, workspace } from '../documents.ts';
+import { bindings } from '../../support/server/serve-for-test.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { role, tombstone, workspace } from '../../support/cli/documents.ts';
 
 /** Something that stays declared: a stack without any manifest is an incomplete look, after which nothing is removed. */
 const anchor = workspace('anchor');

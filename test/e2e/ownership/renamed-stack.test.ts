@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { trueup } from '../../captured-world.ts';
-import { type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
-import { trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const documents = [
   workspace('app', { tags: { env: 'prod' } }),
@@ -262,7 +262,7 @@ describe('a stack that was renamed', () => {
       const { bench, after } = await rename();
       const { digest, acknowledge } = await after.plan();
       const job = ['apply', '--approve', digest, '--ack', acknowledge.join(',')];
-      const preload = fileURLToPath(new URL('../../crash/kill-at-rename.ts', import.meta.url));
+      const preload = fileURLToPath(new URL('../../support/crash/kill-at-rename.ts', import.meta.url));
       const env = {
         ...secrets,
         TRUEUP_RUN_ID: '771',

@@ -1,9 +1,9 @@
 /** Who made a role decides what becomes of it when its manifest goes: ours is deleted, what we found is left (rule 24). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { role, tombstone } from '../documents.ts';
-import { storeOf } from '../locked-stack.ts';
-import { startTrueup } from '../running.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { role, tombstone } from '../../support/cli/documents.ts';
+import { storeOf } from '../../support/cli/locked-stack.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');

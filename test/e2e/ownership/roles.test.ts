@@ -1,7 +1,7 @@
 /** Roles and the config of a mount bear no claim: the ledger and the target's patterns say whose they are (rules 16, 24). */
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../bench.ts';
-import { clusterAuthConfig, role, tombstone } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, tombstone } from '../../support/cli/documents.ts';
 
 const anchor = role('payments-anchor');
 

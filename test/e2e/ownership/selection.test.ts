@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../../captured-world.ts';
-import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../bench.ts';
-import { clusterAuthConfig, role, tombstone, workspace } from '../documents.ts';
+import { type Ran, trueup } from '../../support/captured-world.ts';
+import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, tombstone, workspace } from '../../support/cli/documents.ts';
 
 const roles = ['api', 'web', 'jobs', 'cron'].map((name) => role(name));
 const longer = role('web', { tokenTtl: '2h' });

@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { type Checkout, openBench, secrets } from '../bench.ts';
-import { role, workspace } from '../documents.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
 
 async function kept({ directory }: Checkout): Promise<string> {
   return readFile(join(directory, '.trueup', 'payments.ledger.json'), 'utf8');

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../captured-world.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { clusterAuthConfig, role, workspace } from '../documents.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 
 const loginJwt = 'planted.login.jwt-7c0d';
 const fileJwt = 'planted.reviewer.jwt.in-a-file-1f9b';

@@ -2,10 +2,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { TestClient } from '../../server/serve-for-test.ts';
-import { embeddedStack, emptyDirectory } from '../embedded-stack.ts';
-import { serveProcess, trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { TestClient } from '../../support/server/serve-for-test.ts';
+import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { serveProcess, trueupProcess } from '../../support/cli/process.ts';
 
 const net = { name: 'net', id: 'ws-net', tags: ['seeded'], 'locked-by-run': 'run-1' };
 const old = { name: 'old', id: 'ws-old' };

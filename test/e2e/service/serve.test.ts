@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { announce } from '../../../src/cli/run/embedded-service.ts';
 import { type ServedRequest, startServer } from '../../../src/server/start-server.ts';
-import { trueup } from '../../captured-world.ts';
-import { TestClient } from '../../server/serve-for-test.ts';
-import { embeddedStack, emptyDirectory } from '../embedded-stack.ts';
-import { serveProcess, trueupProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { TestClient } from '../../support/server/serve-for-test.ts';
+import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { serveProcess, trueupProcess } from '../../support/cli/process.ts';
 
 async function readTokens(file: string): Promise<Record<string, string>> {
   return JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;

@@ -3,10 +3,10 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { trueup } from '../../captured-world.ts';
-import { embeddedStack } from '../embedded-stack.ts';
-import { edit } from '../example-copy.ts';
-import { serveProcess } from '../process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { embeddedStack } from '../../support/cli/embedded-stack.ts';
+import { edit } from '../../support/cli/example-copy.ts';
+import { serveProcess } from '../../support/cli/process.ts';
 
 interface Stranger {
   readonly url: string;

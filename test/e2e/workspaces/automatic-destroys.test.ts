@@ -1,8 +1,8 @@
 /** When a workspace is destroyed by itself: switched off with null, and said where a project decides (rules 6, 30). */
 import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const soon = '2031-01-31T08:00:00.000Z';
 const off = { autoDestroyAt: null, autoDestroyActivityDuration: null };

@@ -1,7 +1,7 @@
 /** Health assessments that an organization enforces: what a manifest says of them can never be seen to hold, and the plan says so. */
 import { describe, expect, it } from 'vitest';
-import { openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const asked = /\/organizations\/acme$/;
 const staysOn = 'the organization enforces health assessments: assessmentsEnabled stays true';

@@ -1,8 +1,8 @@
 /** Whose a lock is: the one that was taken by this very run, and is held still, is ours; every other one stays (rule 18). */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench, secrets } from '../bench.ts';
-import { workspace } from '../documents.ts';
-import { TestClient } from '../../server/serve-for-test.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { TestClient } from '../../support/server/serve-for-test.ts';
 
 const lock = { reason: 'frozen' };
 const lockCall = { method: 'POST', path: /\/actions\/lock$/ } as const;

@@ -1,7 +1,7 @@
 // How long a workspace's name may be: known before a service refuses it in the middle of an apply.
 import { expect, test } from 'vitest';
-import { openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const document = (kind: string, name: string, spec: object) => ({
   apiVersion: 'trueup.dev/v1',

@@ -1,7 +1,7 @@
 /** What starts runs: the service has one of several triggers, and clears the others when one is set (rules 13, 27). */
 import { expect, it } from 'vitest';
-import { openBench } from '../bench.ts';
-import { workspace } from '../documents.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
 
 const vcsRepo = { identifier: 'acme/network', oauthTokenId: 'ot-git' };
 

@@ -5,9 +5,9 @@ import { createServer, type Server } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { TargetOptions } from '../../../src/http/open-target.ts';
 import { WireError } from '../../../src/model/wire.ts';
-import { localhost } from '../certificates.ts';
-import { listen } from '../loopback.ts';
-import { open } from '../open-for-test.ts';
+import { localhost } from '../../support/http/certificates.ts';
+import { listen } from '../../support/http/loopback.ts';
+import { open } from '../../support/http/open-for-test.ts';
 
 async function messageOf(options: { url: string } & Partial<TargetOptions>): Promise<string> {
   const error = await open(options)

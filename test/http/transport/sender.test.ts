@@ -2,8 +2,8 @@
 // not.
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/http/transport/clock.ts';
-import { inTurn, listen, type Reply } from '../loopback.ts';
-import { failureOf, open, rolesTarget } from '../open-for-test.ts';
+import { inTurn, listen, type Reply } from '../../support/http/loopback.ts';
+import { failureOf, open, rolesTarget } from '../../support/http/open-for-test.ts';
 
 const create = {
   method: 'POST',

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Throttle } from '../../../src/http/transport/throttle.ts';
-import { FakeClock } from '../fake-clock.ts';
+import { FakeClock } from '../../support/http/fake-clock.ts';
 
 /** Starts so many requests that end at once, and tells when each began, in milliseconds from the first. */
 async function startsOf(throttle: Throttle, clock: FakeClock, count: number): Promise<number[]> {

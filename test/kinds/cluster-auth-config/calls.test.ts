@@ -6,7 +6,7 @@ import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
-import { caCert, otherPublicKey, publicKey } from './pem-samples.ts';
+import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 const host = 'https://k:6443';
 const config = (more: Spec = {}) =>

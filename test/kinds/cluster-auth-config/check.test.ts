@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { clusterAuthConfig as kind } from '../../../src/kinds/cluster-auth-config/index.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import { declare } from '../../support/services/cluster-auth/declare.ts';
-import { caCert, otherPublicKey, publicKey, rsaKey } from './pem-samples.ts';
-import { knownDialect } from '../known-dialect.ts';
+import {
+  caCert,
+  otherPublicKey,
+  publicKey,
+  rsaKey,
+} from '../../support/kinds/cluster-auth-config/pem-samples.ts';
+import { knownDialect } from '../../support/kinds/known-dialect.ts';
 
 const others = {
   declared: () => undefined,

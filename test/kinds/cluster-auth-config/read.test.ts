@@ -7,7 +7,7 @@ import {
   openCannedMount,
   openEmbeddedMount,
 } from '../../support/services/cluster-auth/open-mount.ts';
-import { caCert } from './pem-samples.ts';
+import { caCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {

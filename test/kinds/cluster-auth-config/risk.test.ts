@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { risk } from '../../../src/kinds/cluster-auth-config/risk.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
-import { caCert, otherPublicKey, publicKey } from './pem-samples.ts';
+import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 const base: Spec = { clusterHost: 'https://k', clusterCaCert: caCert };
 const effects = (before: Spec, after: Spec) =>

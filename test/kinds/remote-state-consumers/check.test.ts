@@ -3,7 +3,7 @@ import { remoteStateConsumers as kind } from '../../../src/kinds/remote-state-co
 import { risk } from '../../../src/kinds/remote-state-consumers/risk.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import { declare } from '../../support/services/workspaces/plan-organization.ts';
-import { knownDialect } from '../known-dialect.ts';
+import { knownDialect } from '../../support/kinds/known-dialect.ts';
 
 function findings(consumers: readonly string[], workspace: Spec = {}): string[] {
   const others = {

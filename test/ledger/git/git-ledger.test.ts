@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
 import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
-import { git, makeRemote, stateOf } from '../git-remote.ts';
-import { entry, ledger, lock } from '../kept-things.ts';
+import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
+import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
   const store = gitLedger({ directory, env: process.env }, { remote, stack });

@@ -4,9 +4,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type CommitScene, openScene, orderIn } from '../commit-scene.ts';
-import { serveGit } from '../git-http.ts';
-import { git, stateOf } from '../git-remote.ts';
+import { type CommitScene, openScene, orderIn } from '../../support/ledger/commit-scene.ts';
+import { serveGit } from '../../support/ledger/git-http.ts';
+import { git, stateOf } from '../../support/ledger/git-remote.ts';
 
 const manifest = 'pay/manifests/app.yaml';
 

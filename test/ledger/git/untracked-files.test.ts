@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { untrackedFiles } from '../../../src/ledger/git/untracked-files.ts';
-import { openScene } from '../commit-scene.ts';
-import { git } from '../git-remote.ts';
+import { openScene } from '../../support/ledger/commit-scene.ts';
+import { git } from '../../support/ledger/git-remote.ts';
 
 test('a file is tracked when it is in the index, in a submodule, or behind a link that is', async () => {
   const { author, commit } = openScene();

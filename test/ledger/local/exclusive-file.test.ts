@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { holderOf } from '../other-holder.ts';
+import { holderOf } from '../../support/ledger/other-holder.ts';
 import { oneAtATime } from '../../../src/ledger/local/exclusive-file.ts';
 
 function guardFile(): string {

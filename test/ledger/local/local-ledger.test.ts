@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { LedgerConflict, LedgerError } from '../../../src/model/stack/ledger.ts';
-import { ledgerOf, record } from '../../plan/toy-plan.ts';
+import { ledgerOf, record } from '../../support/toys/toy-plan.ts';
 
 async function open() {
   const directory = await mkdtemp(join(tmpdir(), 'trueup-ledger-'));

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { postgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
-import { entry, ledger, lock } from '../kept-things.ts';
-import { findPostgres, type PostgresServer, startPostgres } from '../postgres-server.ts';
+import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
+import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
 

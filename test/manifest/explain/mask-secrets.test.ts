@@ -3,7 +3,7 @@ import { findHidden } from '../../../src/manifest/explain/hidden-parts.ts';
 import { leadsToSecret, maskFrom, secretFields } from '../../../src/manifest/explain/mask-secrets.ts';
 import { secretNames } from '../../../src/manifest/secret-names.ts';
 import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
-import { toyKinds } from '../toy-kinds.ts';
+import { toyKinds } from '../../support/manifest/toy-kinds.ts';
 
 const fields = secretFields(toyKinds);
 

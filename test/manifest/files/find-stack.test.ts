@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { displayPath, findStack } from '../../../src/manifest/files/find-stack.ts';
-import { folderWith } from '../manifest-folder.ts';
+import { folderWith } from '../../support/manifest/manifest-folder.ts';
 
 describe('the stack that is meant', () => {
   it('is in the nearest directory upwards when nothing is said', async () => {

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFiles, type ManifestPattern, onlyLeavesOut } from '../../../src/manifest/files/list-files.ts';
-import { folderWith } from '../manifest-folder.ts';
+import { folderWith } from '../../support/manifest/manifest-folder.ts';
 
 const files = {
   'manifests/a.yaml': '',

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFiles } from '../../../src/manifest/files/list-files.ts';
 import { matchFiles, matchStackFiles } from '../../../src/manifest/files/match-files.ts';
-import { folderWith } from '../manifest-folder.ts';
+import { folderWith } from '../../support/manifest/manifest-folder.ts';
 
 const tree = {
   '.git': '',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainStack, read, readOne, told } from '../manifest-folder.ts';
+import { plainStack, read, readOne, told } from '../../support/manifest/manifest-folder.ts';
 
 const box = (name: string, spec = '{}') =>
   `apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: ${name} }\nspec: ${spec}\n`;

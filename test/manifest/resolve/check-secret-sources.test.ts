@@ -3,8 +3,8 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readManifests } from '../../../src/manifest/read-manifests.ts';
-import { folderWith, plainStack, readOne, told } from '../manifest-folder.ts';
-import { toyDialects, toyKinds } from '../toy-kinds.ts';
+import { folderWith, plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { toyDialects, toyKinds } from '../../support/manifest/toy-kinds.ts';
 
 const gate = (source: string) =>
   `apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec:\n  host: x\n  gateKey: ${source}\n`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DesiredResource } from '../../../src/model/resource/resource.ts';
-import { plainStack, readOne } from '../manifest-folder.ts';
+import { plainStack, readOne } from '../../support/manifest/manifest-folder.ts';
 
 const head = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\n';
 

@@ -7,8 +7,8 @@ import {
   partialSpecSchema,
 } from '../../../src/manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../../../src/manifest/schema/stack-document-schema.ts';
-import { plainStack } from '../manifest-folder.ts';
-import { box, gate, toyKinds } from '../toy-kinds.ts';
+import { plainStack } from '../../support/manifest/manifest-folder.ts';
+import { box, gate, toyKinds } from '../../support/manifest/toy-kinds.ts';
 
 /** As an editor would judge: unknown keywords mean nothing to it. */
 const judge = (schema: object, value: unknown) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readOne, told } from '../manifest-folder.ts';
+import { readOne, told } from '../../support/manifest/manifest-folder.ts';
 
 const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, target: one }\nspec: {}\n';
 

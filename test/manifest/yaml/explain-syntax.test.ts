@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
-import { told } from '../manifest-folder.ts';
+import { told } from '../../support/manifest/manifest-folder.ts';
 
 function diagnose(text: string): string[] {
   return told(parseDocuments(createSourceText('a.yaml', text)).diagnostics);

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { parseDocuments } from '../../../src/manifest/yaml/parse-documents.ts';
 import { createSourceText } from '../../../src/manifest/yaml/source-text.ts';
 import { placeIn } from '../../../src/manifest/yaml/yaml-document.ts';
-import { told } from '../manifest-folder.ts';
+import { told } from '../../support/manifest/manifest-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 

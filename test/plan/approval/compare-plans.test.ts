@@ -4,8 +4,8 @@ import type { Change } from '../../../src/model/plan/change.ts';
 import { comparePlans, isSamePlan } from '../../../src/plan/approval/compare-plans.ts';
 import { atomsOf, digestOf as digest, type PlanMeaning } from '../../../src/plan/approval/digest.ts';
 import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
-import { anyPlan } from '../../report/arbitrary-plan.ts';
-import { change, plan } from '../../report/small-plan.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { change, plan } from '../../support/report/small-plan.ts';
 
 /** Plans of real planners have one change for an address, one field change for a path, one target for a name. */
 const anyMeaning = anyPlan.map(({ stack, targets, selection, changes }): PlanMeaning => {

@@ -4,8 +4,8 @@ import type { Change } from '../../../src/model/plan/change.ts';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import type { PlanTarget } from '../../../src/model/plan/plan.ts';
 import { digestOf } from '../../../src/plan/approval/digest.ts';
-import { houseSpec, liveHouse, rewritten } from '../arbitrary-toys.ts';
-import { at, desired, live, planOf, record } from '../toy-plan.ts';
+import { houseSpec, liveHouse, rewritten } from '../../support/toys/arbitrary-toys.ts';
+import { at, desired, live, planOf, record } from '../../support/toys/toy-plan.ts';
 
 const target: PlanTarget = {
   name: 'acme',

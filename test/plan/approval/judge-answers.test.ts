@@ -8,7 +8,7 @@ import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Answer } from '../../../src/model/wire.ts';
 import { judgeAnswers, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
-import { house } from '../toy-kind.ts';
+import { house } from '../../support/toys/toy-kind.ts';
 
 const call: Call = {
   id: 'House/acme/app#write',

@@ -7,9 +7,9 @@ import type { Planning } from '../../../src/plan/build-plan.ts';
 import { atomsOf } from '../../../src/plan/approval/digest.ts';
 import { type Judgement, judgeApproval } from '../../../src/plan/approval/judge-approval.ts';
 import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
-import { approvalRows, ours } from '../approval-rows.ts';
-import { houseSpec, liveHouse } from '../arbitrary-toys.ts';
-import { at, desired, type LiveAbout, live, planOf, type World } from '../toy-plan.ts';
+import { approvalRows, ours } from '../../support/toys/approval-rows.ts';
+import { houseSpec, liveHouse } from '../../support/toys/arbitrary-toys.ts';
+import { at, desired, type LiveAbout, live, planOf, type World } from '../../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 

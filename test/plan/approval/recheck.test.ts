@@ -2,8 +2,17 @@ import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { Kind } from '../../../src/model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
-import { fence, garden, house, registryOf } from '../toy-kind.ts';
-import { at, changeAt, desired, type LiveAbout, live, planOf, record, type World } from '../toy-plan.ts';
+import { fence, garden, house, registryOf } from '../../support/toys/toy-kind.ts';
+import {
+  at,
+  changeAt,
+  desired,
+  type LiveAbout,
+  live,
+  planOf,
+  record,
+  type World,
+} from '../../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 const text = formatAddress(home);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type Call, IdReference } from '../../../src/model/plan/call.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
 import { orderChanges } from '../../../src/plan/calls/order-changes.ts';
-import { at } from '../toy-plan.ts';
+import { at } from '../../support/toys/toy-plan.ts';
 
 function call(id: string, about: Partial<Call> = {}): Call {
   return {

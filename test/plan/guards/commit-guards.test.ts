@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
-import { at, desired } from '../toy-plan.ts';
-import { guardsOf } from '../watched-toys.ts';
+import { at, desired } from '../../support/toys/toy-plan.ts';
+import { guardsOf } from '../../support/toys/watched-toys.ts';
 
 const [later, earlier] = ['3f2a'.repeat(10), '1b9c'.repeat(10)];
 const behind: CommitOrder = { is: 'behind', applied: later, ours: earlier, differs: true };

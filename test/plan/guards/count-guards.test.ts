@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
-import { at, desired, live, record, type World } from '../toy-plan.ts';
-import { type Crowd, crowd, fired, guardsOf } from '../watched-toys.ts';
+import { at, desired, live, record, type World } from '../../support/toys/toy-plan.ts';
+import { type Crowd, crowd, fired, guardsOf } from '../../support/toys/watched-toys.ts';
 
 const content = { colour: 'red', timer: 0, rooms: [] };
 

@@ -3,9 +3,17 @@ import { blockingIds, type GuardId } from '../../../src/model/plan/guard.ts';
 import type { Kind } from '../../../src/model/kind/kind.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Guards } from '../../../src/model/stack/target.ts';
-import { registryOf } from '../toy-kind.ts';
-import { at, changeAt, desired, live, planOf, record, type World } from '../toy-plan.ts';
-import { closes, crowd, fired, guardsOf, opens, watchedDoor, watchedToys } from '../watched-toys.ts';
+import { registryOf } from '../../support/toys/toy-kind.ts';
+import { at, changeAt, desired, live, planOf, record, type World } from '../../support/toys/toy-plan.ts';
+import {
+  closes,
+  crowd,
+  fired,
+  guardsOf,
+  opens,
+  watchedDoor,
+  watchedToys,
+} from '../../support/toys/watched-toys.ts';
 
 describe('who is who', () => {
   const home = at('House', 'home');

@@ -11,7 +11,7 @@ import {
   planOf,
   record,
   type World,
-} from '../toy-plan.ts';
+} from '../../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 const text = formatAddress(home);

@@ -1,6 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { findLeaving } from '../../../src/plan/ownership/planned-deletions.ts';
-import { at, changeAt, desired, inputOf, live, planOf, record, type World } from '../toy-plan.ts';
+import {
+  at,
+  changeAt,
+  desired,
+  inputOf,
+  live,
+  planOf,
+  record,
+  type World,
+} from '../../support/toys/toy-plan.ts';
 
 const home = at('House', 'home');
 const ours = { claim: 'mine', bornOf: 'mine' };

@@ -9,7 +9,7 @@ import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { printable } from '../../../src/report/format/printable.ts';
 import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
-import { anyDiagnostic, anyOutcome, anyPlan } from '../arbitrary-plan.ts';
+import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
 /** Control and format characters, other line separators, halves of characters: all but our own line ends. */
 const dangerous = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;

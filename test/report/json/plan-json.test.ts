@@ -7,8 +7,8 @@ import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
 import { planSchema, type PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
-import { anyPlan } from '../arbitrary-plan.ts';
-import { call, change, plan } from '../small-plan.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { call, change, plan } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson>(planSchema);

@@ -7,8 +7,8 @@ import { planJson, renderPlanJson } from '../../../src/report/json/plan-json.ts'
 import { checksumOf } from '../../../src/report/json/plan-checksum.ts';
 import { planSchema } from '../../../src/report/json/plan-schema.ts';
 import { type ReadPlan, readPlan } from '../../../src/report/json/read-plan.ts';
-import { anyPlan } from '../arbitrary-plan.ts';
-import { call, change, place, plan, problem } from '../small-plan.ts';
+import { anyPlan } from '../../support/report/arbitrary-plan.ts';
+import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference } from '../../../src/model/plan/call.ts';
 
 function read(text: string): ReadPlan {

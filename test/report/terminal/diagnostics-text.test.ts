@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
-import { place, problem } from '../small-plan.ts';
+import { place, problem } from '../../support/report/small-plan.ts';
 
 const paint = plain;
 const misspelt = problem({

@@ -4,7 +4,7 @@ import { guardSummary } from '../../../src/report/terminal/guard-text.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
 import { planJson } from '../../../src/report/json/plan-json.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
-import { change, plan, problem } from '../small-plan.ts';
+import { change, plan, problem } from '../../support/report/small-plan.ts';
 
 function concern(name: string, ...says: string[]): Concern {
   return { address: { kind: 'Toy', target: 'acme', name }, says };

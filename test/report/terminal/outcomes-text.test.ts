@@ -3,7 +3,7 @@ import type { Outcome, OutcomeKind } from '../../../src/model/plan/outcome.ts';
 import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
 import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
-import { change, place } from '../small-plan.ts';
+import { change, place } from '../../support/report/small-plan.ts';
 
 const paint = plain;
 

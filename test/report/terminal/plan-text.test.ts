@@ -4,7 +4,7 @@ import type { Change } from '../../../src/model/plan/change.ts';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import { colourful, plain } from '../../../src/report/terminal/paint.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
-import { call, change, place, plan, problem } from '../small-plan.ts';
+import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
 
 const paint = plain;

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import type { HistoryChange } from '../../../src/model/stack/ledger.ts';
 import { renderRevert } from '../../../src/report/terminal/revert-text.ts';
-import { entry } from '../../ledger/kept-things.ts';
+import { entry } from '../../support/ledger/kept-things.ts';
 
 const change = (about: Partial<HistoryChange>): HistoryChange => ({
   address: 'Kind/acme/app',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { plain } from '../../../src/report/terminal/paint.ts';
 import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
-import { change, plan } from '../small-plan.ts';
+import { change, plan } from '../../support/report/small-plan.ts';
 
 const paint = plain;
 

@@ -5,7 +5,13 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { Database } from '../../../src/server/data-file/database.ts';
-import { identifiers, SEED, seedWith, serveForTest, type TestClient } from '../serve-for-test.ts';
+import {
+  identifiers,
+  SEED,
+  seedWith,
+  serveForTest,
+  type TestClient,
+} from '../../support/server/serve-for-test.ts';
 
 interface EventRow {
   actor_name: string;

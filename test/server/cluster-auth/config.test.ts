@@ -3,7 +3,12 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
-import { dataOf, errorOf, type ServedMount, serveMount } from './serve-mount.ts';
+import {
+  dataOf,
+  errorOf,
+  type ServedMount,
+  serveMount,
+} from '../../support/server/cluster-auth/serve-mount.ts';
 
 const CA = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
 /** Self-signed, with an ECDSA key; valid for a hundred years. */

@@ -1,7 +1,7 @@
 // Each rule of a role with its text, over the wire, and the order in which they are told.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { errorOf, type ServedMount, serveMount } from './serve-mount.ts';
+import { errorOf, type ServedMount, serveMount } from '../../support/server/cluster-auth/serve-mount.ts';
 
 const WEB = { bound_service_account_names: ['web'], bound_service_account_namespaces: ['shop'] };
 

@@ -1,7 +1,7 @@
 // The audit trail of a mount: one event for each change that happened, none for what was refused or changed nothing.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type ServedMount, serveMount } from './serve-mount.ts';
+import { type ServedMount, serveMount } from '../../support/server/cluster-auth/serve-mount.ts';
 
 const WEB = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
 const CONFIG = {

@@ -1,7 +1,12 @@
 // The list of a mount's roles.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { dataOf, errorOf, type ServedMount, serveMount } from './serve-mount.ts';
+import {
+  dataOf,
+  errorOf,
+  type ServedMount,
+  serveMount,
+} from '../../support/server/cluster-auth/serve-mount.ts';
 
 const WEB = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
 

@@ -1,7 +1,13 @@
 // What holds for every request below /v1: envelope, verbs, paths, tokens and policies.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { dataOf, errorOf, ROOT, type ServedMount, serveMount } from './serve-mount.ts';
+import {
+  dataOf,
+  errorOf,
+  ROOT,
+  type ServedMount,
+  serveMount,
+} from '../../support/server/cluster-auth/serve-mount.ts';
 
 const WEB = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest';
 
 import { Database } from '../../../src/server/data-file/database.ts';
 import { ensureTenants } from '../../../src/server/data-file/ensure-tenants.ts';
-import { serveForTest } from '../serve-for-test.ts';
+import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 const WANTED = { organizations: ['acme', 'beta'], mounts: ['kubernetes'] };
 

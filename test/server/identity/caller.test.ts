@@ -3,7 +3,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { Database } from '../../../src/server/data-file/database.ts';
 import { authenticateBearer } from '../../../src/server/identity/caller.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
-import { SEED, seedWith } from '../serve-for-test.ts';
+import { SEED, seedWith } from '../../support/server/serve-for-test.ts';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
 

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 
 import { expect, it } from 'vitest';
 
-import { serveForTest, workspaceBody } from '../serve-for-test.ts';
+import { serveForTest, workspaceBody } from '../../support/server/serve-for-test.ts';
 
 const LIST = '/organizations/acme/workspaces';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { bindings, seedWith, serveForTest, workspaceBody } from '../serve-for-test.ts';
+import { bindings, seedWith, serveForTest, workspaceBody } from '../../support/server/serve-for-test.ts';
 
 it('answers 201 with the defaults of the spec for every attribute that was left out', async () => {
   const api = await serveForTest();

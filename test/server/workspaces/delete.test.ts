@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { bindings, identifiers, seedWith, serveForTest } from '../serve-for-test.ts';
+import { bindings, identifiers, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const BY_NAME = '/organizations/acme/workspaces/a';
 

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 
-import { bindings, seedWith, serveForTest, tickingClock, workspaceBody } from '../serve-for-test.ts';
+import {
+  bindings,
+  seedWith,
+  serveForTest,
+  tickingClock,
+  workspaceBody,
+} from '../../support/server/serve-for-test.ts';
 
 it('changes what it names and keeps the rest', async () => {
   const api = await serveForTest();

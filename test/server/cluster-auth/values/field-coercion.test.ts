@@ -1,7 +1,12 @@
 // What a client may send for each kind of field, and what it reads back: the table that a differ must agree with.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { dataOf, errorOf, type ServedMount, serveMount } from '../serve-mount.ts';
+import {
+  dataOf,
+  errorOf,
+  type ServedMount,
+  serveMount,
+} from '../../../support/server/cluster-auth/serve-mount.ts';
 
 let mount: ServedMount;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { bindings, seedWith, serveForTest } from '../../serve-for-test.ts';
+import { bindings, seedWith, serveForTest } from '../../../support/server/serve-for-test.ts';
 
 const LIST = '/organizations/acme/workspaces';
 const IN_PLATFORM = { project: { data: { type: 'projects', id: 'prj-platform' } } };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { seedWith, serveForTest, type TestClient } from '../../serve-for-test.ts';
+import { seedWith, serveForTest, type TestClient } from '../../../support/server/serve-for-test.ts';
 
 const A = { workspaces: [{ name: 'a', id: 'ws-a' }] };
 const PATH = '/workspaces/ws-a/relationships/data-retention-policy';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { seedWith, serveForTest } from '../../serve-for-test.ts';
+import { seedWith, serveForTest } from '../../../support/server/serve-for-test.ts';
 
 const ACME = '/organizations/acme';
 

@@ -1,6 +1,12 @@
 import { expect, it } from 'vitest';
 
-import { identifiers, seedWith, serveForTest, type TestClient, tickingClock } from '../../serve-for-test.ts';
+import {
+  identifiers,
+  seedWith,
+  serveForTest,
+  type TestClient,
+  tickingClock,
+} from '../../../support/server/serve-for-test.ts';
 
 const SUBJECT = { name: 'subject', id: 'ws-subject' };
 const PATH = '/workspaces/ws-subject/relationships/remote-state-consumers';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { serveForTest, tickingClock } from '../../serve-for-test.ts';
+import { serveForTest, tickingClock } from '../../../support/server/serve-for-test.ts';
 
 const DEPLOY = { id: 'sshkey-deploy', type: 'ssh-keys' };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { serveForTest, type TestResource } from '../../serve-for-test.ts';
+import { serveForTest, type TestResource } from '../../../support/server/serve-for-test.ts';
 
 const NOON = '2026-03-01T12:00:00.000Z';
 const at = { now: () => new Date('2026-03-01T12:00:42.123Z') };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { seedWith, serveForTest, type TestResource } from '../../serve-for-test.ts';
+import { seedWith, serveForTest, type TestResource } from '../../../support/server/serve-for-test.ts';
 
 /** What a document says about where runs execute. */
 function execution({ attributes, relationships }: TestResource): unknown {

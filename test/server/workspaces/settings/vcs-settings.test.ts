@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { serveForTest } from '../../serve-for-test.ts';
+import { serveForTest } from '../../../support/server/serve-for-test.ts';
 
 const REPO = { identifier: 'acme/network', 'oauth-token-id': 'ot-git' };
 

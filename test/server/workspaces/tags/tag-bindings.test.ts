@@ -6,7 +6,7 @@ import {
   type TestClient,
   type TestResource,
   tickingClock,
-} from '../../serve-for-test.ts';
+} from '../../../support/server/serve-for-test.ts';
 
 const IN_PLATFORM = { project: { data: { type: 'projects', id: 'prj-platform' } } };
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { seedWith, serveForTest, type TestClient } from '../../serve-for-test.ts';
+import { seedWith, serveForTest, type TestClient } from '../../../support/server/serve-for-test.ts';
 
 const AB = {
   workspaces: [

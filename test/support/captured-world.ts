@@ -1,0 +1,46 @@
+/** A world for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
+import type { ExitCode } from '../../src/cli/exit-codes.ts';
+import { run } from '../../src/cli/command-line.ts';
+import type { World } from '../../src/cli/cli-host.ts';
+import { kinds } from '../../src/kinds/index.ts';
+
+export interface Ran {
+  readonly code: ExitCode;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface WorldOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string | Uint8Array;
+  readonly kinds?: World['kinds'];
+}
+
+/** Runs one command line in this process and returns its exit code and all that it wrote. */
+export async function trueup(args: readonly string[], options: WorldOptions): Promise<Ran> {
+  const written = { out: '', err: '' };
+  const capture = (stream: 'out' | 'err') => ({
+    write: (text: string) => {
+      written[stream] += text;
+    },
+    isTTY: false,
+    columns: undefined,
+  });
+  const code = await run(args, {
+    cwd: options.cwd,
+    env: options.env ?? {},
+    kinds: options.kinds ?? kinds,
+    version: '0.0.0-test',
+    stdout: capture('out'),
+    stderr: capture('err'),
+    interactive: false,
+    readStdin: async () => Buffer.from(options.stdin ?? ''),
+    confirm: async () => false,
+    ask: async () => undefined,
+    onStop: () => () => {},
+    // as often as ever, but sooner: nothing here gets well by waiting
+    patience: { base: 5, longest: 40 },
+  });
+  return { code, ...written };
+}

@@ -1,0 +1,27 @@
+/** A copy of one of the examples in a temporary folder, without what a run has left there; gone when the test ends. */
+import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+
+export const examples = new URL('../../../examples/', import.meta.url).pathname;
+
+/** The path of the copy. */
+export async function copyExample(name: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), `trueup-${name}-`));
+  onTestFinished(() => rm(directory, { recursive: true }));
+  const filter = (path: string) => basename(path) !== '.trueup';
+  await cp(join(examples, name), directory, { recursive: true, filter });
+  return directory;
+}
+
+/** Replaces the only occurrence of a text in a file. @throws when there is none, or more than one */
+export async function edit(file: string, from: string, to: string): Promise<void> {
+  const text = await readFile(file, 'utf8');
+  const times = text.split(from).length - 1;
+  if (times !== 1) throw new Error(`${JSON.stringify(from)} stands ${times} times in ${file}`);
+  await writeFile(
+    file,
+    text.replace(from, () => to),
+  );
+}

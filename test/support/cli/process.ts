@@ -1,0 +1,167 @@
+/** The CLI as a process of its own, the way a user starts it: arguments, environment and streams in, exit code out. */
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Readable, Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { onTestFinished } from 'vitest';
+
+export const mainFile = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
+
+export interface ProcessOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string | Uint8Array;
+}
+
+export interface Exited {
+  readonly code: number | null;
+  readonly out: string;
+  readonly err: string;
+}
+
+/** Only what a process cannot do without: what the test runner's own environment says must not colour the outcome. */
+function environment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { PATH: process.env['PATH'] ?? '', HOME: process.env['HOME'] ?? '/', ...env };
+}
+
+/** Runs one command to its end; `act` may send it signals meanwhile. */
+export async function trueupProcess(
+  args: readonly string[],
+  options: ProcessOptions,
+  act: (bystander: Bystander) => Promise<void> = async () => {},
+): Promise<Exited> {
+  const child = start(args, options);
+  // A command may have seen enough before it has read all.
+  child.stdin.on('error', () => {});
+  child.stdin.end(options.stdin ?? '');
+  const sees = watch(child.stderr, once(child, 'close'));
+  const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);
+  return end;
+}
+
+/** Somebody who watches a process from outside. */
+export interface Bystander {
+  signals(name: NodeJS.Signals): void;
+  /** resolves once this stands on stderr */
+  sees(text: RegExp): Promise<void>;
+}
+
+/** A function that resolves once the stream has shown a text, and rejects when it ends without. */
+function watch(stream: Readable, ended: Promise<unknown>): (text: RegExp) => Promise<void> {
+  let shown = '';
+  const looks = new Set<() => void>();
+  stream.on('data', (chunk) => {
+    shown += String(chunk);
+    for (const look of looks) look();
+  });
+  return (text) =>
+    new Promise((resolve, reject) => {
+      const look = () => {
+        if (text.test(shown)) resolve();
+      };
+      looks.add(look);
+      look();
+      void ended.then(() => reject(new Error(`${text} was never shown: ${shown}`)));
+    });
+}
+
+function start(args: readonly string[], { cwd, env }: ProcessOptions) {
+  return spawn(process.execPath, [mainFile, ...args], { cwd, env: environment(env), stdio: 'pipe' });
+}
+
+async function exited(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exited> {
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'exit') as Promise<[number | null]>,
+  ]);
+  return { code, out, err };
+}
+
+export interface Serving {
+  /** the first line that it printed */
+  readonly line: string;
+  readonly url: string;
+  /** resolves with all that it printed once that shows this text */
+  sees(text: RegExp): Promise<string>;
+  /** sends the signal and waits for the end */
+  stop(signal?: NodeJS.Signals): Promise<Exited>;
+}
+
+/** `trueup serve` with these arguments, once it has said that it is ready; ended with the test at the latest. */
+export async function serveProcess(args: readonly string[], options: ProcessOptions): Promise<Serving> {
+  const child = start(['serve', '--relaxed-writes', ...args], options);
+  endWithTest(child);
+  const end = exited(child);
+  let shown = '';
+  child.stdout.on('data', (chunk) => {
+    shown += String(chunk);
+  });
+  const watched = watch(child.stdout, once(child, 'close'));
+  const sees = (text: RegExp) => watched(text).then(() => shown);
+  const ended = end.then(({ err }) => Promise.reject(new Error(err)));
+  const [line = ''] = (await Promise.race([sees(/\n/), ended])).split('\n');
+  return {
+    line,
+    url: /http:\S+/.exec(line)?.[0] ?? '',
+    sees,
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return end;
+    },
+  };
+}
+
+function endWithTest(child: ChildProcess): void {
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+}
+
+export interface TerminalOptions extends Pick<ProcessOptions, 'cwd' | 'env'> {
+  readonly columns?: number;
+  /** a file that is given the exit code, also when nobody is left to see it on the terminal */
+  readonly codeInto?: string;
+}
+
+export interface TerminalRun {
+  readonly code: number | null;
+  /** everything that came to the screen, control sequences included */
+  readonly screen: string;
+}
+
+/** The person in front of the terminal. */
+export interface Person {
+  /** resolves once the screen has shown this */
+  sees(text: RegExp): Promise<void>;
+  types(text: string): void;
+  /** closes the terminal, with all that runs in it left to itself */
+  hangsUp(): void;
+}
+
+/** Runs one command on a pseudo terminal (util-linux `script`), with somebody in front of it. */
+export async function onTerminal(
+  args: readonly string[],
+  { cwd, env, columns = 120, codeInto }: TerminalOptions,
+  act: (person: Person) => Promise<void> = async () => {},
+): Promise<TerminalRun> {
+  const command = [process.execPath, mainFile, ...args].map((word) => `'${word}'`).join(' ');
+  // The shell outlives its terminal, and what it runs is hung up on as ever: it has a handler of its own.
+  const line = codeInto === undefined ? command : `trap '' HUP; ${command}; echo $? > '${codeInto}'`;
+  const child = spawn('script', ['-qec', `stty cols ${columns} rows 50; ${line}`, '/dev/null'], {
+    cwd,
+    env: environment({ TERM: 'xterm-256color', ...env }),
+    stdio: 'pipe',
+  });
+  endWithTest(child);
+  const screen = text(child.stdout);
+  const closed = once(child, 'close') as Promise<[number | null]>;
+  const types = (typed: string) => {
+    child.stdin.write(typed);
+  };
+  const hangsUp = () => void child.kill('SIGKILL');
+  await act({ types, hangsUp, sees: watch(child.stdout, closed) });
+  const [code] = await closed;
+  return { code, screen: await screen };
+}

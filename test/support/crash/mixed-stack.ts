@@ -1,0 +1,97 @@
+/**
+ * One stack before and after a change of everything: creates, updates, deletes, a release, a rename, an adoption, tags,
+ * consumers, roles, the config with its reviewer JWT; and neighbours that are nobody's business.
+ */
+import type { Seed } from '../../../src/server/seed/seed.ts';
+import { clusterAuthConfig, consumers, role, tagBindings, workspace } from '../cli/documents.ts';
+
+export const secrets = {
+  API_TOKEN: 'planted-api-token-77c1',
+  SERVICE_TOKEN: 'planted-service-token-0d52',
+  REVIEWER_JWT: 'planted.reviewer.jwt-f00d',
+};
+
+/** Ids that no apply may ever name in the path of a write. */
+export const foreignIds = ['ws-bystander', 'ws-billing'];
+
+export const seed: Seed = {
+  users: [{ username: 'ci', token: secrets.API_TOKEN }],
+  organizations: [
+    {
+      name: 'acme',
+      'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
+      'oauth-tokens': [{ id: 'ot-git' }],
+      teams: [{ name: 'owners', members: ['ci'] }],
+      workspaces: [
+        { name: 'bystander', id: 'ws-bystander', 'tag-bindings': { env: 'theirs' }, 'resource-count': 3 },
+        { name: 'billing', id: 'ws-billing', 'tag-bindings': { 'trueup-stack': 'billing' } },
+        { name: 'legacy', id: 'ws-legacy', 'tag-bindings': { env: 'old' }, 'source-name': 'by hand' },
+      ],
+    },
+  ],
+  mounts: ['cluster'],
+  'service-tokens': [{ token: secrets.SERVICE_TOKEN, policies: ['root'] }],
+};
+
+const jwt = { tokenReviewerJwt: { env: 'REVIEWER_JWT' } };
+
+export const before: readonly object[] = [
+  workspace('app', { description: 'old', tags: { env: 'dev', team: 'a' }, remoteStateConsumers: ['web'] }),
+  workspace('web', { sshKeyId: 'sshkey-deploy' }),
+  workspace('old', { tags: { env: 'dev' } }),
+  workspace('let-go', { tags: { env: 'dev' } }, { onRemove: 'release' }),
+  workspace('former'),
+  clusterAuthConfig(jwt),
+  role('api'),
+  role('old-api'),
+  role('narrow', { boundServiceAccountNames: ['app', 'worker'] }),
+];
+
+export const after: readonly object[] = [
+  workspace('app', {
+    description: 'new',
+    autoApply: true,
+    tags: { env: 'prod', owner: 'us' },
+    remoteStateConsumers: ['web', 'fresh', 'bystander'],
+  }),
+  workspace('web', { sshKeyId: null, lock: { reason: 'ours' } }),
+  workspace('fresh', { sshKeyId: 'sshkey-deploy', tags: { env: 'prod' }, remoteStateConsumers: ['app'] }),
+  workspace('fresher', { vcsRepo: { identifier: 'acme/fresher', oauthTokenId: 'ot-git' } }),
+  tagBindings('fresher', { tags: { env: 'prod' } }),
+  consumers('fresher', { consumers: ['fresh', 'web'] }),
+  workspace('legacy', { description: 'ours now', tags: { env: 'prod' } }, { adopt: true }),
+  workspace('moved', { description: 'was former' }, { renamedFrom: 'former' }),
+  clusterAuthConfig({ ...jwt, issuer: 'me' }),
+  role('api', { tokenTtl: '30m' }),
+  role('new-api'),
+  role('narrow'),
+];
+
+export function stackDocument(url: string): string {
+  const common = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
+  return JSON.stringify({
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name: 'payments' },
+    spec: {
+      manifests: ['manifests.yaml'],
+      targets: [
+        {
+          name: 'acme',
+          service: 'workspaces',
+          organization: 'acme',
+          token: { env: 'API_TOKEN' },
+          ...common,
+        },
+        {
+          name: 'prod',
+          service: 'cluster-auth',
+          mount: 'cluster',
+          token: { env: 'SERVICE_TOKEN' },
+          owns: ['api', 'old-api', 'new-api', 'narrow'],
+          ...common,
+        },
+      ],
+    },
+  });
+}

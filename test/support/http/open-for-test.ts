@@ -1,0 +1,58 @@
+/** Opens a target as the command line would, with a clock that does not sleep; closed when the test has finished. */
+import { onTestFinished } from 'vitest';
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openTarget, type TargetConnection, type TargetOptions } from '../../../src/http/open-target.ts';
+import type { Target } from '../../../src/model/stack/target.ts';
+import { WireError } from '../../../src/model/wire.ts';
+import { FakeClock } from './fake-clock.ts';
+
+export const workspacesTarget: Target = {
+  name: 'acme',
+  service: 'workspaces',
+  url: 'https://automation.internal',
+  organization: 'acme',
+  dialect: 'neutral',
+  requestsPerSecond: 1000,
+};
+
+export const rolesTarget: Target = {
+  name: 'prod',
+  service: 'cluster-auth',
+  url: 'https://secrets.internal',
+  mount: 'cluster',
+  dialect: 'neutral',
+  requestsPerSecond: 1000,
+};
+
+export interface Opened extends TargetConnection {
+  readonly clock: FakeClock;
+}
+
+/** Every random number is 1, so that each wait is as long as it can be. */
+export function open(options: { readonly url: string } & Partial<TargetOptions>): Opened {
+  const target = options.target ?? workspacesTarget;
+  const dialect = options.dialect ?? findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const clock = new FakeClock();
+  const connection = openTarget({
+    userAgent: 'trueup/test',
+    token: async () => 'the-token',
+    clock,
+    random: () => 1,
+    ...options,
+    target,
+    dialect,
+  });
+  onTestFinished(() => connection.close());
+  return { ...connection, clock };
+}
+
+/** The failure of a request that must have no answer. */
+export async function failureOf(promise: Promise<unknown>): Promise<WireError> {
+  const error = await promise.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof WireError)) throw new Error(`no WireError but ${error}`);
+  return error;
+}

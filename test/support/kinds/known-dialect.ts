@@ -1,0 +1,9 @@
+// A dialect by its name, for tests that hand one to a kind.
+import { findDialect } from '../../../src/http/dialects.ts';
+import type { Dialect, Service } from '../../../src/model/stack/target.ts';
+
+export function knownDialect(service: Service, name = 'neutral'): Dialect {
+  const dialect = findDialect(service, name);
+  if (dialect === undefined) throw new Error(`no dialect ${name} for ${service}`);
+  return dialect;
+}

@@ -1,0 +1,95 @@
+/** A repository with a stack in the folder `pay`, and clones of it whose plans come from one commit or another. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { orderCommits } from '../../../src/ledger/git/order-commits.ts';
+import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
+import { matchFiles } from '../../../src/manifest/files/match-files.ts';
+import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
+import { git, type GitRemote, makeRemote } from './git-remote.ts';
+
+export interface CommitScene {
+  readonly remote: GitRemote;
+  /** where commits are made */
+  readonly author: string;
+  /** Writes these files, commits and pushes. @returns the id */
+  commit(files: Readonly<Record<string, string>>): string;
+  /** so many commits that change no file of the stack. @returns the id of the last */
+  commits(count: number): string;
+  /** a clone that has this commit checked out; what it has besides is for the options to say */
+  at(commit: string, ...options: readonly string[]): string;
+  /** a clone as CIs make it: this one commit, fetched by its id, and nothing else */
+  shallowAt(commit: string): string;
+}
+
+export function openScene(): CommitScene {
+  const remote = makeRemote();
+  const author = remote.clone();
+  // As the large hosts have it.
+  git(remote.directory, 'config', 'uploadpack.allowFilter', 'true');
+  const commit = (files: Readonly<Record<string, string>>) => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(author, path)), { recursive: true });
+      writeFileSync(join(author, path), text);
+    }
+    git(author, 'add', '.');
+    git(author, 'commit', '--quiet', '-m', 'x');
+    git(author, 'push', '--quiet', 'origin', 'HEAD');
+    return git(author, 'rev-parse', 'HEAD');
+  };
+  let jobs = 0;
+  return {
+    remote,
+    author,
+    commit,
+    commits: (count) => {
+      const name = {
+        GIT_AUTHOR_NAME: 't',
+        GIT_AUTHOR_EMAIL: 't',
+        GIT_COMMITTER_NAME: 't',
+        GIT_COMMITTER_EMAIL: 't',
+      };
+      const script = `for i in $(seq ${count}); do git reset --soft $(git commit-tree -p HEAD -m x HEAD^{tree}); done`;
+      execFileSync('sh', ['-c', script], { cwd: author, env: { ...process.env, ...name } });
+      git(author, 'push', '--quiet', 'origin', 'HEAD');
+      return git(author, 'rev-parse', 'HEAD');
+    },
+    at: (id, ...options) => {
+      const clone = remote.clone(...options);
+      git(clone, 'checkout', '--quiet', id);
+      return clone;
+    },
+    shallowAt: (id) => {
+      jobs += 1;
+      const clone = join(dirname(remote.directory), `job-${jobs}`);
+      git(dirname(remote.directory), 'init', '--quiet', clone);
+      git(clone, 'remote', 'add', 'origin', `file://${remote.directory}`);
+      git(clone, 'fetch', '--quiet', '--depth=1', 'origin', id);
+      git(clone, 'checkout', '--quiet', '--detach', id);
+      return clone;
+    },
+  };
+}
+
+export interface OrderOptions {
+  readonly patterns?: readonly string[];
+  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly patience?: number;
+}
+
+/** How what is checked out in a clone stands to a commit that was applied. */
+export async function orderIn(
+  clone: string,
+  applied: string,
+  options: OrderOptions = {},
+): Promise<CommitOrder> {
+  const { patterns = ['manifests/*.yaml'], env = process.env, patience } = options;
+  const at = { directory: join(clone, 'pay'), env };
+  return orderCommits({
+    at,
+    applied,
+    ours: await repositoryCommit(at),
+    files: matchFiles(patterns, at.directory),
+    ...(patience === undefined ? {} : { patience }),
+  });
+}

@@ -1,0 +1,74 @@
+/** A folder of manifests on disk, and the reading of it as the command line would do it. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Manifests, readManifests } from '../../../src/manifest/read-manifests.ts';
+import type { Diagnostic } from '../../../src/model/diagnostic.ts';
+import { toyDialects, toyKinds } from './toy-kinds.ts';
+
+export type Files = Readonly<Record<string, string | Uint8Array>>;
+
+/** A stack with one target of each service and nothing else to notice. */
+export const plainStack = `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: payments }
+spec:
+  manifests: [manifests]
+  targets:
+    - { name: acme, service: workspaces, url: embedded, organization: acme }
+    - { name: prod, service: cluster-auth, url: embedded }
+`;
+
+/** Writes the files into a new folder that the test leaves behind empty. */
+export async function folderWith(files: Files): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'trueup-manifest-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+  return folder;
+}
+
+export async function read(
+  files: Files,
+  options: {
+    readonly path?: string;
+    readonly stdin?: string;
+    readonly inputIsWhole?: boolean;
+    readonly from?: string;
+  } = {},
+): Promise<Manifests> {
+  const folder = await folderWith(files);
+  const { path, stdin, from, inputIsWhole } = options;
+  return readManifests({
+    ...(path === undefined ? {} : { path }),
+    ...(stdin === undefined ? {} : { stdin: () => Promise.resolve(Buffer.from(stdin)) }),
+    ...(inputIsWhole === undefined ? {} : { inputIsWhole }),
+    cwd: from === undefined ? folder : join(folder, from),
+    kinds: toyKinds,
+    dialects: toyDialects,
+  });
+}
+
+/** One manifest in a plain stack. */
+export function readOne(manifest: string, stack = plainStack): Promise<Manifests> {
+  return read({ 'trueup.yaml': stack, 'manifests/a.yaml': manifest });
+}
+
+/** One line for each diagnostic: `a.yaml:5:3+9 unknown-field message | found … | allowed … | fix`. */
+export function told(diagnostics: readonly Diagnostic[]): string[] {
+  return diagnostics.map(({ place, code, message, found, allowed, fix, related }) =>
+    [
+      `${place === undefined ? '' : `${place.file}:${place.line}:${place.column}+${place.length} `}${code}: ${message}`,
+      ...(found === undefined ? [] : [`found ${found}`]),
+      ...(allowed === undefined ? [] : [`allowed ${allowed}`]),
+      ...(fix === undefined ? [] : [`fix: ${fix}`]),
+      ...(related ?? []).map(
+        (other) =>
+          `${other.message}${other.place === undefined ? '' : ` ${other.place.file}:${other.place.line}:${other.place.column}`}`,
+      ),
+    ].join(' | '),
+  );
+}

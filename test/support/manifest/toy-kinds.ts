@@ -1,0 +1,254 @@
+/** Kinds made up for the tests of this floor: one of each sort that the contract knows, so that no real kind is needed. */
+import { Type } from 'typebox';
+import type { Json } from '../../../src/model/json/json.ts';
+import { jsonSchema } from '../../../src/model/kind/json-schema.ts';
+import type { Finding, Kind, Registry } from '../../../src/model/kind/kind.ts';
+import { nullable } from '../../../src/model/kind/nullable.ts';
+import type { Dialect } from '../../../src/model/stack/target.ts';
+import {
+  duration,
+  list,
+  scalar,
+  secretVersion,
+  set,
+  stringMap,
+  text,
+  whole,
+} from '../../../src/compare/comparisons.ts';
+
+const closed = { additionalProperties: false };
+
+/** What no test of this floor asks a kind for. */
+const unused: Pick<Kind, 'read' | 'readOne' | 'calls'> = {
+  read: () => Promise.reject(new Error('manifests are read offline')),
+  readOne: () => Promise.reject(new Error('manifests are read offline')),
+  calls: () => ({ calls: [] }),
+};
+
+const boxSpec = Type.Object(
+  {
+    description: Type.Optional(nullable(Type.String({ maxLength: 20 }))),
+    runMode: Type.Optional(nullable(Type.Enum(['remote', 'local', 'agent'], { type: 'string' }))),
+    operations: Type.Optional(Type.Boolean()),
+    engineVersion: Type.Optional(Type.String({ minLength: 1 })),
+    autoApply: Type.Optional(nullable(Type.Boolean())),
+    workers: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: 8 }))),
+    lifetime: Type.Optional(Type.Unsafe<number | string>({ type: ['integer', 'string'], minimum: 0 })),
+    paths: Type.Optional(
+      nullable(Type.Array(Type.String({ minLength: 1 }), { maxItems: 3, uniqueItems: true })),
+    ),
+    projectId: Type.Optional(
+      Type.String({ pattern: '^prj-[a-z0-9]+$', patternErrorMessage: 'an id such as "prj-1"' }),
+    ),
+    startsAt: Type.Optional(Type.String({ format: 'date-time' })),
+    repo: Type.Optional(
+      nullable(
+        Type.Object(
+          { identifier: Type.String({ minLength: 1 }), branch: Type.Optional(nullable(Type.String())) },
+          closed,
+        ),
+      ),
+    ),
+    retention: Type.Optional(
+      Type.Object(
+        { days: Type.Optional(Type.Integer()), keep: Type.Optional(Type.Boolean()) },
+        { ...closed, minProperties: 1, maxProperties: 1 },
+      ),
+    ),
+    source: Type.Optional(
+      Type.Union([
+        Type.Object({ git: Type.String(), ref: Type.Optional(Type.String()) }, closed),
+        Type.Array(Type.String()),
+      ]),
+    ),
+    tags: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        type: ['object', 'null'],
+        additionalProperties: { type: 'string' },
+      }),
+    ),
+    readers: Type.Optional(nullable(Type.Array(Type.String({ minLength: 1 })))),
+  },
+  closed,
+);
+
+/** Owned by a claim, with short forms, a deprecated field, and fields of every shape. */
+export const box: Kind = {
+  name: 'Box',
+  service: 'workspaces',
+  summary: 'A box',
+  names: { pattern: /^[A-Za-z0-9_-]{1,20}$/, says: 'letters, digits, "-" and "_", at most 20' },
+  specSchema: jsonSchema(boxSpec),
+  fields: {
+    description: { compare: text, default: null },
+    runMode: { compare: scalar, default: null },
+    operations: { compare: scalar, default: true, local: true },
+    engineVersion: { compare: scalar },
+    autoApply: { compare: scalar, default: false },
+    workers: { compare: scalar, default: 1 },
+    lifetime: { compare: duration, default: 0 },
+    paths: { compare: list, default: [] },
+    projectId: { compare: scalar },
+    startsAt: { compare: scalar },
+    repo: {
+      compare: whole,
+      default: null,
+      members: { identifier: { compare: scalar }, branch: { compare: scalar } },
+    },
+    retention: { compare: whole },
+    source: { compare: whole },
+  },
+  ownership: { by: 'claim' },
+  absent: 'unmanaged',
+  shortForms: {
+    tags: { kind: 'Labels', spec: (value) => ({ labels: value }) },
+    readers: { kind: 'Readers', spec: (value) => ({ names: value }) },
+  },
+  fold: ({ operations, ...rest }) =>
+    operations === undefined || rest['runMode'] !== undefined
+      ? { ...rest, ...(operations === undefined ? {} : { operations }) }
+      : { ...rest, runMode: operations === false ? 'local' : 'remote' },
+  check: ({ spec }, { target }) => [
+    ...finding(spec['operations'] !== undefined, {
+      code: 'two-modes',
+      path: ['operations'],
+      message: '"operations" and "runMode" say the same thing twice',
+      related: { message: 'the other one', path: ['runMode'] },
+    }),
+    ...finding(spec['workers'] === 7, {
+      code: 'seven-workers',
+      path: ['workers'],
+      message: `seven workers are unlucky in "${target.name}"`,
+    }),
+  ],
+  ...unused,
+};
+
+function finding(applies: boolean, found: Omit<Finding, 'severity'>): Finding[] {
+  return applies ? [{ ...found, severity: 'error' }] : [];
+}
+
+const labelsSpec = Type.Object(
+  {
+    labels: Type.Unsafe<Record<string, string>>({
+      type: ['object', 'null'],
+      additionalProperties: { type: 'string' },
+    }),
+    keep: Type.Optional(Type.Array(Type.String())),
+  },
+  closed,
+);
+
+/** A part of a box. */
+export const labels: Kind = {
+  name: 'Labels',
+  service: 'workspaces',
+  summary: 'The labels of a box',
+  names: box.names,
+  specSchema: jsonSchema(labelsSpec),
+  fields: { labels: { compare: stringMap, default: {} }, keep: { compare: list, default: [], local: true } },
+  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Box' }) },
+  absent: 'unmanaged',
+  check: ({ spec }) =>
+    Object.keys((spec['labels'] ?? {}) as Record<string, Json>).flatMap((key) =>
+      finding(key.startsWith('trueup'), {
+        code: 'reserved-label',
+        path: ['labels', key],
+        message: `"${key}" is reserved`,
+      }),
+    ),
+  ...unused,
+};
+
+/** A part of a box that names other boxes. */
+export const readers: Kind = {
+  name: 'Readers',
+  service: 'workspaces',
+  summary: 'Who may read a box',
+  names: box.names,
+  specSchema: jsonSchema(Type.Object({ names: nullable(Type.Array(Type.String())) }, closed)),
+  fields: { names: { compare: set, default: [] } },
+  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Box' }) },
+  absent: 'unmanaged',
+  references: ({ address, spec }) =>
+    ((spec['names'] ?? []) as string[]).map((name, index) => ({
+      to: { kind: 'Box', target: address.target, name },
+      path: ['names', `${index}`],
+    })),
+  ...unused,
+};
+
+/** Owned by the ledger, by name; the service keeps its names in lower case. */
+export const pass: Kind = {
+  name: 'Pass',
+  service: 'cluster-auth',
+  summary: 'A pass',
+  names: { pattern: /^[A-Za-z0-9-]+$/, says: 'letters, digits and "-"', fold: (name) => name.toLowerCase() },
+  specSchema: jsonSchema(
+    Type.Object(
+      { holders: Type.Array(Type.String(), { minItems: 1 }), ttl: Type.Optional(Type.Integer()) },
+      closed,
+    ),
+  ),
+  fields: { holders: { compare: set }, ttl: { compare: duration, default: 0 } },
+  ownership: { by: 'ledger', named: true, undeclared: 'delete' },
+  absent: 'unmanaged',
+  ...unused,
+};
+
+/** One a target, replaced whole, with a secret. */
+export const gate: Kind = {
+  name: 'Gate',
+  service: 'cluster-auth',
+  summary: 'The gate',
+  names: { pattern: /^gate$/, says: '"gate"' },
+  specSchema: jsonSchema(
+    Type.Object(
+      {
+        host: Type.String(),
+        gateKey: Type.Optional(
+          nullable(
+            Type.Object(
+              {
+                env: Type.Optional(Type.String()),
+                file: Type.Optional(Type.String()),
+                version: Type.Optional(Type.Integer()),
+              },
+              closed,
+            ),
+          ),
+        ),
+      },
+      closed,
+    ),
+  ),
+  fields: { host: { compare: scalar }, gateKey: { compare: secretVersion, default: null, writeOnly: true } },
+  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  absent: 'default',
+  ...unused,
+};
+
+export const toyKinds: Registry = new Map(
+  [box, labels, readers, pass, gate].map((kind) => [kind.name, kind]),
+);
+
+export const toyDialects: ReadonlyMap<string, Dialect> = new Map(
+  (
+    [
+      ['workspaces', 'neutral', undefined],
+      ['workspaces', 'hosted', undefined],
+      ['cluster-auth', 'neutral', 'cluster'],
+      ['cluster-auth', 'fortress', undefined],
+    ] as const
+  ).map(([service, name, defaultMount]) => [
+    `${service}/${name}`,
+    {
+      name,
+      service,
+      rename: {},
+      tokenHeader: 'authorization',
+      ...(defaultMount === undefined ? {} : { defaultMount }),
+      capabilities: new Set(),
+    },
+  ]),
+);

@@ -1,0 +1,134 @@
+/** A stack on an embedded service that counts what every command asks of it, by method and route. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed.ts';
+import { type ServedRequest, startServer } from '../../../src/server/start-server.ts';
+import { type Ran, trueup } from '../captured-world.ts';
+
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly adopt?: boolean };
+  readonly spec: object;
+}
+
+export interface Counted extends Ran {
+  /** `GET /workspaces/:workspace_id` → how often */
+  readonly requests: Readonly<Record<string, number>>;
+}
+
+export interface CountedStack {
+  readonly directory: string;
+  /** the manifests of the stack are these from now on; as JSON, which is YAML */
+  declare(manifests: readonly Manifest[]): Promise<void>;
+  run(...args: readonly string[]): Promise<Counted>;
+  /** a request past trueup, below the API's root */
+  send(method: string, path: string, body?: object): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface CountedOptions {
+  readonly organization?: Partial<OrganizationSeed>;
+  /** where the stack looks for the service; by default at the service itself */
+  readonly through?: (url: string) => Promise<{ readonly url: string; close(): Promise<void> }>;
+}
+
+export const stackName = 'scale';
+const token = 'scale-token';
+
+/** A workspace that the stack created in some former life. */
+export function owned(name: string): WorkspaceSeed {
+  return { name, 'tag-bindings': { 'trueup-stack': stackName }, 'source-name': `trueup/${stackName}` };
+}
+
+export function workspace(name: string, spec: object = {}, metadata: { adopt?: boolean } = {}): Manifest {
+  return { kind: 'Workspace', metadata: { name, ...metadata }, spec };
+}
+
+export function role(name: string): Manifest {
+  const spec = { boundServiceAccountNames: ['a'], boundServiceAccountNamespaces: ['b'] };
+  return { kind: 'ClusterAuthRole', metadata: { name }, spec };
+}
+
+/** `count` names in the order that the service lists them in. */
+export function names(prefix: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${prefix}-${String(index).padStart(5, '0')}`);
+}
+
+export async function openCountedStack(options: CountedOptions = {}): Promise<CountedStack> {
+  const served: ServedRequest[] = [];
+  const server = await startServer({
+    data: ':memory:',
+    onRequest: (request) => served.push(request),
+    seed: {
+      users: [{ username: 'scale', token }],
+      organizations: [
+        { name: 'acme', teams: [{ name: 'owners', members: ['scale'] }], ...options.organization },
+      ],
+      mounts: ['cluster'],
+      'service-tokens': [{ token, policies: ['root'] }],
+    },
+  });
+  const passage = await options.through?.(server.url);
+  const directory = await mkdtemp(join(tmpdir(), 'trueup-scale-'));
+  await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stackAt(passage?.url ?? server.url)));
+  return {
+    directory,
+    declare: (manifests) => writeFile(join(directory, 'manifests.yaml'), asDocuments(manifests)),
+    run: async (...args) => {
+      served.length = 0;
+      const ran = await trueup(args, { cwd: directory, env: { TOKEN: token } });
+      return { ...ran, requests: countByRoute(served) };
+    },
+    send: (method, path, body) => send(`${server.url}/api/v2${path}`, method, body),
+    close: async () => {
+      await passage?.close();
+      await server.close();
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+export function asDocuments(manifests: readonly Manifest[]): string {
+  return manifests
+    .map((manifest) => `---\n${JSON.stringify({ apiVersion: 'trueup.dev/v1', ...manifest })}\n`)
+    .join('');
+}
+
+function stackAt(url: string): object {
+  const common = { url, dialect: 'neutral', token: { env: 'TOKEN' }, requestsPerSecond: 10_000 };
+  return {
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name: stackName },
+    spec: {
+      manifests: ['manifests.yaml'],
+      targets: [
+        { name: 'acme', service: 'workspaces', organization: 'acme', ...common },
+        { name: 'prod', service: 'cluster-auth', mount: 'cluster', ...common },
+      ],
+      // What is counted here is requests, not who has read which plan.
+      guards: { maxDeletes: 100_000, maxDeletePercent: 100, maxUpdatePercent: 100, allow: ['adopt'] },
+    },
+  };
+}
+
+function countByRoute(served: readonly ServedRequest[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { method, route, url } of served) {
+    // All paths of a mount have one route.
+    const place = route === '/v1/*' ? url : route.replace('/api/v2', '');
+    const line = `${method} ${place}`;
+    counts[line] = (counts[line] ?? 0) + 1;
+  }
+  return counts;
+}
+
+async function send(url: string, method: string, body: object | undefined): Promise<void> {
+  const answer = await fetch(url, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/vnd.api+json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${url} answered ${answer.status}: ${await answer.text()}`);
+}

@@ -1,0 +1,168 @@
+/** Pieces of plans about toys: each test fills in only what it is about. */
+import { type Address, formatAddress } from '../../../src/model/resource/address.ts';
+import type { Change } from '../../../src/model/plan/change.ts';
+import { parseClaim } from '../../../src/model/resource/claim.ts';
+import type { Json } from '../../../src/model/json/json.ts';
+import type { LiveSet } from '../../../src/model/kind/kind.ts';
+import type { Ledger, LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
+import type { Stack, Target } from '../../../src/model/stack/target.ts';
+import { buildPlan, type PlanInput, type Planning } from '../../../src/plan/build-plan.ts';
+import type { FormerStack, SceneInput } from '../../../src/plan/context/plan-context.ts';
+import { toys } from './toy-kind.ts';
+
+/** `House/acme/home`; the target may be left out. */
+export function at(kind: string, name: string, target = 'acme'): Address {
+  return { kind, target, name };
+}
+
+export function desired(
+  address: Address,
+  spec: Spec = {},
+  metadata: Partial<Metadata> = {},
+): DesiredResource {
+  const place = { file: 'toys.yaml', line: 1, column: 1, length: 1, text: formatAddress(address) };
+  return {
+    address,
+    spec,
+    metadata: { name: address.name, ...metadata },
+    place,
+    placeOf: () => place,
+    fromDefaults: [],
+  };
+}
+
+export interface LiveAbout {
+  readonly spec?: Spec;
+  /** text of the claim: `mine:protect` */
+  readonly claim?: string | undefined;
+  readonly inherited?: boolean;
+  readonly bornOf?: string | undefined;
+  readonly facts?: Readonly<Record<string, Json>>;
+  /** `null`: it has none */
+  readonly id?: string | null;
+}
+
+export function live(address: Address, about: LiveAbout = {}): LiveResource {
+  const { spec = {}, claim, inherited = false, bornOf, facts = {}, id = `id-${address.name}` } = about;
+  const isClaimed = address.kind === 'House';
+  return {
+    address,
+    ...(id === null || address.kind === 'Door' || address.kind === 'Fence' ? {} : { id }),
+    spec: isClaimed ? { name: address.name, ...spec } : spec,
+    witness: {
+      ...(claim === undefined ? {} : { claim: parseClaim(claim, inherited) }),
+      ...(bornOf === undefined ? {} : { bornOf }),
+    },
+    facts,
+  };
+}
+
+export function record(about: Partial<LedgerRecord> = {}): LedgerRecord {
+  return { origin: 'created', fields: {}, ...about };
+}
+
+export const target: Target = {
+  name: 'acme',
+  service: 'workspaces',
+  url: 'https://toys.test',
+  organization: 'acme',
+  dialect: 'neutral',
+};
+
+export const stack: Stack = {
+  name: 'mine',
+  file: 'trueup.yaml',
+  directory: '/toys',
+  manifests: [],
+  targets: [target],
+  defaults: {},
+  guards: {},
+};
+
+export interface World {
+  readonly desired?: readonly DesiredResource[];
+  readonly live?: readonly LiveResource[];
+  readonly records?: Readonly<Record<string, LedgerRecord>>;
+  /** false: there is no ledger at all */
+  readonly ledger?: boolean;
+  readonly stack?: Partial<Stack>;
+  readonly target?: Partial<Target>;
+  /** why the look at each kind was incomplete */
+  readonly incomplete?: readonly string[];
+  readonly manifestsComplete?: boolean;
+  /** what an apply that was cut short had begun to create */
+  readonly begunCreations?: readonly Address[];
+  readonly former?: FormerStack;
+  /** `desired` is a part of the stack */
+  readonly isSelection?: boolean;
+  readonly kinds?: PlanInput['kinds'];
+  readonly commitOrder?: PlanInput['commitOrder'];
+}
+
+export function ledgerOf(records: Readonly<Record<string, LedgerRecord>>, known = true): Ledger {
+  return { known, serial: known ? 1 : 0, records: new Map(Object.entries(records)) };
+}
+
+/** One target is enough for most; resources of other targets make their own. */
+export function inputOf(world: World): SceneInput & PlanInput {
+  const { kinds = toys } = world;
+  const names = new Set(['acme', ...(world.live ?? []).map(({ address }) => address.target)]);
+  const setOf = (name: string, kind: string): LiveSet => ({
+    resources: (world.live ?? []).filter(({ address }) => address.kind === kind && address.target === name),
+    incomplete: world.incomplete ?? [],
+    invisible: [],
+    notes: [],
+  });
+  return {
+    stack: { ...stack, ...world.stack },
+    kinds,
+    desired: world.desired ?? [],
+    targets: [...names].map((name) => ({
+      target: { ...target, name, ...world.target },
+      dialect: {
+        name: 'neutral',
+        service: 'workspaces',
+        rename: {},
+        tokenHeader: 'authorization',
+        capabilities: new Set(),
+      },
+      sets: new Map([...kinds.keys()].map((kind) => [kind, setOf(name, kind)])),
+      requests: 1,
+    })),
+    ledger: ledgerOf(world.records ?? {}, world.ledger ?? true),
+    manifestsComplete: world.manifestsComplete ?? true,
+    begunCreations: new Set((world.begunCreations ?? []).map(formatAddress)),
+    ...(world.former === undefined ? {} : { former: world.former }),
+    isSelection: world.isSelection ?? false,
+    commitOrder: world.commitOrder,
+    files: 1,
+    documents: 1,
+  };
+}
+
+export function planOf(world: World): Planning {
+  return buildPlan(inputOf(world));
+}
+
+/** The one change of a plan at this address. */
+export function changeAt({ plan }: Planning, address: Address): Change {
+  const found = plan.changes.find((change) => formatAddress(change.address) === formatAddress(address));
+  if (found === undefined) throw new Error(`nothing changes at ${formatAddress(address)}`);
+  return found;
+}
+
+/** What a plan does, in short: `House/acme/home: create`. */
+export function deeds({ plan }: Planning): string[] {
+  return plan.changes.map(({ address, action }) => `${formatAddress(address)}: ${action}`);
+}
+
+/** What becomes of one thing that nobody declares: what is done, said or forgotten, in that order. */
+export function fate(world: World): string {
+  const { plan, forget } = planOf(world);
+  const said = plan.mentions.map(({ message }) => `"${message}"`);
+  const problems = plan.problems.map(({ code }) => code);
+  const forgotten = forget.map((address) => `forget ${address}`);
+  const done = plan.changes.map(({ action }) => action);
+  return [...problems, ...done, ...said, ...forgotten].join(', ') || 'nothing';
+}
