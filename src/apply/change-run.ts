@@ -16,12 +16,12 @@ import type { Planning } from '../plan/build-plan.ts';
 import type { Recheck } from '../plan/approval/recheck.ts';
 import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
-import type { Ending } from './schedule.ts';
+import type { NodeResult } from './schedule.ts';
 import { type LookBudget, lookAfterRefusal } from './second-look.ts';
-import { type Failed, isNo, type Line, type Sent, sendCall } from './send-call.ts';
+import { type Failed, isNo, type SendContext, type Sent, sendCall } from './send-call.ts';
 import { whyStopped } from './why-stopped.ts';
 
-export interface ChangeTools extends Omit<Line, 'id' | 'insteadOfMark'> {
+export interface ChangeTools extends Omit<SendContext, 'id' | 'insteadOfMark'> {
   readonly planning: Planning;
   /** ids given by calls of this apply */
   readonly ids: Map<AddressText, string>;
@@ -60,7 +60,7 @@ interface CallEnd {
 }
 
 /** What the last look before the first call came to. */
-type Look = Recheck | { readonly is: 'failed'; readonly why: string };
+type RecheckResult = Recheck | { readonly is: 'failed'; readonly why: string };
 
 /** The worse of two stands further right. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
@@ -78,7 +78,7 @@ export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
   readonly #ends = new Map<CallId, CallEnd>();
-  #look: Promise<Look> | undefined;
+  #look: Promise<RecheckResult> | undefined;
   #outcome: Outcome | undefined;
 
   constructor(change: Change, tools: ChangeTools) {
@@ -86,7 +86,7 @@ export class ChangeRun {
     this.#tools = tools;
   }
 
-  async perform(call: Call): Promise<Ending> {
+  async perform(call: Call): Promise<NodeResult> {
     if (this.#look === undefined) {
       if (this.#isStopped()) return this.#endCall(call, this.#notSent());
       this.#tools.began();
@@ -119,7 +119,7 @@ export class ChangeRun {
     return { kind: 'skipped', ...(signal && { detail: `not sent: ${whyStopped(signal)}` }) };
   }
 
-  async #lookAgain(): Promise<Look> {
+  async #lookAgain(): Promise<RecheckResult> {
     const { planning, kind, session } = this.#tools;
     try {
       if (!planning.needsRecheck(this.change)) return { is: 'send' };
@@ -152,7 +152,7 @@ export class ChangeRun {
     }
   }
 
-  #self(): Pick<Line, 'id' | 'insteadOfMark'> {
+  #self(): Pick<SendContext, 'id' | 'insteadOfMark'> {
     const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
     return { id, insteadOfMark: insteadOfMark(this.change, this.#tools.kind) };
   }
@@ -222,7 +222,7 @@ export class ChangeRun {
     return this.#outcome;
   }
 
-  #endCall(call: Call, end: CallEnd): Ending {
+  #endCall(call: Call, end: CallEnd): NodeResult {
     this.#note(call.id, end);
     this.#tools.callEnded(call.id);
     if (end.kind === 'skipped') return 'skipped';
@@ -289,7 +289,7 @@ function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
 }
 
 /** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */
-function isOpen({ is }: Look): boolean {
+function isOpen({ is }: RecheckResult): boolean {
   return is === 'send' || is === 'failed';
 }
 

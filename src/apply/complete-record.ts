@@ -75,15 +75,15 @@ export function completeRecord(
 }
 
 /** What of a draft is true. */
-interface Told extends Pick<LedgerRecord, 'fields' | 'content'> {
+interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content'> {
   readonly desired: Spec;
 }
 
-function wholeOf({ draft: { desired }, record: { fields, content } }: RecordDraft): Told {
+function wholeOf({ draft: { desired }, record: { fields, content } }: RecordDraft): WrittenRecord {
   return { desired, fields, ...(content === undefined ? {} : { content }) };
 }
 
-function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): Told {
+function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: FieldTable): WrittenRecord {
   const names = writtenBy(done);
   const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
   const fields = written(record.fields).map(

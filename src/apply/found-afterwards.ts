@@ -41,8 +41,8 @@ function isInQuestion(outcome: Outcome): boolean {
 }
 
 /** What was refused, and is there by now, is our creation only by all witnesses. */
-function isTrue(change: Change, { refused }: Outcome, { leftOf }: Planning): boolean {
-  const { action, fields, isOurs } = leftOf(change);
+function isTrue(change: Change, { refused }: Outcome, { remainingWork: remainingWork }: Planning): boolean {
+  const { action, fields, isOurs } = remainingWork(change);
   const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
   return !action && fields.length === 0 && isWitnessed;
 }

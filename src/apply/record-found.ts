@@ -5,14 +5,14 @@ import type { Planning } from '../plan/build-plan.ts';
 import { completeRecord } from './complete-record.ts';
 import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 
-export interface Found {
+export interface FoundTrue {
   readonly planning: Planning;
   readonly kinds: Registry;
   readonly keeper: LedgerKeeper;
 }
 
 /** Records every declared resource with nothing to do, also unchanged ones, and drops what is gone (rule 25). */
-export function recordFound({ planning, kinds, keeper }: Found): void {
+export function recordFound({ planning, kinds, keeper }: FoundTrue): void {
   // First, for an address may be given to another resource by the same plan.
   for (const text of planning.forget) keeper.drop(text);
   for (const [text, { settled }] of planning.records) {

@@ -13,13 +13,13 @@ export interface Node {
   readonly needs: readonly string[];
 }
 
-export type Ending = 'ok' | 'failed' | 'skipped';
+export type NodeResult = 'ok' | 'failed' | 'skipped';
 
 export interface ScheduleOptions<N extends Node> {
   /** how many nodes of one lane may run at once */
   readonly concurrency: number;
   /** What it cannot do is `failed`; a rejection is a bug, after which nothing new is started. */
-  perform(node: N): Promise<Ending>;
+  perform(node: N): Promise<NodeResult>;
   /** told of nodes that are skipped because something they need did not end well */
   skipped(node: N, because: string): void;
 }
@@ -45,7 +45,7 @@ interface Lane<N> {
 }
 
 /** What a node still waits for besides its barrier. */
-interface Wait {
+interface WaitingNode {
   needs: number;
   /** a need that did not end well */
   broken?: string;
@@ -54,10 +54,10 @@ interface Wait {
 class Run<N extends Node> {
   readonly #options: ScheduleOptions<N>;
   readonly #lanes = new Map<string, Lane<N>>();
-  readonly #waits = new Map<string, Wait>();
+  readonly #waits = new Map<string, WaitingNode>();
   readonly #dependents = new Map<string, N[]>();
   /** ended, but what that means for others is not worked out yet */
-  readonly #ended: { readonly node: N; readonly ending: Ending }[] = [];
+  readonly #ended: { readonly node: N; readonly ending: NodeResult }[] = [];
   #left: number;
   #running = 0;
   #bug: Error | undefined;
@@ -123,7 +123,7 @@ class Run<N extends Node> {
     }
   }
 
-  #hear(dependent: N, need: N, ending: Ending): void {
+  #hear(dependent: N, need: N, ending: NodeResult): void {
     const wait = this.#waits.get(dependent.id);
     if (wait === undefined) return;
     wait.needs -= 1;

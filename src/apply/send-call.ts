@@ -42,7 +42,7 @@ export interface Failed {
   readonly repeated?: true;
 }
 
-export interface Line {
+export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
   readonly writer: Writer;
@@ -63,7 +63,7 @@ const createAttempts = 4;
 export async function sendCall(
   call: Call,
   request: WireRequest,
-  { line, address }: { readonly line: Line; readonly address: Address },
+  { line, address }: { readonly line: SendContext; readonly address: Address },
 ): Promise<Sent> {
   const first = await sendOnce(call, request, { line, address });
   if (call.repeatable || call.gives === undefined || !isToBeLookedUp(first)) return first;
@@ -76,7 +76,7 @@ function isToBeLookedUp(sent: Sent): boolean {
 }
 
 interface Sending {
-  readonly line: Line;
+  readonly line: SendContext;
   readonly address: Address;
 }
 
@@ -191,7 +191,7 @@ type LookedUp =
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-async function lookUp(address: Address, line: Line): Promise<LookedUp> {
+async function lookUp(address: Address, line: SendContext): Promise<LookedUp> {
   const { kind, session } = line;
   try {
     const live = await kind.readOne(session, address);
@@ -212,7 +212,7 @@ async function lookUp(address: Address, line: Line): Promise<LookedUp> {
  */
 export function isThisCreate(
   { spec, witness }: LiveResource,
-  { session, insteadOfMark }: Pick<Line, 'session' | 'insteadOfMark'>,
+  { session, insteadOfMark }: Pick<SendContext, 'session' | 'insteadOfMark'>,
 ): boolean {
   if (witness.bornOf === session.stack) return true;
   const declared = Object.entries(insteadOfMark);

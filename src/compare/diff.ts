@@ -27,24 +27,24 @@ export interface DiffInput {
   readonly unknown?: Readonly<Record<string, string>>;
 }
 
-export interface Difference {
+export interface FieldDiff {
   readonly fields: readonly FieldChange[];
   readonly notes: readonly string[];
 }
 
 /** What would have to change for `live` to be `desired`. Empty when nothing would. */
-export function diff(input: DiffInput): Difference {
+export function diff(input: DiffInput): FieldDiff {
   return joined(Object.entries(input.fields).map(([name, field]) => diffField(input, name, field)));
 }
 
-function joined(parts: readonly Difference[]): Difference {
+function joined(parts: readonly FieldDiff[]): FieldDiff {
   return {
     fields: parts.flatMap(({ fields }) => fields),
     notes: parts.flatMap(({ notes }) => notes),
   };
 }
 
-function diffField(input: DiffInput, name: string, field: Field): Difference {
+function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
   if (field.local) return nothing;
   const { live, desired, absent } = input;
   // Only what exists can have been managed before: a resource that is to be created has nothing to be reset.
@@ -65,9 +65,9 @@ function diffField(input: DiffInput, name: string, field: Field): Difference {
   return { fields: [], notes: found.fields.flatMap((change) => createOnlyNote(name, change)) };
 }
 
-const nothing: Difference = { fields: [], notes: [] };
+const nothing: FieldDiff = { fields: [], notes: [] };
 
-interface Asked {
+interface FieldRequest {
   readonly name: string;
   readonly field: Field;
   readonly declared: Json | undefined;
@@ -75,7 +75,7 @@ interface Asked {
   readonly absent: DiffInput['absent'];
 }
 
-interface Wanted {
+interface WantedValue {
   /** canonical; undefined: the field is not managed */
   readonly value?: Json;
   /** where the value comes from when the manifest does not say it */
@@ -84,7 +84,7 @@ interface Wanted {
 }
 
 /** The value to compare with (rules 6, 16). */
-function wantedValue({ name, field, declared, recorded, absent }: Asked): Wanted {
+function wantedValue({ name, field, declared, recorded, absent }: FieldRequest): WantedValue {
   if (declared !== undefined) {
     const origin = declared === null ? 'default' : undefined;
     return { value: canonicalValue(field, declared), origin, notes: [] };
@@ -110,7 +110,7 @@ interface FieldInput {
   readonly origin: string | undefined;
 }
 
-function compareField(input: FieldInput): Difference {
+function compareField(input: FieldInput): FieldDiff {
   const { field, wanted, live, recorded } = input;
   if (!input.exists) return only(change(input, {}));
   if (input.unknown !== undefined) return only(change(input, { unknown: input.unknown }));
@@ -131,7 +131,7 @@ function compareField(input: FieldInput): Difference {
 /** Why a value before is unknown where no reading of the resource ever tells it. */
 export const notAnswered = 'not answered by the service';
 
-function only(change: FieldChange): Difference {
+function only(change: FieldChange): FieldDiff {
   return { fields: [change], notes: [] };
 }
 
@@ -154,7 +154,7 @@ function originOf({ field, wanted, origin }: FieldInput): string | undefined {
 }
 
 /** An object whose members are fields of their own: those that are absent are not managed, or reset when they were. */
-function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): Difference {
+function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldDiff {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
   const found = Object.entries(members).map(([name, field]) => {
     const path = [...input.path, name];

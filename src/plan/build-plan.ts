@@ -1,5 +1,5 @@
 /**
- * The planner: scene in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
+ * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
  * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
@@ -14,22 +14,22 @@ import { identityOf } from '../model/stack/target-identity.ts';
 import type { Answer } from '../model/wire.ts';
 import { digestOf } from './approval/digest.ts';
 import { type Draft, draftDeclared } from './draft/draft-declared.ts';
-import { type Deed, draftRemoval } from './draft/draft-removal.ts';
+import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
 import { ledgerNotes } from './context/ledger-notes.ts';
-import { type Left, leftOf } from './approval/remaining-work.ts';
+import { type RemainingWork, remainingWork } from './approval/remaining-work.ts';
 import { findLosses } from './ownership/losses.ts';
 import { withCalls } from './calls/plan-calls.ts';
 import { judgeUndeclared } from './ownership/judge-undeclared.ts';
 import { isCarriedOut, type Recheck, recheckDraft } from './approval/recheck.ts';
 import { findDanglingReferences } from './draft/dangling-references.ts';
-import { findRefusals, withRefusals } from './calls/predicted-refusals.ts';
+import { predictedRefusals, withPredictedRefusals } from './calls/predicted-refusals.ts';
 import { withRisks } from './guards/draft-risks.ts';
-import { type Scene, type SceneInput, setScene } from './context/plan-context.ts';
+import { type PlanContext, type PlanContextInput, makePlanContext } from './context/plan-context.ts';
 
-export interface PlanInput extends SceneInput {
+export interface PlanInput extends PlanContextInput {
   readonly files: number;
   readonly documents: number;
 }
@@ -54,7 +54,7 @@ export interface Planning {
   /** what the answers to the writes of a change prove of it (rule 40) */
   judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): AnswersVerdict;
   /** what live still lacks of a change that was approved, whatever the manifests say today (rule 28) */
-  leftOf(approved: MeantChange): Left;
+  remainingWork(approved: MeantChange): RemainingWork;
 }
 
 export interface RecordDraft {
@@ -67,18 +67,20 @@ export interface RecordDraft {
 }
 
 export function buildPlan(input: PlanInput): Planning {
-  const scene = setScene(input);
+  const context = makePlanContext(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
-  const unfit = scene.former?.problems ?? [];
-  const sketch: Sketch = { drafts: new Map(), problems: [...unread, ...unfit], mentions: [], forget: [] };
-  sketchDeclared(scene, sketch);
-  sketchUndeclared(scene, sketch);
+  const unfit = context.former?.problems ?? [];
+  const sketch: PlanDraft = { drafts: new Map(), problems: [...unread, ...unfit], mentions: [], forget: [] };
+  draftAllDeclared(context, sketch);
+  draftAllUndeclared(context, sketch);
   const { drafts, problems, forget } = sketch;
-  problems.push(...findDanglingReferences(scene, drafts));
+  problems.push(...findDanglingReferences(context, drafts));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
-  const losses = findLosses(scene, drafts);
+  const losses = findLosses(context, drafts);
   const { changes, cycle } = orderChanges(
-    pending.map((draft) => withLosses(withRefusals(scene, withCalls(scene, draft, drafts), drafts), losses)),
+    pending.map((draft) =>
+      withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
+    ),
   );
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
@@ -92,27 +94,27 @@ export function buildPlan(input: PlanInput): Planning {
     unchanged: drafts.size - pending.length,
     mentions: sortMentions([...sketch.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
-    guards: findGuards(scene, drafts),
-    coverage: coverageOf(input, scene),
+    guards: findGuards(context, drafts),
+    coverage: coverageOf(input, context),
     digest: digestOf({ stack: input.stack.name, targets, ...selection, changes }),
   };
-  const idOf = (address: Address) => scene.live.get(formatAddress(address))?.id;
+  const idOf = (address: Address) => context.live.get(formatAddress(address))?.id;
   return {
     plan,
     forget,
-    records: recordsOf(scene, drafts),
+    records: recordsOf(context, drafts),
     idOf,
-    ...rechecks(scene, drafts),
-    refusals: findRefusals(scene, changes, drafts),
+    ...rechecks(context, drafts),
+    refusals: predictedRefusals(context, changes, drafts),
     judgeAnswers: (change, answers) =>
       judgeAnswers({
-        kind: scene.kind(change.address.kind),
+        kind: context.kind(change.address.kind),
         change,
         answers,
-        record: scene.record(change.address),
+        record: context.record(change.address),
         drafted: drafts.get(formatAddress(change.address))?.record,
       }),
-    leftOf: (approved) => leftOf(scene, approved),
+    remainingWork: (approved) => remainingWork(context, approved),
   };
 }
 
@@ -134,23 +136,23 @@ function sortMentions(mentions: readonly Mention[]): Mention[] {
 }
 
 /** What the first pass finds. */
-interface Sketch {
+interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
   readonly problems: Diagnostic[];
   readonly mentions: Mention[];
   readonly forget: AddressText[];
 }
 
-function sketchDeclared(scene: Scene, sketch: Sketch): void {
-  for (const [text, resource] of scene.desired) {
-    const { draft, problems } = draftDeclared(scene, resource);
+function draftAllDeclared(context: PlanContext, sketch: PlanDraft): void {
+  for (const [text, resource] of context.desired) {
+    const { draft, problems } = draftDeclared(context, resource);
     sketch.problems.push(...problems);
-    if (draft !== undefined) sketch.drafts.set(text, withRisks(scene, draft));
+    if (draft !== undefined) sketch.drafts.set(text, withRisks(context, draft));
   }
 }
 
-function sketchUndeclared(scene: Scene, sketch: Sketch): void {
-  for (const [text, removal] of judgeUndeclared(scene)) {
+function draftAllUndeclared(context: PlanContext, sketch: PlanDraft): void {
+  for (const [text, removal] of judgeUndeclared(context)) {
     switch (removal.is) {
       case 'problem':
         sketch.problems.push(removal.problem);
@@ -159,29 +161,34 @@ function sketchUndeclared(scene: Scene, sketch: Sketch): void {
         sketch.mentions.push(removal.mention);
         break;
       case 'forget':
-        sketch.forget.push(recordedAt(scene, parseAddress(text)));
+        sketch.forget.push(recordedAt(context, parseAddress(text)));
         if (removal.mention !== undefined) sketch.mentions.push(removal.mention);
         break;
       default:
-        sketchDeed(scene, sketch, parseAddress(text), removal);
+        draftOneRemoval(context, sketch, parseAddress(text), removal);
     }
   }
 }
 
-function sketchDeed(scene: Scene, sketch: Sketch, address: Address, deed: Deed): void {
-  const removal = draftRemoval(scene, address, deed);
-  if (removal.is === 'draft') sketch.drafts.set(formatAddress(address), withRisks(scene, removal.draft));
+function draftOneRemoval(
+  context: PlanContext,
+  sketch: PlanDraft,
+  address: Address,
+  deed: RemovalAction,
+): void {
+  const removal = draftRemoval(context, address, deed);
+  if (removal.is === 'draft') sketch.drafts.set(formatAddress(address), withRisks(context, removal.draft));
   else if (removal.is === 'mention') sketch.mentions.push(removal.mention);
-  else sketch.forget.push(recordedAt(scene, address));
+  else sketch.forget.push(recordedAt(context, address));
 }
 
 /** Where the ledger has the record to forget: a resource that was renamed may still be known by its former name. */
-function recordedAt(scene: Scene, address: Address): AddressText {
-  return scene.recordedAt(address) ?? formatAddress(address);
+function recordedAt(context: PlanContext, address: Address): AddressText {
+  return context.recordedAt(address) ?? formatAddress(address);
 }
 
 function rechecks(
-  scene: Scene,
+  context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): Pick<Planning, 'recheck' | 'isCarriedOut' | 'needsRecheck'> {
   const draftOf = (change: Change): Draft => {
@@ -190,11 +197,12 @@ function rechecks(
     return draft;
   };
   return {
-    recheck: (change, live) => recheckDraft(scene, draftOf(change), change, live),
-    isCarriedOut: (change, written, live) => isCarriedOut(scene, draftOf(change), { change, written }, live),
+    recheck: (change, live) => recheckDraft(context, draftOf(change), change, live),
+    isCarriedOut: (change, written, live) =>
+      isCarriedOut(context, draftOf(change), { change, written }, live),
     needsRecheck: (change) => {
       if (change.calls.length === 0) return false;
-      const { ownership } = scene.kind(change.address.kind);
+      const { ownership } = context.kind(change.address.kind);
       if (change.action !== 'create') return true;
       return ownership.by !== 'part' && change.calls.every((call) => call.repeatable);
     },
@@ -202,15 +210,15 @@ function rechecks(
 }
 
 function recordsOf(
-  scene: Scene,
+  context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<AddressText, RecordDraft> {
   const records = new Map<AddressText, RecordDraft>();
-  for (const text of scene.desired.keys()) {
+  for (const text of context.desired.keys()) {
     const draft = drafts.get(text);
     if (draft?.record === undefined) continue;
     const { action, address } = draft.change;
-    const known = action === 'create' ? undefined : scene.record(address);
+    const known = action === 'create' ? undefined : context.record(address);
     records.set(text, {
       draft,
       record: draft.record,
@@ -225,7 +233,7 @@ function recordsOf(
 export function selectionOf({
   isSelection,
   desired,
-}: Pick<SceneInput, 'isSelection' | 'desired'>): Pick<Plan, 'selection'> {
+}: Pick<PlanContextInput, 'isSelection' | 'desired'>): Pick<Plan, 'selection'> {
   return isSelection ? { selection: desired.map(({ address }) => formatAddress(address)).sort() } : {};
 }
 
@@ -233,7 +241,7 @@ export function planTarget(target: Target): PlanTarget {
   return { name: target.name, ...identityOf(target), dialect: target.dialect };
 }
 
-function coverageOf(input: PlanInput, scene: Scene): Coverage {
+function coverageOf(input: PlanInput, context: PlanContext): Coverage {
   const targets = input.targets.map(({ target, sets, requests, unread }) => {
     const all = [...sets];
     return {
@@ -257,7 +265,7 @@ function coverageOf(input: PlanInput, scene: Scene): Coverage {
     files: input.files,
     documents: input.documents,
     ledger: input.ledger.known ? 'found' : 'none',
-    ledgerNotes: ledgerNotes(scene),
+    ledgerNotes: ledgerNotes(context),
     targets,
   };
 }

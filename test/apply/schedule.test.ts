@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Ending, type Node, schedule } from '../../src/apply/schedule.ts';
+import { type NodeResult, type Node, schedule } from '../../src/apply/schedule.ts';
 
 function node(id: string, about: Partial<Node> = {}): Node {
   return { id, lane: 'acme', order: 0, needs: [], ...about };
@@ -26,7 +26,7 @@ async function run(
   const most = new Map<string, number>();
   await schedule(nodes, {
     concurrency,
-    perform: async ({ id, lane }): Promise<Ending> => {
+    perform: async ({ id, lane }): Promise<NodeResult> => {
       log.push(`start ${id}`);
       running.set(lane, (running.get(lane) ?? 0) + 1);
       most.set(lane, Math.max(most.get(lane) ?? 0, running.get(lane) ?? 0));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Line, type Sent, sendCall } from '../../src/apply/send-call.ts';
+import { type SendContext, type Sent, sendCall } from '../../src/apply/send-call.ts';
 import type { Call } from '../../src/model/plan/call.ts';
 import type { Json } from '../../src/model/json/json.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
@@ -52,7 +52,7 @@ async function send(
   { answers, found = [undefined], insteadOfMark = {} }: Service,
 ): Promise<Sent & { log: string[] }> {
   const log: string[] = [];
-  const line: Line = {
+  const line: SendContext = {
     kind: { ...house, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { formatAddress } from '../../src/model/resource/address.ts';
 import type { DesiredResource } from '../../src/model/resource/resource.ts';
 import { judgeApproval } from '../../src/plan/approval/judge-approval.ts';
-import { findLeaving } from '../../src/plan/ownership/planned-deletions.ts';
+import { plannedDeletions } from '../../src/plan/ownership/planned-deletions.ts';
 import { at, deeds, desired, inputOf, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
 import { crowd, fired } from '../support/toys/watched-toys.ts';
 
@@ -144,7 +144,7 @@ describe('What a selection holds', () => {
     const planning = planOf(dead);
     expect(deeds(planning)).toEqual(['House/acme/shed: delete']);
     expect(planning.plan.selection).toEqual(['House/acme/shed']);
-    expect([...findLeaving(inputOf(dead))]).toEqual(['House/acme/shed']);
+    expect([...plannedDeletions(inputOf(dead))]).toEqual(['House/acme/shed']);
   });
 
   test('is forgotten once a tombstone has done its work', () => {

@@ -6,14 +6,14 @@ import type { Ledger } from '../../model/stack/ledger.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../plan/build-plan.ts';
-import { findLeaving } from '../../plan/ownership/planned-deletions.ts';
+import { plannedDeletions } from '../../plan/ownership/planned-deletions.ts';
 import {
   type Displaced,
   displacedProblems,
   movedProblem,
   movedTargets,
 } from '../../plan/ledger/moved-targets.ts';
-import type { SceneInput } from '../../plan/context/plan-context.ts';
+import type { PlanContextInput } from '../../plan/context/plan-context.ts';
 import { readLive, type TargetReading } from '../../services/read-live.ts';
 import type { Connected } from './connect.ts';
 
@@ -26,8 +26,8 @@ export interface PlanRequest {
   readonly manifestsComplete: boolean;
   readonly isSelection: boolean;
   readonly ledger: Ledger;
-  readonly begunCreations?: SceneInput['begunCreations'];
-  readonly former?: SceneInput['former'];
+  readonly begunCreations?: PlanContextInput['begunCreations'];
+  readonly former?: PlanContextInput['former'];
   readonly connected: Connected;
   /** found out while the targets are read */
   readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
@@ -72,7 +72,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     ...scene,
     sessions,
     leaving: ({ target, dialect }, found) =>
-      findLeaving({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
+      plannedDeletions({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
   });
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
   return {

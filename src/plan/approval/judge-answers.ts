@@ -55,7 +55,7 @@ export function judgeAnswers({ kind, change, answers, record, drafted }: Answere
 }
 
 /** What no reading tells goes with a good answer, or it would be reset for ever. */
-function isToBeRead({ unknown }: FieldChange, is: Stand['is']): boolean {
+function isToBeRead({ unknown }: FieldChange, is: AnswerState['is']): boolean {
   return is === 'not told' || (is === 'as sent' && unknown === undefined);
 }
 
@@ -74,13 +74,13 @@ function answeredFields(
   return told;
 }
 
-interface Stand {
+interface AnswerState {
   /** `never told`: neither answered nor read; `not told`: not answered, and to be read */
   readonly is: 'as sent' | 'otherwise' | 'never told' | 'not told';
   readonly answered?: Json | undefined;
 }
 
-function standOf(kind: Kind, change: FieldChange, told: ReadonlyMap<string, Json | undefined>): Stand {
+function standOf(kind: Kind, change: FieldChange, told: ReadonlyMap<string, Json | undefined>): AnswerState {
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
   // Of a secret nobody expects to be told; that its drift cannot be seen is said with every plan.
@@ -100,7 +100,7 @@ function wantedBy({ path, after }: FieldChange, field: Field): Json | undefined 
   return after === undefined && path.length === 1 ? canonicalDefault(field) : after;
 }
 
-interface Told {
+interface AnsweredValue {
   /** absent for a key of a map */
   readonly field?: Field;
   /** canonical; undefined: the map has no such key */
@@ -108,7 +108,7 @@ interface Told {
 }
 
 /** The answered value at a path; undefined when the answer lacks the member. */
-function answeredAt(field: Field, value: Json, [member, ...below]: Path): Told | undefined {
+function answeredAt(field: Field, value: Json, [member, ...below]: Path): AnsweredValue | undefined {
   const canonical = canonicalValue(field, value);
   if (member === undefined) return { field, answered: canonical };
   const found = isJsonObject(canonical) ? ownMember(canonical, member) : undefined;

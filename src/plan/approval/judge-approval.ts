@@ -11,7 +11,7 @@ import type { ChangeDifference, FieldDifference, PlanDifference } from '../../mo
 import type { Planning } from '../build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';
-import { isRelated, type Left } from './remaining-work.ts';
+import { isRelated, type RemainingWork } from './remaining-work.ts';
 import { isRedacted, isRedactionOf, withGapsApart } from '../redacted-plan.ts';
 
 export interface Approved {
@@ -22,7 +22,7 @@ export interface Approved {
   readonly isHere?: boolean;
 }
 
-export type Judgement =
+export type ApprovalVerdict =
   | { readonly is: 'equal' }
   /** a part of what was approved; `done` are the changes that are true already */
   | { readonly is: 'subset'; readonly done: readonly Address[] }
@@ -31,21 +31,27 @@ export type Judgement =
   /** approved for another stack or selection, or for a target that was another place then */
   | { readonly is: 'elsewhere' };
 
-export type Fresh = Pick<Planning, 'plan' | 'leftOf'>;
+export type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
 
-export function judgeApproval({ plan, leftOf }: Fresh, approved: Approved): Judgement {
+export function judgeApproval(
+  { plan, remainingWork: remainingWork }: FreshPlan,
+  approved: Approved,
+): ApprovalVerdict {
   const isTold = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
   // A digest cannot vouch for a file that leaves something out: what it shows besides has to be so, too.
   const isShown = isTold || isRedactionOf(approved.changes, plan.changes);
   if (plan.digest === approved.digest && isShown) return { is: 'equal' };
-  if (isTold) return judgeChanges({ plan, leftOf }, approved.changes);
+  if (isTold) return judgeChanges({ plan, remainingWork: remainingWork }, approved.changes);
   return approved.isHere && isRedacted(approved.changes)
-    ? judgeChanges({ plan, leftOf }, withGapsApart(approved.changes))
+    ? judgeChanges({ plan, remainingWork: remainingWork }, withGapsApart(approved.changes))
     : { is: 'elsewhere' };
 }
 
 /** What is not known to be true, or planned as it was approved, stands in the way. */
-function judgeChanges({ plan, leftOf }: Fresh, approved: readonly MeantChange[]): Judgement {
+function judgeChanges(
+  { plan, remainingWork: remainingWork }: FreshPlan,
+  approved: readonly MeantChange[],
+): ApprovalVerdict {
   const byAddress = (changes: readonly MeantChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];
@@ -53,7 +59,7 @@ function judgeChanges({ plan, leftOf }: Fresh, approved: readonly MeantChange[])
     const text = formatAddress(difference.address);
     const change = was.get(text);
     if (change === undefined) return [difference];
-    return inTheWay(difference, { approved: change, fresh: is.get(text), left: leftOf(change) }) ?? [];
+    return inTheWay(difference, { approved: change, fresh: is.get(text), left: remainingWork(change) }) ?? [];
   });
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
   const done = approved.filter((change) => isDone(change, is.get(formatAddress(change.address))));
@@ -70,7 +76,7 @@ function isDone({ action }: MeantChange, fresh: MeantChange | undefined): boolea
 interface Match {
   readonly approved: MeantChange;
   readonly fresh: MeantChange | undefined;
-  readonly left: Left;
+  readonly left: RemainingWork;
 }
 
 /** Of a difference what no approval covers; undefined when nothing of it is left. */
@@ -94,7 +100,7 @@ function particularOf(change: MeantChange): Json {
  * What is left of a creation or an adoption that was cut short is an update of something that is ours by now; or an
  * adoption that sends nothing, where nothing but the ledger's word is missing.
  */
-function isRestOf({ action: approved }: MeantChange, fresh: MeantChange, { isOurs }: Left): boolean {
+function isRestOf({ action: approved }: MeantChange, fresh: MeantChange, { isOurs }: RemainingWork): boolean {
   if (fresh.action === 'adopt') return approved === 'create' && fresh.fields.length === 0;
   return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
 }

@@ -5,11 +5,16 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json, Path } from '../../model/json/json.ts';
 import type { Atom } from './digest.ts';
 
-type Parsed =
+type ParsedAtom =
   | readonly [address: string, action: Action, meant?: Particular]
-  | readonly [address: string, path: Path, before: Side & { readonly unknown?: string }, after: Side];
+  | readonly [
+      address: string,
+      path: Path,
+      before: FieldSide & { readonly unknown?: string },
+      after: FieldSide,
+    ];
 
-interface Found {
+interface AtomGroup {
   readonly address: Address;
   readonly fields: FieldChange[];
   action?: Action;
@@ -17,7 +22,7 @@ interface Found {
   fingerprint?: string;
 }
 
-interface Side {
+interface FieldSide {
   readonly is?: Json;
 }
 
@@ -26,9 +31,9 @@ interface Side {
  * @throws when a text is no atom: a bug, for the ledger's checksum has held
  */
 export function readAtoms(atoms: Iterable<Atom>): MeantChange[] {
-  const found = new Map<string, Found>();
+  const found = new Map<string, AtomGroup>();
   for (const atom of atoms) {
-    const parsed: Parsed = JSON.parse(atom);
+    const parsed: ParsedAtom = JSON.parse(atom);
     const address = parseAddress(parsed[0]);
     const change = found.get(parsed[0]) ?? { address, fields: [] };
     found.set(parsed[0], change);
@@ -42,7 +47,7 @@ export function readAtoms(atoms: Iterable<Atom>): MeantChange[] {
   });
 }
 
-function readField([, path, before, after]: Extract<Parsed, { length: 4 }>): FieldChange {
+function readField([, path, before, after]: Extract<ParsedAtom, { length: 4 }>): FieldChange {
   return {
     path,
     ...(before.is === undefined ? {} : { before: before.is }),

@@ -9,10 +9,10 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText, sameJson } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import type { Claim, LiveResource } from '../../model/resource/resource.ts';
-import { type Compared, compare } from '../draft/compare-resource.ts';
+import { type ResourceComparison, compareResource } from '../draft/compare-resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
 export type Recheck =
   | { readonly is: 'send' }
@@ -20,19 +20,19 @@ export type Recheck =
   | { readonly is: 'stale'; readonly why: string };
 
 export function recheckDraft(
-  scene: Scene,
+  context: PlanContext,
   draft: Draft,
   change: Change,
   now: LiveResource | undefined,
 ): Recheck {
   const { action } = change;
-  if (action === 'create') return recheckCreate(scene, draft, now);
+  if (action === 'create') return recheckCreate(context, draft, now);
   const takesAway = action === 'delete' || action === 'release';
   if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
   const owner = movedOwner(draft, change, now);
   if (owner !== undefined) return stale(owner);
-  const isDelete = action === 'delete' && scene.kind(change.address.kind).ownership.by !== 'part';
-  const found = isDelete ? recheckDelete(scene, draft, now) : recheckFields(scene, draft, change, now);
+  const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'part';
+  const found = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, change, now);
   const fact = found.is === 'send' ? movedFact(change, now) : undefined;
   return fact === undefined ? found : stale(fact);
 }
@@ -42,25 +42,25 @@ function stale(why: string): Recheck {
 }
 
 /** Only for creates that would overwrite: whatever is there now was not there when the plan was made. */
-function recheckCreate(scene: Scene, draft: Draft, now: LiveResource | undefined): Recheck {
+function recheckCreate(context: PlanContext, draft: Draft, now: LiveResource | undefined): Recheck {
   if (now === undefined) return { is: 'send' };
-  const { fields } = compareNow(scene, draft, now);
+  const { fields } = compareNow(context, draft, now);
   return fields.length === 0
     ? { is: 'done' }
     : stale('something of that name appeared since the plan was made');
 }
 
-function recheckDelete(scene: Scene, draft: Draft, now: LiveResource): Recheck {
+function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): Recheck {
   const { address } = draft.change;
-  const kind = scene.kind(address.kind);
-  const record = scene.record(address);
+  const kind = context.kind(address.kind);
+  const record = context.record(address);
   const obstacles =
     draft.remove === 'force'
       ? unapproved(draft, kind.overridden?.(now, record) ?? [])
       : (kind.obstacles?.(now, 'delete', record) ?? []);
   if (obstacles.length > 0) return stale(obstacles.join('; '));
   const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
-  return isWitnessed && !isAsLastWritten(scene, now, record)
+  return isWitnessed && !isAsLastWritten(context, now, record)
     ? stale('it changed since our last write')
     : { is: 'send' };
 }
@@ -72,14 +72,14 @@ function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): str
 }
 
 /** A difference in what the write is about that the plan did not show means that something moved. */
-function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveResource): Recheck {
+function recheckFields(context: PlanContext, draft: Draft, change: Change, now: LiveResource): Recheck {
   const own = change.fields.filter(isOwnField).map((planned) => [planned, standOfOwn(planned, now)] as const);
   const moved = own.find(([, stand]) => stand === 'moved');
   if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
-  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) return stale(problem.message);
-  const left = fieldsOfWrite(scene, change, fields);
+  const left = fieldsOfWrite(context, change, fields);
   const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
   const unplanned = left.find((field) => !isAsPlanned(planned.get(pathText(field)), field));
   if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
@@ -93,17 +93,17 @@ function recheckFields(scene: Scene, draft: Draft, change: Change, now: LiveReso
  * @param written top-level names of these fields
  */
 export function isCarriedOut(
-  scene: Scene,
+  context: PlanContext,
   draft: Draft,
   { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
   now: LiveResource | undefined,
 ): boolean {
-  const { ownership, absent } = scene.kind(change.address.kind);
+  const { ownership, absent } = context.kind(change.address.kind);
   const isDelete = change.action === 'delete' && ownership.by !== 'part';
   if (now === undefined || isDelete) return isDelete && now === undefined;
   if (written.size === 0 && change.action !== 'create') return false;
   if (movedOwner(draft, change, now) !== undefined) return false;
-  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(scene, draft, now);
+  const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   if (problems.some(({ severity }) => severity === 'error')) return false;
   const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
   const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
@@ -118,11 +118,15 @@ function releasesOnly({ change, desired }: Draft): boolean {
   return change.action === 'release' && Object.keys(desired).length === 0;
 }
 
-const nothing: Pick<Compared, 'fields' | 'problems'> = { fields: [], problems: [] };
+const nothing: Pick<ResourceComparison, 'fields' | 'problems'> = { fields: [], problems: [] };
 
 /** Those that the write would change or repeat: the planned ones, whole; all, where every write replaces everything. */
-function fieldsOfWrite(scene: Scene, change: Change, fields: readonly FieldChange[]): readonly FieldChange[] {
-  if (scene.kind(change.address.kind).absent === 'default') return fields;
+function fieldsOfWrite(
+  context: PlanContext,
+  change: Change,
+  fields: readonly FieldChange[],
+): readonly FieldChange[] {
+  if (context.kind(change.address.kind).absent === 'default') return fields;
   const written = new Set(change.fields.map(({ path }) => path[0]));
   return fields.filter(({ path }) => written.has(path[0]));
 }
@@ -139,9 +143,9 @@ function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): bool
   );
 }
 
-function compareNow(scene: Scene, draft: Draft, now: LiveResource) {
-  const resource = scene.desired.get(formatAddress(draft.change.address));
-  return compare(scene, {
+function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
+  const resource = context.desired.get(formatAddress(draft.change.address));
+  return compareResource(context, {
     address: draft.change.address,
     resource,
     desired: draft.desired,
@@ -154,9 +158,9 @@ function isOwnField({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
 }
 
-type Stand = 'before' | 'after' | 'moved';
+type FieldState = 'before' | 'after' | 'moved';
 
-function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): Stand {
+function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
   const value = path[0] === 'name' ? now.spec['name'] : claimText(now.witness.claim);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'moved';

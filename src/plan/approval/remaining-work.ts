@@ -12,9 +12,9 @@ import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec, canonicalValue } from '../../compare/canonical-spec.ts';
 import { peerOf } from '../draft/compare-resource.ts';
 import { diff } from '../../compare/diff.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
-export interface Left {
+export interface RemainingWork {
   /** the action itself has not happened: what was to be created is not there, what was to be deleted is */
   readonly action: boolean;
   /** what would still have to change for all that was approved to be true */
@@ -23,12 +23,12 @@ export interface Left {
   readonly isOurs: boolean;
 }
 
-export function leftOf(scene: Scene, change: MeantChange): Left {
+export function remainingWork(context: PlanContext, change: MeantChange): RemainingWork {
   const { address, action } = change;
-  const live = scene.live.get(formatAddress(address));
-  if (live === undefined || isAnother(change, live)) return leftOfMissing(scene, change);
-  const { ownership } = scene.kind(address.kind);
-  const fields = [...leftOfOwn(change, live), ...leftOfFields(scene, change, live)];
+  const live = context.live.get(formatAddress(address));
+  if (live === undefined || isAnother(change, live)) return leftOfMissing(context, change);
+  const { ownership } = context.kind(address.kind);
+  const fields = [...leftOfOwn(change, live), ...leftOfFields(context, change, live)];
   switch (action) {
     case 'delete':
       // Of a part nothing is deleted: it is brought back to what it was, field by field.
@@ -36,11 +36,11 @@ export function leftOf(scene: Scene, change: MeantChange): Left {
         ? { action: false, fields, isOurs: false }
         : { action: true, fields: change.fields, isOurs: false };
     case 'release': {
-      const isKept = ownership.by === 'ledger' && scene.record(address) !== undefined;
+      const isKept = ownership.by === 'ledger' && context.record(address) !== undefined;
       return { action: isKept, fields, isOurs: false };
     }
     default:
-      return { action: false, fields, isOurs: isOurs(scene, change, live) };
+      return { action: false, fields, isOurs: isOurs(context, change, live) };
   }
 }
 
@@ -51,19 +51,19 @@ function isAnother(change: MeantChange, live: LiveResource): boolean {
 }
 
 /** What was to be removed is gone, if somebody could look; anything else is still to be done whole. */
-function leftOfMissing(scene: Scene, change: MeantChange): Left {
+function leftOfMissing(context: PlanContext, change: MeantChange): RemainingWork {
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
-  return isRemoved && !livesOn(scene, change) && scene.blindSpot(address) === undefined
+  return isRemoved && !livesOn(context, change) && context.blindSpot(address) === undefined
     ? { action: false, fields: [], isOurs: false }
     : { action: true, fields, isOurs: false };
 }
 
 /** Under another name, the very resource that was to be taken away is still there. */
-function livesOn(scene: Scene, change: MeantChange): boolean {
+function livesOn(context: PlanContext, change: MeantChange): boolean {
   const id = meantId(change);
   const { kind, target } = change.address;
-  return [...scene.live.values()].some(
+  return [...context.live.values()].some(
     (live) =>
       id !== undefined && live.id === id && live.address.kind === kind && live.address.target === target,
   );
@@ -74,19 +74,19 @@ function livesOn(scene: Scene, change: MeantChange): boolean {
  * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim. Where nothing can bear
  * one, a record tells of an adoption, and of a creation that it was begun.
  */
-function isOurs(scene: Scene, { address, action }: MeantChange, live: LiveResource): boolean {
-  const { ownership } = scene.kind(address.kind);
+function isOurs(context: PlanContext, { address, action }: MeantChange, live: LiveResource): boolean {
+  const { ownership } = context.kind(address.kind);
   if (ownership.by === 'ledger') {
-    const isRecorded = scene.record(address) !== undefined;
+    const isRecorded = context.record(address) !== undefined;
     if (action === 'adopt') return isRecorded;
-    return action === 'create' && !isRecorded && scene.hasBegunToCreate(address);
+    return action === 'create' && !isRecorded && context.hasBegunToCreate(address);
   }
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
-  const { claim, bornOf } = scene.live.get(formatAddress(whole))?.witness ?? live.witness;
+  const { claim, bornOf } = context.live.get(formatAddress(whole))?.witness ?? live.witness;
   // What an adoption did before its claim was written is recorded.
-  if (claim === undefined) return action === 'adopt' && scene.record(whole) !== undefined;
-  if (claim.inherited || !scene.isOurs(claim.stack)) return false;
-  return action !== 'create' || scene.isOurs(bornOf) || scene.record(whole)?.origin === 'created';
+  if (claim === undefined) return action === 'adopt' && context.record(whole) !== undefined;
+  if (claim.inherited || !context.isOurs(claim.stack)) return false;
+  return action !== 'create' || context.isOurs(bornOf) || context.record(whole)?.origin === 'created';
 }
 
 /** The fields that are the planner's own, and in no kind's table: claim and name. */
@@ -109,13 +109,13 @@ function leftOfOwn({ fields }: MeantChange, live: LiveResource): FieldChange[] {
 }
 
 /** The approved values as if they were declared, met with live as the kind wants them to be met. */
-function leftOfFields(scene: Scene, change: MeantChange, live: LiveResource): readonly FieldChange[] {
-  const kind = scene.kind(change.address.kind);
+function leftOfFields(context: PlanContext, change: MeantChange, live: LiveResource): readonly FieldChange[] {
+  const kind = context.kind(change.address.kind);
   const approved = Map.groupBy(
     change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name)),
     ({ path: [name = ''] }) => name,
   );
-  const prepared = prepareApproved(scene, change, live);
+  const prepared = prepareApproved(context, change, live);
   const found = prepared.live ?? live.spec;
   const wanted = [...approved].flatMap(([name, fields]) => {
     const field = kind.fields[name];
@@ -123,7 +123,7 @@ function leftOfFields(scene: Scene, change: MeantChange, live: LiveResource): re
     const value = isWhole ? prepared.desired[name] : field && overlaid(field, found[name], belowOf(fields));
     return value === undefined ? [] : [[name, value] as const];
   });
-  const recorded = Object.entries(scene.record(change.address)?.fields ?? {});
+  const recorded = Object.entries(context.record(change.address)?.fields ?? {});
   const { fields } = diff({
     fields: kind.fields,
     desired: Object.fromEntries(wanted),
@@ -136,10 +136,14 @@ function leftOfFields(scene: Scene, change: MeantChange, live: LiveResource): re
   return fields.filter((field) => change.fields.some(({ path }) => isRelated(path, field.path)));
 }
 
-function prepareApproved(scene: Scene, { address, fields }: MeantChange, live: LiveResource): Prepared {
-  const kind = scene.kind(address.kind);
-  const resource = scene.desired.get(formatAddress(address));
-  const record = scene.record(address);
+function prepareApproved(
+  context: PlanContext,
+  { address, fields }: MeantChange,
+  live: LiveResource,
+): Prepared {
+  const kind = context.kind(address.kind);
+  const resource = context.desired.get(formatAddress(address));
+  const record = context.record(address);
   const whole = fields.flatMap(({ path: [name = '', ...below], after }) =>
     below.length === 0 && after !== undefined && Object.hasOwn(kind.fields, name)
       ? [[name, after] as const]
@@ -151,11 +155,11 @@ function prepareApproved(scene: Scene, { address, fields }: MeantChange, live: L
   };
   const meeting: Meeting = {
     address,
-    dialect: scene.target(address.target).dialect,
+    dialect: context.target(address.target).dialect,
     desired,
     live,
     ...(record === undefined ? {} : { record }),
-    peer: (other) => peerOf(scene, other),
+    peer: (other) => peerOf(context, other),
   };
   return kind.prepare?.(meeting) ?? { desired };
 }

@@ -86,7 +86,7 @@ function waitingGraph(calls: ReadonlyMap<CallId, Call>): Waiting {
   return waiting;
 }
 
-interface Walked {
+interface WalkResult {
   /** every node behind all that it waits for; only of a graph without a cycle */
   readonly order: readonly string[];
   /** each node once, in the order in which they wait for each other */
@@ -94,7 +94,7 @@ interface Walked {
 }
 
 /** Depth first, with a trail of its own in place of the call stack, which a long chain would overflow. */
-function walk(waiting: Waiting): Walked {
+function walk(waiting: Waiting): WalkResult {
   const order: string[] = [];
   const state = new Map<string, 'open' | 'done'>();
   for (const start of waiting.keys()) {

@@ -5,24 +5,28 @@ import type { Change } from '../../model/plan/change.ts';
 import { renameMembers } from '../../model/json/rename-members.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
 /** The change with its calls, and with the facts that they rely on. */
-export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<AddressText, Draft>): Change {
+export function withCalls(
+  context: PlanContext,
+  draft: Draft,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): Change {
   const { change, prepared, live, claim, remove } = draft;
-  const { target, dialect } = scene.target(change.address.target);
-  const record = scene.record(change.address);
-  const planned = scene.kind(change.address.kind).calls(change, {
+  const { target, dialect } = context.target(change.address.target);
+  const record = context.record(change.address);
+  const planned = context.kind(change.address.kind).calls(change, {
     target,
     dialect,
-    stack: scene.stack.name,
+    stack: context.stack.name,
     desired: prepared,
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
     ...(claim === undefined ? {} : { claim }),
     ...(remove === undefined ? {} : { remove }),
-    idOf: (address) => idOf(scene, drafts, address),
-    peer: (address) => peer(scene, drafts, address),
+    idOf: (address) => idOf(context, drafts, address),
+    peer: (address) => peer(context, drafts, address),
   });
   const relied = (planned.relies ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
   return {
@@ -35,20 +39,20 @@ export function withCalls(scene: Scene, draft: Draft, drafts: ReadonlyMap<Addres
 }
 
 function idOf(
-  scene: Scene,
+  context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
   address: Address,
 ): string | IdReference | undefined {
   const text = formatAddress(address);
-  const live = scene.live.get(text);
+  const live = context.live.get(text);
   if (live !== undefined) return live.id;
   return drafts.get(text)?.change.action === 'create' ? new IdReference(text) : undefined;
 }
 
-function peer(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
+function peer(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>, address: Address) {
   const text = formatAddress(address);
   const draft = drafts.get(text);
-  const live = scene.live.get(text);
+  const live = context.live.get(text);
   return {
     action: draft?.change.action ?? ('none' as const),
     fields: draft?.change.fields ?? [],

@@ -6,9 +6,9 @@ import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import { ownMember } from '../../model/json/json.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
-export interface Attempt {
+export interface PlannedAttempt {
   readonly change: Pick<Change, 'address' | 'action' | 'calls'>;
   readonly live: LiveResource | undefined;
   /** `safe` or `force` of a tombstone */
@@ -16,11 +16,14 @@ export interface Attempt {
 }
 
 /** Clauses; empty when nothing is foreseen. A forced delete minds no obstacle, and needs its right all the same. */
-export function foreseeRefusal(scene: Scene, { change, live, remove }: Attempt): readonly string[] {
+export function predictRefusal(
+  context: PlanContext,
+  { change, live, remove }: PlannedAttempt,
+): readonly string[] {
   const { address, action, calls } = change;
   if (live === undefined || action === 'none') return [];
-  const { obstacles } = scene.kind(address.kind);
-  const inTheWay = remove === 'force' ? [] : (obstacles?.(live, action, scene.record(address)) ?? []);
+  const { obstacles } = context.kind(address.kind);
+  const inTheWay = remove === 'force' ? [] : (obstacles?.(live, action, context.record(address)) ?? []);
   return [...inTheWay, ...deniedRights(calls, live)];
 }
 
@@ -39,7 +42,7 @@ function nameOf(id: Call['id']): string {
 }
 
 /** The same as a note of the plan. */
-export function refusalNotes(scene: Scene, attempt: Attempt): string[] {
-  const reasons = foreseeRefusal(scene, attempt);
+export function refusalNotes(context: PlanContext, attempt: PlannedAttempt): string[] {
+  const reasons = predictRefusal(context, attempt);
   return reasons.length === 0 ? [] : [`the service will refuse this: ${reasons.join('; ')}`];
 }

@@ -6,24 +6,28 @@ import { type AddressText, formatAddress } from '../../model/resource/address.ts
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import { foreseeRefusal, refusalNotes } from './predict-refusal.ts';
-import type { Scene } from '../context/plan-context.ts';
+import { predictRefusal, refusalNotes } from './predict-refusal.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
-type Drafts = ReadonlyMap<AddressText, Draft>;
+type DraftsByAddress = ReadonlyMap<AddressText, Draft>;
 
 /** The change, which has its calls by now, with a note of what is foreseen of it. */
-export function withRefusals(scene: Scene, change: Change, drafts: Drafts): Change {
+export function withPredictedRefusals(context: PlanContext, change: Change, drafts: DraftsByAddress): Change {
   const draft = drafts.get(formatAddress(change.address));
-  const told = draft === undefined ? [] : refusalNotes(scene, { ...draft, change });
+  const told = draft === undefined ? [] : refusalNotes(context, { ...draft, change });
   return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
 }
 
 /** The same as errors. @param changes with their calls */
-export function findRefusals(scene: Scene, changes: readonly Change[], drafts: Drafts): Diagnostic[] {
+export function predictedRefusals(
+  context: PlanContext,
+  changes: readonly Change[],
+  drafts: DraftsByAddress,
+): Diagnostic[] {
   return changes.flatMap((change) => {
     const { address, action, place } = change;
     const draft = drafts.get(formatAddress(address));
-    const reasons = draft === undefined ? [] : foreseeRefusal(scene, { ...draft, change });
+    const reasons = draft === undefined ? [] : predictRefusal(context, { ...draft, change });
     if (reasons.length === 0) return [];
     return {
       code: 'will-be-refused',

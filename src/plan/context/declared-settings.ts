@@ -7,15 +7,15 @@ import { type Json, sameJson } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
-import type { Scene } from './plan-context.ts';
+import type { PlanContext } from './plan-context.ts';
 
 /** By `Kind.field`, the canonical value. */
 export type Settings = Readonly<Record<string, Json>>;
 
 /** Of a declared resource; undefined when it asks for nothing but what the stack's defaults ask of all. */
-export function declaredSettings(scene: Scene, address: Address): Settings | undefined {
-  const declared = withParts(scene, address).flatMap(({ kind, at }) => {
-    const resource = scene.desired.get(formatAddress(at));
+export function declaredSettings(context: PlanContext, address: Address): Settings | undefined {
+  const declared = withParts(context, address).flatMap(({ kind, at }) => {
+    const resource = context.desired.get(formatAddress(at));
     return resource === undefined ? [] : [{ kind, resource }];
   });
   return declared.some(hasOwnWord)
@@ -26,34 +26,34 @@ export function declaredSettings(scene: Scene, address: Address): Settings | und
 }
 
 /** Of what was applied, as the ledger knows it; undefined when it does not. */
-export function recordedSettings(scene: Scene, address: Address): Settings | undefined {
-  const known = scene.recordedAt(address);
-  if (known === undefined || !scene.ledger.records.has(known)) return undefined;
+export function recordedSettings(context: PlanContext, address: Address): Settings | undefined {
+  const known = context.recordedAt(address);
+  if (known === undefined || !context.ledger.records.has(known)) return undefined;
   return joined(
-    withParts(scene, parseAddress(known)).flatMap(({ kind, at }) => {
-      const record = scene.ledger.records.get(formatAddress(at));
+    withParts(context, parseAddress(known)).flatMap(({ kind, at }) => {
+      const record = context.ledger.records.get(formatAddress(at));
       return record === undefined ? [] : [{ kind, spec: record.fields }];
     }),
   );
 }
 
 /** Whether what is live is what these settings ask for, wherever they say anything. */
-export function isLiveAs(scene: Scene, address: Address, settings: Settings): boolean {
+export function isLiveAs(context: PlanContext, address: Address, settings: Settings): boolean {
   const found = joined(
-    withParts(scene, address).flatMap(({ kind, at }) => {
-      const live = scene.live.get(formatAddress(at));
+    withParts(context, address).flatMap(({ kind, at }) => {
+      const live = context.live.get(formatAddress(at));
       return live === undefined ? [] : [{ kind, spec: canonicalSpec(kind.fields, live.spec) }];
     }),
   );
   return Object.entries(settings).every(([name, value]) => sameJson(found[name], value));
 }
 
-interface Said {
+interface DeclaredPart {
   readonly kind: Kind;
   readonly resource: DesiredResource;
 }
 
-function hasOwnWord({ kind, resource: { spec, fromDefaults } }: Said): boolean {
+function hasOwnWord({ kind, resource: { spec, fromDefaults } }: DeclaredPart): boolean {
   return Object.keys(spec).some((name) => !fromDefaults.includes(name) && kind.fields[name]?.local !== true);
 }
 
@@ -68,9 +68,9 @@ function joined(all: readonly { readonly kind: Kind; readonly spec: Spec }[]): S
 }
 
 /** The resource itself, then where its parts stand. */
-function withParts(scene: Scene, address: Address): { readonly kind: Kind; readonly at: Address }[] {
+function withParts(context: PlanContext, address: Address): { readonly kind: Kind; readonly at: Address }[] {
   const text = formatAddress(address);
-  return scene.kinds().flatMap((kind) => {
+  return context.kinds().flatMap((kind) => {
     const at = { ...address, kind: kind.name };
     const whole = kind.ownership.by === 'part' ? kind.ownership.of(at) : at;
     return formatAddress(whole) === text ? [{ kind, at }] : [];

@@ -1,14 +1,14 @@
 /** What a reader of a plan has to know about the ledger behind it. Pure. */
-import type { FormerStack, Scene } from './plan-context.ts';
+import type { FormerStack, PlanContext } from './plan-context.ts';
 
 /** Sentences without a full stop; none for a ledger like any other. */
-export function ledgerNotes(scene: Scene): string[] {
-  const { ledger, former } = scene;
+export function ledgerNotes(context: PlanContext): string[] {
+  const { ledger, former } = context;
   return [
     ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0
-      ? [scene.isDisplaced ? ofNoPlace : withoutPlaces]
+      ? [context.isDisplaced ? ofNoPlace : withoutPlaces]
       : []),
-    ...(former === undefined ? [] : formerNotes(scene, former)),
+    ...(former === undefined ? [] : formerNotes(context, former)),
   ];
 }
 
@@ -17,9 +17,9 @@ const withoutPlaces =
 
 const ofNoPlace = 'of an earlier version: it does not know which places its records are of';
 
-function formerNotes(scene: Scene, { name, hasLedger, records }: FormerStack): string[] {
+function formerNotes(context: PlanContext, { name, hasLedger, records }: FormerStack): string[] {
   if (!hasLedger) {
-    const isClaimed = [...scene.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
+    const isClaimed = [...context.live.values()].some(({ witness: { claim } }) => claim?.stack === name);
     return isClaimed
       ? [
           `that of stack "${name}" is not where this stack keeps its own: of what bears its claim nothing is deleted`,

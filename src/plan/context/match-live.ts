@@ -7,7 +7,7 @@ import type { Kind } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 
-export interface Known {
+export interface MatchInput {
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly ledger: Ledger;
   kind(name: string): Kind;
@@ -25,7 +25,7 @@ export function byAddress<T extends { readonly address: Address }>(
  */
 export function matchLive(
   all: readonly LiveResource[],
-  { desired, ledger, kind }: Known,
+  { desired, ledger, kind }: MatchInput,
 ): ReadonlyMap<AddressText, LiveResource> {
   const live = byAddress(all);
   const byId = new Map(all.flatMap((resource) => idKeyed(resource.address, resource)));
@@ -57,7 +57,7 @@ export function matchLive(
 /** A part goes where its whole goes, also one that nobody declares: it is nothing under a name that is nobody's. */
 function followWholes(
   live: Map<AddressText, LiveResource>,
-  kind: Known['kind'],
+  kind: MatchInput['kind'],
 ): ReadonlyMap<AddressText, LiveResource> {
   const wholes = new Map([...live.values()].flatMap((whole) => idKeyed(whole.address, whole)));
   for (const [text, part] of [...live]) {
@@ -77,10 +77,14 @@ function followWholes(
  * parts too, and one that was not found at all may be the one that its heir is renamed from (rule 39).
  * @param all as they were read, before `matchLive` moved any
  */
-export function matchUnseen(
+export function matchUnread(
   unseen: ReadonlyMap<AddressText, string>,
   all: readonly LiveResource[],
-  { live, desired, kind }: Omit<Known, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
+  {
+    live,
+    desired,
+    kind,
+  }: Omit<MatchInput, 'ledger'> & { readonly live: ReadonlyMap<AddressText, LiveResource> },
 ): ReadonlyMap<AddressText, string> {
   const read = byAddress(all);
   const placed = new Map(
@@ -108,7 +112,7 @@ export function matchUnseen(
 
 /** By its former address, the name of whatever is declared to be renamed and was not found under its new name. */
 function heirsOf(
-  desired: Known['desired'],
+  desired: MatchInput['desired'],
   live: ReadonlyMap<AddressText, LiveResource>,
 ): ReadonlyMap<AddressText, string> {
   const heirs = new Map<AddressText, string>();

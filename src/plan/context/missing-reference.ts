@@ -1,17 +1,17 @@
 /** Words for a name that leads to nothing: whether there is none, or whether nobody could look (rules 5, 8). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Scene } from './plan-context.ts';
+import type { PlanContext } from './plan-context.ts';
 
 /** @param refers the first half of the sentence, up to the name: `"A" refers to "B"` */
-export function unseen(
-  scene: Scene,
+export function missingReference(
+  context: PlanContext,
   to: Address,
   refers: string,
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
-  const blind = scene.isInView(to) ? scene.blindSpot(to) : undefined;
+  const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
   // Of what a selection leaves out nobody knows whether it is declared.
-  const [there, add] = scene.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
+  const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
   if (blind === undefined) {
     return {
       class: 'invalid',

@@ -7,7 +7,7 @@ import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
-import { byAddress, matchLive, matchRecords, matchUnseen, recordsAbout, spentRecords } from './match-live.ts';
+import { byAddress, matchLive, matchRecords, matchUnread, recordsAbout, spentRecords } from './match-live.ts';
 
 /** One target as it was found: what was read of each kind, and at what cost. */
 export interface LiveTarget {
@@ -30,7 +30,7 @@ export interface FormerStack {
   readonly problems?: readonly Diagnostic[];
 }
 
-export interface SceneInput {
+export interface PlanContextInput {
   readonly stack: Stack;
   readonly kinds: Registry;
   readonly desired: readonly DesiredResource[];
@@ -48,7 +48,7 @@ export interface SceneInput {
   readonly commitOrder?: CommitOrder | undefined;
 }
 
-export interface Scene {
+export interface PlanContext {
   readonly stack: Stack;
   /** declared, tombstones left out */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
@@ -98,7 +98,7 @@ export interface Scene {
 }
 
 /** @throws on a kind or target that validation should have refused: a bug */
-export function setScene(input: SceneInput): Scene {
+export function makePlanContext(input: PlanContextInput): PlanContext {
   const { stack, ledger } = input;
   const isTombstone = (resource: DesiredResource) => resource.metadata.remove !== undefined;
   const desired = byAddress(input.desired.filter((resource) => !isTombstone(resource)));
@@ -107,7 +107,7 @@ export function setScene(input: SceneInput): Scene {
   const target = (name: string) => found(targets.get(name), `target ${name}`);
   const live = matchLive(allLive(input), { desired, ledger, kind });
   const recorded = matchRecords(ledger, live);
-  const unseen = matchUnseen(allUnseen(input), allLive(input), { desired, live, kind });
+  const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const { isSelection = false } = input;
   const spent = spentRecords(ledger, live);
@@ -158,7 +158,7 @@ export function setScene(input: SceneInput): Scene {
 }
 
 function blindSpots(
-  { manifestsComplete }: SceneInput,
+  { manifestsComplete }: PlanContextInput,
   found: LiveTarget,
   { kind }: Address,
 ): readonly string[] {
@@ -171,15 +171,15 @@ function withoutLedger({ renamedFrom }: Stack): FormerStack | undefined {
   return { name: renamedFrom, hasLedger: false, records: new Set() };
 }
 
-function allSets({ targets }: SceneInput): LiveSet[] {
+function allSets({ targets }: PlanContextInput): LiveSet[] {
   return targets.flatMap(({ sets }) => [...sets.values()]);
 }
 
-function allUnseen(input: SceneInput): ReadonlyMap<AddressText, string> {
+function allUnseen(input: PlanContextInput): ReadonlyMap<AddressText, string> {
   return new Map(allSets(input).flatMap(({ unseen = [] }) => [...unseen]));
 }
 
-function allLive(input: SceneInput): LiveResource[] {
+function allLive(input: PlanContextInput): LiveResource[] {
   return allSets(input).flatMap(({ resources }) => resources);
 }
 

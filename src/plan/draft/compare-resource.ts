@@ -6,9 +6,9 @@ import type { Meeting, Prepared } from '../../model/kind/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { diff } from '../../compare/diff.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
-export interface Sides {
+export interface ComparedSides {
   readonly address: Address;
   /** absent for what is withdrawn: then `desired` says all that there is to say, and nothing is reset besides */
   readonly resource?: DesiredResource | undefined;
@@ -17,7 +17,7 @@ export interface Sides {
   readonly live: LiveResource | undefined;
 }
 
-export interface Compared {
+export interface ResourceComparison {
   /** `desired` after the kind's `prepare`, canonical */
   readonly prepared: Spec;
   readonly fields: readonly FieldChange[];
@@ -25,17 +25,20 @@ export interface Compared {
   readonly problems: readonly Diagnostic[];
 }
 
-export function compare(scene: Scene, { address, resource, desired, live }: Sides): Compared {
-  const kind = scene.kind(address.kind);
-  const record = scene.record(address);
+export function compareResource(
+  context: PlanContext,
+  { address, resource, desired, live }: ComparedSides,
+): ResourceComparison {
+  const kind = context.kind(address.kind);
+  const record = context.record(address);
   const meeting: Meeting = {
     address,
-    dialect: scene.target(address.target).dialect,
+    dialect: context.target(address.target).dialect,
     desired,
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
     ...(resource === undefined ? {} : { place: resource.place }),
-    peer: (other) => peerOf(scene, other),
+    peer: (other) => peerOf(context, other),
   };
   const prepared: Prepared = kind.prepare?.(meeting) ?? { desired };
   const difference = diff({
@@ -55,14 +58,14 @@ export function compare(scene: Scene, { address, resource, desired, live }: Side
 }
 
 /** What a kind may know of a neighbour when it says what is to be compared. */
-export function peerOf(scene: Scene, address: Address): ReturnType<Meeting['peer']> {
-  const resource = scene.desired.get(formatAddress(address));
-  const live = scene.live.get(formatAddress(address));
-  const record = scene.record(address);
+export function peerOf(context: PlanContext, address: Address): ReturnType<Meeting['peer']> {
+  const resource = context.desired.get(formatAddress(address));
+  const live = context.live.get(formatAddress(address));
+  const record = context.record(address);
   return {
     ...(resource === undefined
       ? {}
-      : { desired: canonicalSpec(scene.kind(address.kind).fields, resource.spec) }),
+      : { desired: canonicalSpec(context.kind(address.kind).fields, resource.spec) }),
     ...(live === undefined ? {} : { live }),
     ...(record === undefined ? {} : { record }),
   };

@@ -6,16 +6,19 @@ import { type Address, type AddressText, formatAddress } from '../../model/resou
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Draft } from './draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
-import { unseen } from '../context/missing-reference.ts';
+import type { PlanContext } from '../context/plan-context.ts';
+import { missingReference } from '../context/missing-reference.ts';
 
-export function findDanglingReferences(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): Diagnostic[] {
+export function findDanglingReferences(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): Diagnostic[] {
   const problems: Diagnostic[] = [];
-  for (const [text, resource] of scene.desired) {
+  for (const [text, resource] of context.desired) {
     const draft = drafts.get(text);
     if (draft === undefined) continue;
-    for (const { to, path } of scene.kind(resource.address.kind).references?.(resource) ?? []) {
-      const told = dangling(scene, drafts.get(formatAddress(to)), { from: draft.change, to });
+    for (const { to, path } of context.kind(resource.address.kind).references?.(resource) ?? []) {
+      const told = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
       if (told === undefined) continue;
       const place = resource.placeOf(path);
       problems.push({ code: 'unknown-reference', severity: 'error', place, ...told });
@@ -25,7 +28,7 @@ export function findDanglingReferences(scene: Scene, drafts: ReadonlyMap<Address
 }
 
 function dangling(
-  scene: Scene,
+  context: PlanContext,
   draft: Draft | undefined,
   { from, to }: { readonly from: Change; readonly to: Address },
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> | undefined {
@@ -37,10 +40,10 @@ function dangling(
       fix: 'remove the reference, or keep what it refers to',
     };
   }
-  if (scene.live.has(formatAddress(to))) return undefined;
-  if (!scene.desired.has(formatAddress(to))) return unseen(scene, to, refers);
+  if (context.live.has(formatAddress(to))) return undefined;
+  if (!context.desired.has(formatAddress(to))) return missingReference(context, to, refers);
   // What is declared and not live is about to be created, unless nobody knows whether it is live.
-  const blind = from.action === 'none' ? undefined : scene.unseen(to);
+  const blind = from.action === 'none' ? undefined : context.unseen(to);
   if (blind === undefined) return undefined;
   return {
     class: 'incomplete',

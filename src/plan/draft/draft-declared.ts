@@ -10,9 +10,9 @@ import type { Overridden } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec, contentAfter } from '../../compare/canonical-spec.ts';
-import { type Compared, compare } from './compare-resource.ts';
+import { type ResourceComparison, compareResource } from './compare-resource.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
 export interface Draft {
   readonly change: Change;
@@ -36,19 +36,22 @@ export interface Drafted {
   readonly problems: readonly Diagnostic[];
 }
 
-export function draftDeclared(scene: Scene, resource: DesiredResource): Drafted {
-  if (scene.unseen(resource.address) !== undefined) return { problems: [] };
-  const verdict = judgeDeclared(scene, resource);
+export function draftDeclared(context: PlanContext, resource: DesiredResource): Drafted {
+  if (context.unseen(resource.address) !== undefined) return { problems: [] };
+  const verdict = judgeDeclared(context, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };
   const { address } = resource;
-  const live = scene.live.get(formatAddress(address));
-  const desired = canonicalSpec(scene.kind(address.kind).fields, resource.spec);
-  const compared = compare(scene, { address, resource, desired, live });
-  const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(scene, resource, compared.fields);
-  const problems = [...compared.problems, ...(settled.action === 'create' ? scene.impossible(address) : [])];
+  const live = context.live.get(formatAddress(address));
+  const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
+  const compared = compareResource(context, { address, resource, desired, live });
+  const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(context, resource, compared.fields);
+  const problems = [
+    ...compared.problems,
+    ...(settled.action === 'create' ? context.impossible(address) : []),
+  ];
   if (hasErrors(problems)) return { problems };
-  const draft = assemble(scene, { resource, desired, live, verdict: settled, compared });
+  const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
   return { draft, problems };
 }
 
@@ -57,10 +60,10 @@ interface Parts {
   readonly desired: Spec;
   readonly live: LiveResource | undefined;
   readonly verdict: Ours;
-  readonly compared: Compared;
+  readonly compared: ResourceComparison;
 }
 
-function assemble(scene: Scene, parts: Parts): Draft {
+function assemble(context: PlanContext, parts: Parts): Draft {
   const { resource, desired, live, verdict, compared } = parts;
   const fields = [
     ...renameChange(resource, live),
@@ -74,7 +77,7 @@ function assemble(scene: Scene, parts: Parts): Draft {
       action,
       reason: verdict.reason,
       fields,
-      notes: [...compared.notes, ...foreseen(scene, parts, action), ...unseenTwin(scene, parts, action)],
+      notes: [...compared.notes, ...foreseen(context, parts, action), ...unseenTwin(context, parts, action)],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],
@@ -84,7 +87,7 @@ function assemble(scene: Scene, parts: Parts): Draft {
     prepared: compared.prepared,
     live,
     ...(verdict.claim === undefined ? {} : { claim: verdict.claim }),
-    record: recordDraft(scene, parts),
+    record: recordDraft(context, parts),
   };
 }
 
@@ -103,18 +106,21 @@ export function claimField({ before, after }: ClaimChange): FieldChange {
   };
 }
 
-function foreseen(scene: Scene, { resource: { address } }: Parts, action: Action): readonly string[] {
-  return action === 'create' ? scene.foreseen(address) : [];
+function foreseen(context: PlanContext, { resource: { address } }: Parts, action: Action): readonly string[] {
+  return action === 'create' ? context.foreseen(address) : [];
 }
 
 /** What may come in between of a creation: something there that nobody could see. */
-function unseenTwin(scene: Scene, { resource: { address }, live }: Parts, action: Action): string[] {
-  const blind = action === 'none' || live !== undefined ? undefined : scene.hidingPlace(address);
+function unseenTwin(context: PlanContext, { resource: { address }, live }: Parts, action: Action): string[] {
+  const blind = action === 'none' || live !== undefined ? undefined : context.hidingPlace(address);
   return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
 }
 
-function recordDraft(scene: Scene, { resource, desired, live, verdict, compared }: Parts): LedgerRecord {
-  const { fields, ownership } = scene.kind(resource.address.kind);
+function recordDraft(
+  context: PlanContext,
+  { resource, desired, live, verdict, compared }: Parts,
+): LedgerRecord {
+  const { fields, ownership } = context.kind(resource.address.kind);
   const { onRemove, protect } = resource.metadata;
   const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
   return {

@@ -1,9 +1,9 @@
 /** Guards about the commit that the manifests come from, for a plan as a whole: would it take a later one back? (rule 43) */
 import { type CommitOrder, shortCommit } from '../../model/stack/commit-order.ts';
-import type { Finding } from './count-guards.ts';
+import type { CountedGuard } from './count-guards.ts';
 
 /** @param changes how many the plan has: one without any takes nothing back */
-export function commitGuards(order: CommitOrder | undefined, changes: number): Finding[] {
+export function commitGuards(order: CommitOrder | undefined, changes: number): CountedGuard[] {
   if (order === undefined || changes === 0) return [];
   const whole = { counted: changes, concerns: [] };
   if (order.is === 'unknown') {

@@ -5,10 +5,10 @@
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import type { Guards } from '../../model/stack/target.ts';
-import type { Tally } from './ownership-counts.ts';
+import type { OwnershipCount } from './ownership-counts.ts';
 
 /** A guard before the stack has said whether it blocks. */
-export type Finding = Omit<Guard, 'effect'>;
+export type CountedGuard = Omit<Guard, 'effect'>;
 
 const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as const;
 
@@ -16,7 +16,7 @@ const usual = { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 } as c
 const enoughForPercent = 10;
 
 /** @param tallies of a whole plan */
-export function countGuards(tallies: readonly Tally[], limits: Guards): Finding[] {
+export function countGuards(tallies: readonly OwnershipCount[], limits: Guards): CountedGuard[] {
   const { maxDeletes, maxDeletePercent, maxUpdatePercent } = { ...usual, ...limits };
   const each = tallies.flatMap((tally) => [
     ...toZero(tally),
@@ -37,11 +37,11 @@ const taken = 'deleted or released';
 interface Scope {
   readonly kind?: string;
   readonly target?: string;
-  readonly tallies: readonly Tally[];
+  readonly tallies: readonly OwnershipCount[];
 }
 
 /** The wider scope tells only of what no narrower one has told. */
-function tooMany(tallies: readonly Tally[], limit: number): Finding[] {
+function tooMany(tallies: readonly OwnershipCount[], limit: number): CountedGuard[] {
   const byKind = tallies.map(
     (tally): Scope => ({ kind: tally.kind, target: tally.target, tallies: [tally] }),
   );
@@ -58,7 +58,7 @@ function tooMany(tallies: readonly Tally[], limit: number): Finding[] {
   });
 }
 
-function tooManyIn({ kind, target, tallies }: Scope, limit: number): Finding[] {
+function tooManyIn({ kind, target, tallies }: Scope, limit: number): CountedGuard[] {
   const some = tallies.flatMap((tally) => tally.taken);
   if (some.length <= limit) return [];
   const of = tallies.reduce((sum, { owned }) => sum + owned, 0);
@@ -69,7 +69,7 @@ function tooManyIn({ kind, target, tallies }: Scope, limit: number): Finding[] {
 }
 
 /** All of several are all that there was, whatever is made beside them; a single one may well be replaced. */
-function toZero(tally: Tally): Finding[] {
+function toZero(tally: OwnershipCount): CountedGuard[] {
   const { kind, target, owned, created, strangers } = tally;
   if (owned === 0 || tally.taken.length < owned || (owned === 1 && created > 0)) return [];
   const what = owned === 1 ? `the only ${kind}` : `all ${owned} ${kind}`;
@@ -88,7 +88,7 @@ interface Share {
   readonly done: string;
 }
 
-function tooLarge({ kind, target, owned }: Tally, { id, some, limit, done }: Share): Finding[] {
+function tooLarge({ kind, target, owned }: OwnershipCount, { id, some, limit, done }: Share): CountedGuard[] {
   // Multiplied out, so that no rounding moves the limit.
   if (owned < enoughForPercent || some.length * 100 <= limit * owned) return [];
   const percent = Math.round((some.length * 1000) / owned) / 10;
@@ -97,10 +97,10 @@ function tooLarge({ kind, target, owned }: Tally, { id, some, limit, done }: Sha
 }
 
 function finding(
-  scope: Pick<Finding, 'kind' | 'target'>,
+  scope: Pick<CountedGuard, 'kind' | 'target'>,
   some: readonly Address[],
-  about: Pick<Finding, 'id' | 'of' | 'limit' | 'message'>,
-): Finding {
+  about: Pick<CountedGuard, 'id' | 'of' | 'limit' | 'message'>,
+): CountedGuard {
   const concerns = some.map((address) => ({ address, says: [] }));
   return { ...scope, counted: some.length, ...about, concerns };
 }

@@ -4,17 +4,17 @@ import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
-export function withRisks(scene: Scene, draft: Draft): Draft {
-  const risks = risksOf(scene, draft);
+export function withRisks(context: PlanContext, draft: Draft): Draft {
+  const risks = risksOf(context, draft);
   return risks.length === 0 ? draft : { ...draft, change: { ...draft.change, risks } };
 }
 
 /** Empty for what changes nothing of the resource itself. */
-function risksOf(scene: Scene, { change, live }: Draft): readonly Risk[] {
+function risksOf(context: PlanContext, { change, live }: Draft): readonly Risk[] {
   const { address, action, fields } = change;
-  const { risk, fields: table, ownership } = scene.kind(address.kind);
+  const { risk, fields: table, ownership } = context.kind(address.kind);
   if (risk === undefined || action === 'release' || action === 'none') return [];
   const goes = action === 'delete' && ownership.by !== 'part';
   const before =

@@ -1,7 +1,7 @@
 /** What each guard that does not count says of the resources it is about: the rest of `3 Toy in "acme" …`. */
 import type { RiskGuard } from '../../model/plan/guard.ts';
 
-export type WordedGuard =
+export type UncountedGuard =
   | RiskGuard
   | 'recreate'
   | 'rename'
@@ -10,7 +10,7 @@ export type WordedGuard =
   | 'adopt'
   | 'takeover';
 
-export const guardWords: Readonly<Record<WordedGuard, string>> = {
+export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
   recreate: 'would be created anew, although this stack applied it before: somebody deleted it',
   rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
   'no-record': 'would be deleted, although the ledger has no record of it',

@@ -2,10 +2,10 @@
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Claim, LiveResource } from '../../model/resource/resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
 
-export interface Tally {
+export interface OwnershipCount {
   readonly kind: string;
   readonly target: string;
   /** live and this stack's when the plan was made */
@@ -18,12 +18,12 @@ export interface Tally {
   readonly created: number;
 }
 
-type Drafts = ReadonlyMap<AddressText, Draft>;
+type AllDrafts = ReadonlyMap<AddressText, Draft>;
 
 /** One for each kind and target of which anything is owned or changed. */
-export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
+export function countOwnership(context: PlanContext, drafts: AllDrafts): OwnershipCount[] {
   const owned = Map.groupBy(
-    [...scene.live.values()].filter((live) => isOwned(scene, live, drafts)),
+    [...context.live.values()].filter((live) => isOwned(context, live, drafts)),
     ({ address }) => placeOf(address),
   );
   const changed = Map.groupBy(drafts.values(), ({ change: { address } }) => placeOf(address));
@@ -37,7 +37,7 @@ export function tallyChanges(scene: Scene, drafts: Drafts): Tally[] {
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
-      strangers: some.filter((draft) => isTaken(draft) && isStranger(scene, draft)).length,
+      strangers: some.filter((draft) => isTaken(draft) && isStranger(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update')
         .map(({ change: { address } }) => address),
@@ -56,27 +56,31 @@ export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
 
-function isOwned(scene: Scene, { address, witness: { claim } }: LiveResource, drafts: Drafts): boolean {
-  const { ownership } = scene.kind(address.kind);
+function isOwned(
+  context: PlanContext,
+  { address, witness: { claim } }: LiveResource,
+  drafts: AllDrafts,
+): boolean {
+  const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part') {
     // A part goes with its whole, and is not counted besides it.
     const whole = drafts.get(formatAddress(ownership.of(address)));
     if (whole !== undefined && isTaken(whole)) return false;
   }
   const draft = drafts.get(formatAddress(address));
-  if (draft !== undefined && isTakenOver(scene, address, draft.live)) return true;
+  if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
-  if (scene.record(address) !== undefined) return true;
-  return ownership.by === 'claim' && isOurClaim(scene, claim);
+  if (context.record(address) !== undefined) return true;
+  return ownership.by === 'claim' && isOurClaim(context, claim);
 }
 
-function isOurClaim(scene: Scene, claim: Claim | undefined): boolean {
-  return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
+function isOurClaim(context: PlanContext, claim: Claim | undefined): boolean {
+  return claim !== undefined && !claim.inherited && context.isOurs(claim.stack);
 }
 
 /** Neither the ledger nor a claim says that it was ever this stack's; a part is its whole's. */
-function isStranger(scene: Scene, { change: { address }, live }: Draft): boolean {
-  const { ownership } = scene.kind(address.kind);
-  if (ownership.by === 'part' || scene.record(address) !== undefined) return false;
-  return !isTakenOver(scene, address, live) && !isOurClaim(scene, live?.witness.claim);
+function isStranger(context: PlanContext, { change: { address }, live }: Draft): boolean {
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part' || context.record(address) !== undefined) return false;
+  return !isTakenOver(context, address, live) && !isOurClaim(context, live?.witness.claim);
 }

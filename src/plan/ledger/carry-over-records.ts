@@ -7,7 +7,7 @@ import type { Mention } from '../../model/plan/change.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
-import { type Scene, type SceneInput, setScene } from '../context/plan-context.ts';
+import { type PlanContext, type PlanContextInput, makePlanContext } from '../context/plan-context.ts';
 
 export interface CarriedOver {
   readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
@@ -18,15 +18,15 @@ export interface CarriedOver {
 }
 
 /** @param input the one target, with all that the ledger has of it */
-export function carryOver(input: SceneInput): CarriedOver {
-  const scene = setScene(input);
+export function carryOver(input: PlanContextInput): CarriedOver {
+  const context = makePlanContext(input);
   const kept = new Map<AddressText, LedgerRecord>();
   const dropped: Mention[] = [];
   for (const [text, record] of input.ledger.records) {
     const address = parseAddress(text);
-    if (!scene.isInView(address)) continue;
-    const message = whyUnproven(scene, text, record);
-    if (message === undefined) kept.set(text, withoutUnseen(scene.kind(address.kind), record));
+    if (!context.isInView(address)) continue;
+    const message = whyUnproven(context, text, record);
+    if (message === undefined) kept.set(text, withoutUnseen(context.kind(address.kind), record));
     else dropped.push({ address, message });
   }
   const gaps = input.targets.flatMap(({ unread, sets }) => [
@@ -36,34 +36,34 @@ export function carryOver(input: SceneInput): CarriedOver {
   return { kept, dropped, gaps: [...new Set(gaps)] };
 }
 
-function whyUnproven(scene: Scene, text: AddressText, record: LedgerRecord): string | undefined {
+function whyUnproven(context: PlanContext, text: AddressText, record: LedgerRecord): string | undefined {
   const address = parseAddress(text);
-  const { ownership } = scene.kind(address.kind);
+  const { ownership } = context.kind(address.kind);
   switch (ownership.by) {
     case 'part': {
       const whole = formatAddress(ownership.of(address));
-      const own = scene.ledger.records.get(whole);
+      const own = context.ledger.records.get(whole);
       // A part that was taken over by itself has the id of its whole, and the ledger nothing of that.
       const why =
         own === undefined
-          ? missingId(scene, ownership.of(address).kind, record)
-          : whyUnproven(scene, whole, own);
+          ? missingId(context, ownership.of(address).kind, record)
+          : whyUnproven(context, whole, own);
       return why === undefined ? undefined : `"${whole}", which it is a part of, is not there`;
     }
     case 'claim':
-      return missingId(scene, address.kind, record);
+      return missingId(context, address.kind, record);
     case 'ledger': {
-      const live = scene.live.get(text);
+      const live = context.live.get(text);
       if (live === undefined) return 'it is not there';
-      return isAsLastWritten(scene, live, record)
+      return isAsLastWritten(context, live, record)
         ? undefined
         : 'what is there is not as this stack last wrote it';
     }
   }
 }
 
-function missingId(scene: Scene, kind: string, { id }: LedgerRecord): string | undefined {
-  const isThere = [...scene.live.values()].some((live) => live.address.kind === kind && live.id === id);
+function missingId(context: PlanContext, kind: string, { id }: LedgerRecord): string | undefined {
+  const isThere = [...context.live.values()].some((live) => live.address.kind === kind && live.id === id);
   if (id !== undefined && isThere) return undefined;
   return id === undefined ? 'its record has no id to find it by' : `nothing with its id ${id} is there`;
 }

@@ -10,7 +10,7 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import { buildPlan, type PlanInput, type Planning } from '../build-plan.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import { type Scene, setScene } from '../context/plan-context.ts';
+import { type PlanContext, makePlanContext } from '../context/plan-context.ts';
 
 export interface Recovered {
   /** that the records of what is declared are drafted in */
@@ -25,16 +25,16 @@ export interface Recovered {
 
 /** @param input its ledger is not looked at */
 export function recoverRecords(input: PlanInput): Recovered {
-  const scene = setScene({ ...input, ledger: emptyLedger(new Map()) });
-  const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(scene)) });
+  const context = makePlanContext({ ...input, ledger: emptyLedger(new Map()) });
+  const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(context)) });
   const declared: AddressText[] = [];
   const unproven: Mention[] = [];
   for (const [text, { draft }] of planning.records) {
-    const message = whyUnproven(scene, planning, draft);
+    const message = whyUnproven(context, planning, draft);
     if (message === undefined) declared.push(text);
     else unproven.push({ address: draft.change.address, message });
   }
-  return { planning, declared, created: createdByUs(scene), unproven };
+  return { planning, declared, created: createdByUs(context), unproven };
 }
 
 function emptyLedger(records: Ledger['records']): Ledger {
@@ -45,26 +45,30 @@ function emptyLedger(records: Ledger['records']): Ledger {
  * For comparing only: what bears no claim, as if this manifest had been applied. So a field that no service ever answers,
  * such as a secret, is no difference.
  */
-function asApplied(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
+function asApplied(context: PlanContext): ReadonlyMap<AddressText, LedgerRecord> {
   const records = new Map<AddressText, LedgerRecord>();
-  for (const [text, { address, spec }] of scene.desired) {
-    const { ownership, fields } = scene.kind(address.kind);
-    if (ownership.by === 'ledger' && scene.live.has(text))
+  for (const [text, { address, spec }] of context.desired) {
+    const { ownership, fields } = context.kind(address.kind);
+    if (ownership.by === 'ledger' && context.live.has(text))
       records.set(text, { origin: 'adopted', fields: canonicalSpec(fields, spec) });
   }
   return records;
 }
 
-function whyUnproven(scene: Scene, planning: Pick<Planning, 'records'>, draft: Draft): string | undefined {
+function whyUnproven(
+  context: PlanContext,
+  planning: Pick<Planning, 'records'>,
+  draft: Draft,
+): string | undefined {
   const { live, change } = draft;
-  const { ownership } = scene.kind(change.address.kind);
+  const { ownership } = context.kind(change.address.kind);
   if (live === undefined) return 'declared, but not live: it was never applied, or somebody removed it';
   if (change.action === 'adopt')
     return "nothing proves that it is this stack's: it will be adopted as if for the first time";
   if (ownership.by === 'ledger' && change.action !== 'none') return differs(change.fields);
   if (ownership.by !== 'part') return undefined;
   const whole = planning.records.get(formatAddress(ownership.of(change.address)));
-  return whole === undefined ? undefined : whyUnproven(scene, planning, whole.draft);
+  return whole === undefined ? undefined : whyUnproven(context, planning, whole.draft);
 }
 
 function differs(fields: Draft['change']['fields']): string {
@@ -72,17 +76,17 @@ function differs(fields: Draft['change']['fields']): string {
   return `live differs from its manifest (${names}), so nothing proves that this stack wrote it: "adopt: true" takes it over`;
 }
 
-function createdByUs(scene: Scene): ReadonlyMap<AddressText, LedgerRecord> {
+function createdByUs(context: PlanContext): ReadonlyMap<AddressText, LedgerRecord> {
   const created = new Map<AddressText, LedgerRecord>();
-  for (const [text, live] of scene.live) {
-    if (scene.desired.has(text) || !isCreatedByUs(scene, live)) continue;
+  for (const [text, live] of context.live) {
+    if (context.desired.has(text) || !isCreatedByUs(context, live)) continue;
     created.set(text, { ...(live.id === undefined ? {} : { id: live.id }), origin: 'created', fields: {} });
   }
   return created;
 }
 
-function isCreatedByUs(scene: Scene, { address, witness: { claim, bornOf } }: LiveResource): boolean {
-  if (scene.kind(address.kind).ownership.by !== 'claim') return false;
+function isCreatedByUs(context: PlanContext, { address, witness: { claim, bornOf } }: LiveResource): boolean {
+  if (context.kind(address.kind).ownership.by !== 'claim') return false;
   // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rule 44).
-  return claim?.stack === scene.stack.name && !claim.inherited && scene.isOurs(bornOf);
+  return claim?.stack === context.stack.name && !claim.inherited && context.isOurs(bornOf);
 }

@@ -9,7 +9,7 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { IdentityText } from '../../model/stack/target-identity.ts';
 import { identitiesOf, unknownPlace } from './moved-targets.ts';
-import type { FormerStack, Scene } from '../context/plan-context.ts';
+import type { FormerStack, PlanContext } from '../context/plan-context.ts';
 
 export interface TakenOver {
   readonly ledger: Ledger;
@@ -93,21 +93,21 @@ function targetsOf({ records }: Ledger): ReadonlySet<string> {
  * Whether a resource was the former stack's until now: its claim says so, its birth mark where it bears no claim and we
  * never recorded it, or the record that has come along.
  */
-export function isTakenOver(scene: Scene, address: Address, live: LiveResource | undefined): boolean {
-  const { former } = scene;
+export function isTakenOver(context: PlanContext, address: Address, live: LiveResource | undefined): boolean {
+  const { former } = context;
   if (former === undefined) return false;
-  const recorded = scene.recordedAt(address);
+  const recorded = context.recordedAt(address);
   if (recorded !== undefined && former.records.has(recorded)) return true;
   const { claim, bornOf } = live?.witness ?? {};
   if (claim !== undefined) return !claim.inherited && claim.stack === former.name;
-  return bornOf === former.name && scene.record(address) === undefined;
+  return bornOf === former.name && context.record(address) === undefined;
 }
 
 /** What comes along with the former ledger and is a resource by itself; a part goes with its whole. */
-export function comesAlong(scene: Scene): readonly Address[] {
-  return [...(scene.former?.records ?? [])]
+export function comesAlong(context: PlanContext): readonly Address[] {
+  return [...(context.former?.records ?? [])]
     .map(parseAddress)
     .filter(
-      ({ kind }) => !scene.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'part'),
+      ({ kind }) => !context.kinds().some(({ name, ownership }) => name === kind && ownership.by === 'part'),
     );
 }

@@ -9,7 +9,7 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { declaredSettings, isLiveAs, recordedSettings, type Settings } from '../context/declared-settings.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 import { isTaken, placeOf } from '../guards/ownership-counts.ts';
 
 export interface LikelyRename {
@@ -19,36 +19,39 @@ export interface LikelyRename {
 }
 
 /** Of each create at most one: the most alike that no other create is more like, else the most alike of all. */
-export function findRenames(scene: Scene, drafts: ReadonlyMap<AddressText, Draft>): readonly LikelyRename[] {
+export function findRenames(
+  context: PlanContext,
+  drafts: ReadonlyMap<AddressText, Draft>,
+): readonly LikelyRename[] {
   const made = [...drafts.values()].filter(({ change }) => change.action === 'create');
   const creates = Map.groupBy(made, ({ change: { address } }) => placeOf(address));
   const gone = Map.groupBy(
-    [...scene.live.values()].filter(
-      (live) => creates.has(placeOf(live.address)) && isGone(scene, live, drafts),
+    [...context.live.values()].filter(
+      (live) => creates.has(placeOf(live.address)) && isGone(context, live, drafts),
     ),
     ({ address }) => placeOf(address),
   );
   return [...creates].flatMap(([place, some]) =>
     pairUp(
-      looksOf(scene, gone.get(place) ?? []),
-      some.flatMap((draft) => wantedLooks(scene, draft)),
+      looksOf(context, gone.get(place) ?? []),
+      some.flatMap((draft) => wantedLooks(context, draft)),
     ).map(({ go, come }) => ({ gone: go.live, becomes: fateOf(drafts, go.live), made: come.draft })),
   );
 }
 
 /** Ours, and no longer declared; of what bears no claim, what this plan takes away. */
-function isGone(scene: Scene, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
+function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
   const { address, witness } = live;
   const text = formatAddress(address);
   const draft = drafts.get(text);
   if (draft !== undefined && isTaken(draft)) return true;
   // What is not in a selection may be declared all the same.
-  if (scene.isSelection || scene.desired.has(text) || scene.kind(address.kind).ownership.by !== 'claim')
+  if (context.isSelection || context.desired.has(text) || context.kind(address.kind).ownership.by !== 'claim')
     return false;
   const { claim } = witness;
   return (
-    scene.record(address) !== undefined ||
-    (claim !== undefined && !claim.inherited && scene.isOurs(claim.stack))
+    context.record(address) !== undefined ||
+    (claim !== undefined && !claim.inherited && context.isOurs(claim.stack))
   );
 }
 
@@ -74,35 +77,39 @@ interface Coming {
   isLike(live: LiveResource): boolean;
 }
 
-function looksOf(scene: Scene, gone: readonly LiveResource[]): Going[] {
+function looksOf(context: PlanContext, gone: readonly LiveResource[]): Going[] {
   return gone.flatMap((live): Going[] => {
-    const { likeness, fields, ownership } = scene.kind(live.address.kind);
+    const { likeness, fields, ownership } = context.kind(live.address.kind);
     const traits = likeness?.(canonicalSpec(fields, live.spec));
     if (traits !== undefined) return [{ live, looks: { by: 'traits', traits } }];
     if (ownership.by !== 'claim') return [];
-    return [{ live, looks: { by: 'settings', settings: recordedSettings(scene, live.address) } }];
+    return [{ live, looks: { by: 'settings', settings: recordedSettings(context, live.address) } }];
   });
 }
 
-function wantedLooks(scene: Scene, draft: Draft): Coming[] {
+function wantedLooks(context: PlanContext, draft: Draft): Coming[] {
   const { address } = draft.change;
-  const { likeness, fields, ownership } = scene.kind(address.kind);
+  const { likeness, fields, ownership } = context.kind(address.kind);
   const traits = likeness?.(canonicalSpec(fields, draft.prepared));
   if (traits !== undefined) return [{ draft, looks: { by: 'traits', traits }, isLike: () => false }];
-  const settings = ownership.by === 'claim' ? declaredSettings(scene, address) : undefined;
+  const settings = ownership.by === 'claim' ? declaredSettings(context, address) : undefined;
   if (settings === undefined) return [];
   return [
-    { draft, looks: { by: 'settings', settings }, isLike: (live) => isLiveAs(scene, live.address, settings) },
+    {
+      draft,
+      looks: { by: 'settings', settings },
+      isLike: (live) => isLiveAs(context, live.address, settings),
+    },
   ];
 }
 
-interface Pair {
+interface RenameCandidate {
   readonly go: Going;
   readonly come: Coming;
   readonly alike: number;
 }
 
-function pairUp(gone: readonly Going[], made: readonly Coming[]): Pair[] {
+function pairUp(gone: readonly Going[], made: readonly Coming[]): RenameCandidate[] {
   const byKey = Map.groupBy(gone, ({ looks }) => keyOf(looks));
   const pairs = made.flatMap((come) => [
     ...(byKey.get(keyOf(come.looks)) ?? []).map((go) => ({
@@ -119,8 +126,8 @@ function pairUp(gone: readonly Going[], made: readonly Coming[]): Pair[] {
 }
 
 /** Each gone one goes to the create that is most like it; a create that is left over gets whichever is most like it. */
-function firstOfEach(sorted: readonly Pair[]): Pair[] {
-  const chosen = new Map<Coming, Pair>();
+function firstOfEach(sorted: readonly RenameCandidate[]): RenameCandidate[] {
+  const chosen = new Map<Coming, RenameCandidate>();
   const taken = new Set<Going>();
   for (const pair of sorted) {
     if (taken.has(pair.go) || chosen.has(pair.come)) continue;
@@ -144,6 +151,6 @@ function likenessOf(one: Looks, other: Looks): number {
   return one.traits.filter((trait, index) => trait === other.traits[index]).length;
 }
 
-function nameOf({ go, come }: Pair): string {
+function nameOf({ go, come }: RenameCandidate): string {
   return `${formatAddress(come.draft.change.address)}\0${formatAddress(go.live.address)}`;
 }

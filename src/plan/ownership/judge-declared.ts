@@ -8,9 +8,9 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Origin } from '../../model/stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource } from '../../model/resource/resource.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
-import { unseen } from '../context/missing-reference.ts';
+import { missingReference } from '../context/missing-reference.ts';
 
 /** The claim before and after; each absent where there is none. */
 export interface ClaimChange {
@@ -42,20 +42,20 @@ export type Verdict =
   /** a part of something that has a problem itself, which is told there, or that nobody could look at */
   | { readonly is: 'blocked' };
 
-export function judgeDeclared(scene: Scene, resource: DesiredResource): Verdict {
-  const { ownership } = scene.kind(resource.address.kind);
-  const live = scene.live.get(formatAddress(resource.address));
-  if (ownership.by === 'part') return judgePart(scene, resource, ownership.of(resource.address));
-  if (live === undefined) return judgeMissing(scene, resource, ownership.by === 'claim');
-  return ownership.by === 'claim' ? judgeClaim(scene, resource, live) : judgeRecord(scene, resource);
+export function judgeDeclared(context: PlanContext, resource: DesiredResource): Verdict {
+  const { ownership } = context.kind(resource.address.kind);
+  const live = context.live.get(formatAddress(resource.address));
+  if (ownership.by === 'part') return judgePart(context, resource, ownership.of(resource.address));
+  if (live === undefined) return judgeMissing(context, resource, ownership.by === 'claim');
+  return ownership.by === 'claim' ? judgeClaim(context, resource, live) : judgeRecord(context, resource);
 }
 
-function judgeMissing(scene: Scene, resource: DesiredResource, claims: boolean): Verdict {
-  const known = scene.record(resource.address) !== undefined;
+function judgeMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
+  const known = context.record(resource.address) !== undefined;
   const gone =
-    scene.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
+    context.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
   const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
-  const claim = wantedClaim(scene, resource);
+  const claim = wantedClaim(context, resource);
   return {
     is: 'ours',
     action: 'create',
@@ -65,9 +65,9 @@ function judgeMissing(scene: Scene, resource: DesiredResource, claims: boolean):
   };
 }
 
-function wantedClaim(scene: Scene, { metadata }: DesiredResource): Claim {
+function wantedClaim(context: PlanContext, { metadata }: DesiredResource): Claim {
   return {
-    stack: scene.stack.name,
+    stack: context.stack.name,
     protect: metadata.protect ?? false,
     release: metadata.onRemove === 'release',
     inherited: false,
@@ -75,20 +75,20 @@ function wantedClaim(scene: Scene, { metadata }: DesiredResource): Claim {
 }
 
 /** Rule 21. */
-function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource): Verdict {
+function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveResource): Verdict {
   const { claim, bornOf } = live.witness;
-  const refused = refusedClaim(scene, resource, claim);
+  const refused = refusedClaim(context, resource, claim);
   if (refused !== undefined) return refused;
-  const record = scene.record(resource.address);
-  const wanted = wantedClaim(scene, resource);
-  const isBornHere = scene.isOurs(bornOf);
+  const record = context.record(resource.address);
+  const wanted = wantedClaim(context, resource);
+  const isBornHere = context.isOurs(bornOf);
   const origin: Origin = record?.origin ?? (isBornHere ? 'created' : 'adopted');
   const own = { is: 'ours', origin, claim: wanted } as const;
   const [before, after] = [claim && formatClaim(claim), formatClaim(wanted)];
-  if (claim?.stack !== scene.stack.name && isTakenOver(scene, resource.address, live))
+  if (claim?.stack !== context.stack.name && isTakenOver(context, resource.address, live))
     return {
       ...own,
-      ...takenOver(scene),
+      ...takenOver(context),
       claimChange: { ...(before === undefined ? {} : { before }), after },
     };
   if (before !== undefined) {
@@ -107,7 +107,7 @@ function judgeClaim(scene: Scene, resource: DesiredResource, live: LiveResource)
   return refuse(resource, unclaimed(resource));
 }
 
-function takenOver({ former }: Scene): Pick<Ours, 'action' | 'reason'> {
+function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
   return { action: 'adopt', reason: `belongs to stack "${former?.name}", for which this one goes on` };
 }
 
@@ -115,22 +115,22 @@ const liveDiffers = 'declared, and live differs';
 
 /** A claim that forbids writing: another stack's, or one that a parent hands down to all that it holds. */
 function refusedClaim(
-  scene: Scene,
+  context: PlanContext,
   resource: DesiredResource,
   claim: Claim | undefined,
 ): Refused | undefined {
   if (claim?.inherited) return refuse(resource, inheritedClaim(resource, claim));
-  return claim === undefined || scene.isOurs(claim.stack)
+  return claim === undefined || context.isOurs(claim.stack)
     ? undefined
     : refuse(resource, foreignClaim(resource, claim));
 }
 
 /** Rule 24, for resources that can bear no mark: the ledger is the witness. */
-function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
-  const record = scene.record(resource.address);
+function judgeRecord(context: PlanContext, resource: DesiredResource): Verdict {
+  const record = context.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
-  if (isTakenOver(scene, resource.address, undefined))
-    return { is: 'ours', ...takenOver(scene), origin: record.origin };
+  if (isTakenOver(context, resource.address, undefined))
+    return { is: 'ours', ...takenOver(context), origin: record.origin };
   return { is: 'ours', action: 'update', reason: liveDiffers, origin: record.origin };
 }
 
@@ -140,11 +140,11 @@ function judgeRecord(scene: Scene, resource: DesiredResource): Verdict {
  * is ours from the start, when nothing that anybody can tell is otherwise; what nobody can tell is written once more.
  */
 export function judgeUnrecorded(
-  scene: Scene,
+  context: PlanContext,
   { address, metadata }: DesiredResource,
   fields: readonly FieldChange[],
 ): Ours {
-  if (scene.hasBegunToCreate(address) && fields.every(({ unknown }) => unknown !== undefined))
+  if (context.hasBegunToCreate(address) && fields.every(({ unknown }) => unknown !== undefined))
     return { is: 'ours', action: 'update', reason: liveDiffers, origin: 'created' };
   const own = { is: 'ours', action: 'adopt', origin: 'adopted' } as const;
   if (fields.length === 0) {
@@ -156,25 +156,25 @@ export function judgeUnrecorded(
 }
 
 /** A part belongs to whoever owns the whole. */
-function judgePart(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
-  const declared = scene.desired.get(formatAddress(whole));
-  if (scene.unseen(whole) !== undefined) return { is: 'blocked' };
+function judgePart(context: PlanContext, resource: DesiredResource, whole: Address): Verdict {
+  const declared = context.desired.get(formatAddress(whole));
+  if (context.unseen(whole) !== undefined) return { is: 'blocked' };
   return declared === undefined
-    ? judgePartOfUndeclared(scene, resource, whole)
-    : judgePartOfDeclared(scene, resource, judgeDeclared(scene, declared));
+    ? judgePartOfUndeclared(context, resource, whole)
+    : judgePartOfDeclared(context, resource, judgeDeclared(context, declared));
 }
 
-function partUpdate(scene: Scene, { address }: DesiredResource): Ours {
-  const origin = scene.record(address)?.origin ?? 'adopted';
+function partUpdate(context: PlanContext, { address }: DesiredResource): Ours {
+  const origin = context.record(address)?.origin ?? 'adopted';
   return { is: 'ours', action: 'update', reason: liveDiffers, origin };
 }
 
-function judgePartOfDeclared(scene: Scene, resource: DesiredResource, whole: Verdict): Verdict {
+function judgePartOfDeclared(context: PlanContext, resource: DesiredResource, whole: Verdict): Verdict {
   if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
-  const update = partUpdate(scene, resource);
+  const update = partUpdate(context, resource);
   if (whole.is === 'unrecorded') return update;
   // Of a whole that we made the parts are ours from the start, also when a crash kept the ledger from hearing of them.
-  const origin = scene.record(resource.address)?.origin ?? whole.origin;
+  const origin = context.record(resource.address)?.origin ?? whole.origin;
   const own = { ...update, origin, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
   if (whole.action !== 'create') return own;
   return {
@@ -185,14 +185,14 @@ function judgePartOfDeclared(scene: Scene, resource: DesiredResource, whole: Ver
   };
 }
 
-function judgePartOfUndeclared(scene: Scene, resource: DesiredResource, whole: Address): Verdict {
-  const live = scene.live.get(formatAddress(whole));
-  if (live === undefined) return refuse(resource, missingWhole(scene, resource, whole));
+function judgePartOfUndeclared(context: PlanContext, resource: DesiredResource, whole: Address): Verdict {
+  const live = context.live.get(formatAddress(whole));
+  if (live === undefined) return refuse(resource, missingWhole(context, resource, whole));
   const { claim } = live.witness;
-  const refused = refusedClaim(scene, resource, claim);
+  const refused = refusedClaim(context, resource, claim);
   if (refused !== undefined) return refused;
-  const update = partUpdate(scene, resource);
-  if (claim !== undefined || scene.record(resource.address) !== undefined) return update;
+  const update = partUpdate(context, resource);
+  if (claim !== undefined || context.record(resource.address) !== undefined) return update;
   if (resource.metadata.adopt) {
     const reason = `"${formatAddress(whole)}" bears no claim, and the manifest adopts this part of it`;
     return { ...update, action: 'adopt', reason };
@@ -200,13 +200,13 @@ function judgePartOfUndeclared(scene: Scene, resource: DesiredResource, whole: A
   return refuse(resource, unclaimedWhole(resource, whole));
 }
 
-type Told = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
+type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 
-function refuse(resource: DesiredResource, told: Told): Refused {
+function refuse(resource: DesiredResource, told: ProblemText): Refused {
   return { is: 'problem', problem: { severity: 'error', place: resource.place, ...told } };
 }
 
-function unclaimed({ address }: DesiredResource): Told {
+function unclaimed({ address }: DesiredResource): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
@@ -215,7 +215,7 @@ function unclaimed({ address }: DesiredResource): Told {
   };
 }
 
-function unclaimedWhole({ address }: DesiredResource, whole: Address): Told {
+function unclaimedWhole({ address }: DesiredResource, whole: Address): ProblemText {
   return {
     code: 'exists-unclaimed',
     class: 'conflict',
@@ -224,7 +224,7 @@ function unclaimedWhole({ address }: DesiredResource, whole: Address): Told {
   };
 }
 
-function foreignClaim({ address }: DesiredResource, claim: Claim): Told {
+function foreignClaim({ address }: DesiredResource, claim: Claim): ProblemText {
   return {
     code: 'claimed-by-another-stack',
     class: 'conflict',
@@ -233,7 +233,7 @@ function foreignClaim({ address }: DesiredResource, claim: Claim): Told {
   };
 }
 
-function inheritedClaim({ address }: DesiredResource, claim: Claim): Told {
+function inheritedClaim({ address }: DesiredResource, claim: Claim): ProblemText {
   return {
     code: 'claim-inherited',
     class: 'conflict',
@@ -242,9 +242,9 @@ function inheritedClaim({ address }: DesiredResource, claim: Claim): Told {
   };
 }
 
-function missingWhole(scene: Scene, { address }: DesiredResource, whole: Address): Told {
+function missingWhole(context: PlanContext, { address }: DesiredResource, whole: Address): ProblemText {
   return {
     code: 'unknown-reference',
-    ...unseen(scene, whole, `"${formatAddress(address)}" is a part of "${formatAddress(whole)}"`),
+    ...missingReference(context, whole, `"${formatAddress(address)}" is a part of "${formatAddress(whole)}"`),
   };
 }

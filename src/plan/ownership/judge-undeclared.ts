@@ -10,7 +10,7 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
 export type Removal =
   | {
@@ -32,45 +32,45 @@ export type Removal =
  * Every undeclared address that is live and ours by some witness, or that the ledger knows; with its verdict. In a
  * selection the tombstones alone are judged: what else it does not hold may well be declared.
  */
-export function judgeUndeclared(scene: Scene): ReadonlyMap<AddressText, Removal> {
+export function judgeUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
-  for (const [text, live] of undeclaredLive(scene)) {
-    const verdict = judgeLive(scene, live);
+  for (const [text, live] of undeclaredLive(context)) {
+    const verdict = judgeLive(context, live);
     if (verdict !== undefined)
-      verdicts.set(text, scene.isComplete ? verdict : unpruned(live.address, verdict));
+      verdicts.set(text, context.isComplete ? verdict : unpruned(live.address, verdict));
   }
-  for (const text of scene.spent) {
-    if (isDeclared(scene, text) || verdicts.has(text) || !isKnownGone(scene, text)) continue;
+  for (const text of context.spent) {
+    if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
     verdicts.set(text, { is: 'forget' });
   }
-  for (const removal of keptOutOfView(scene)) verdicts.set(formatAddress(removal.mention.address), removal);
-  for (const tombstone of seenTombstones(scene))
-    verdicts.set(formatAddress(tombstone.address), judgeTombstone(scene, tombstone));
+  for (const removal of keptOutOfView(context)) verdicts.set(formatAddress(removal.mention.address), removal);
+  for (const tombstone of seenTombstones(context))
+    verdicts.set(formatAddress(tombstone.address), judgeTombstone(context, tombstone));
   return verdicts;
 }
 
-function isDeclared({ desired, tombstones }: Scene, text: AddressText): boolean {
+function isDeclared({ desired, tombstones }: PlanContext, text: AddressText): boolean {
   return desired.has(text) || tombstones.has(text);
 }
 
-function undeclaredLive(scene: Scene): [AddressText, LiveResource][] {
-  return scene.isSelection ? [] : [...scene.live].filter(([text]) => !isDeclared(scene, text));
+function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
+  return context.isSelection ? [] : [...context.live].filter(([text]) => !isDeclared(context, text));
 }
 
 /** What nobody could look at is left alone without a word: why is told once, with its target. */
-function seenTombstones(scene: Scene): DesiredResource[] {
-  return [...scene.tombstones.values()].filter(({ address }) => scene.unseen(address) === undefined);
+function seenTombstones(context: PlanContext): DesiredResource[] {
+  return [...context.tombstones.values()].filter(({ address }) => context.unseen(address) === undefined);
 }
 
 /** A record is evidence: it goes only when somebody looked for its resource and saw all that there is. */
-function isKnownGone(scene: Scene, text: AddressText): boolean {
+function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
-  return scene.isInView(address) && scene.blindSpot(address) === undefined;
+  return context.isInView(address) && context.blindSpot(address) === undefined;
 }
 
 /** One word for each target that the stack has left: what was applied there is neither looked at nor forgotten. */
-function keptOutOfView(scene: Scene): Extract<Removal, { is: 'mention' }>[] {
-  const outside = scene.spent.map(parseAddress).filter((address) => !scene.isInView(address));
+function keptOutOfView(context: PlanContext): Extract<Removal, { is: 'mention' }>[] {
+  const outside = context.spent.map(parseAddress).filter((address) => !context.isInView(address));
   return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
     if (address === undefined) return [];
     const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
@@ -89,72 +89,72 @@ function unpruned(address: Address, verdict: Removal): Removal {
 }
 
 /** A tombstone asks for one resource, so that only what hides that very one is in its way. */
-function barred(scene: Scene, address: Address, verdict: Removal): Removal {
+function barred(context: PlanContext, address: Address, verdict: Removal): Removal {
   if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
-  const blind = scene.blindSpot(address);
+  const blind = context.blindSpot(address);
   return blind === undefined
     ? verdict
     : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
 }
 
-function judgeLive(scene: Scene, live: LiveResource): Removal | undefined {
+function judgeLive(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
-  const { ownership } = scene.kind(address.kind);
-  const record = scene.record(address);
-  if (ownership.by === 'claim') return judgeClaimed(scene, live, record);
+  const { ownership } = context.kind(address.kind);
+  const record = context.record(address);
+  if (ownership.by === 'claim') return judgeClaimed(context, live, record);
   if (ownership.by === 'part')
-    return record === undefined ? undefined : judgePart(scene, address, ownership.of(address));
-  if (ownership.undeclared === 'delete') return judgeRecorded(scene, live, record);
+    return record === undefined ? undefined : judgePart(context, address, ownership.of(address));
+  if (ownership.undeclared === 'delete') return judgeRecorded(context, live, record);
   if (record === undefined) return undefined;
   return { is: 'release', reason: 'no longer declared; it stays as it is' };
 }
 
 /** Rule 22. */
 function judgeClaimed(
-  scene: Scene,
+  context: PlanContext,
   live: LiveResource,
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
   const { claim } = live.witness;
-  if (claim === undefined || claim.inherited || !scene.isOurs(claim.stack)) {
+  if (claim === undefined || claim.inherited || !context.isOurs(claim.stack)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and its claim is not ours any more: it is left alone';
     return { is: 'forget', mention: { address, message } };
   }
   if (claim.protect) return kept(address, 'no longer declared, and protected: it is kept');
-  const declaredAs = scene.recordedAt(address);
-  if (declaredAs !== undefined && declaredAs !== formatAddress(address) && scene.desired.has(declaredAs)) {
+  const declaredAs = context.recordedAt(address);
+  if (declaredAs !== undefined && declaredAs !== formatAddress(address) && context.desired.has(declaredAs)) {
     const message = `it is "${declaredAs}" under a new name, and something else has taken that name: it is kept`;
     return kept(address, message, 'give one of the two its name back, or take the claim off one of them');
   }
   if (claim.release) return { is: 'release', reason: 'no longer declared, and marked for release' };
-  if (record === undefined) return judgeWithoutRecord(scene, live);
+  if (record === undefined) return judgeWithoutRecord(context, live);
   if (record.origin === 'adopted')
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
-  return unlessRefused(scene, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
+  return unlessRefused(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
 }
 
 /** A deletion that the service is known to refuse is not planned. */
-function unlessRefused(scene: Scene, live: LiveResource, removal: Removal): Removal {
+function unlessRefused(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
-  const obstacles = scene.kind(address.kind).obstacles?.(live, 'delete', scene.record(address)) ?? [];
+  const obstacles = context.kind(address.kind).obstacles?.(live, 'delete', context.record(address)) ?? [];
   return obstacles.length === 0
     ? removal
     : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
 }
 
 /** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (rule 22). */
-function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
+function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   const { address, witness } = live;
-  const { former } = scene;
+  const { former } = context;
   if (former?.hasLedger === false && witness.claim?.stack === former.name) {
     const message = `not declared; it is claimed by stack "${former.name}", whose ledger is not here: it is kept`;
     return kept(address, message, insist);
   }
-  if (scene.isOurs(witness.bornOf)) {
+  if (context.isOurs(witness.bornOf)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
-    return unlessRefused(scene, live, { is: 'delete', reason });
+    return unlessRefused(context, live, { is: 'delete', reason });
   }
   const message =
     'not declared; it bears our claim, but nothing proves that this stack created it: it is kept';
@@ -165,61 +165,61 @@ function judgeWithoutRecord(scene: Scene, live: LiveResource): Removal {
 
 /** Rule 24: roles and what else bears no mark. */
 function judgeRecorded(
-  scene: Scene,
+  context: PlanContext,
   live: LiveResource,
   record: LedgerRecord | undefined,
 ): Removal | undefined {
   const { address } = live;
-  if (!isOwned(scene, address)) {
+  if (!isOwned(context, address)) {
     if (record === undefined) return undefined;
     const message = 'no longer declared, and not among the names that its target owns: it is left alone';
     return { is: 'forget', mention: { address, message } };
   }
-  if (record === undefined) return judgeUnrecorded(scene, live);
+  if (record === undefined) return judgeUnrecorded(context, live);
   if (record.protect) return kept(address, 'no longer declared, and protected: it is kept');
-  if (record.onRemove === 'release') return releaseRecorded(scene, address);
-  const { exclusive = false } = scene.target(address.target).target;
+  if (record.onRemove === 'release') return releaseRecorded(context, address);
+  const { exclusive = false } = context.target(address.target).target;
   if (record.origin === 'adopted' && record.onRemove !== 'delete' && !exclusive)
     return { is: 'release', reason: adoptedStays };
   // What was adopted as it was declared was never written.
   const since = record.origin === 'adopted' ? 'since it was adopted or last written' : 'since our last write';
-  if (!isAsLastWritten(scene, live, record))
+  if (!isAsLastWritten(context, live, record))
     return kept(address, `no longer declared, but changed ${since}: it is kept`, insist);
   const reason = `no longer declared, and unchanged ${since}`;
-  return unlessRefused(scene, live, { is: 'delete', reason });
+  return unlessRefused(context, live, { is: 'delete', reason });
 }
 
 const adoptedStays =
   'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it';
 
 /** Once the ledger has forgotten it, it is a stranger, and an exclusive target deletes strangers: there it is remembered. */
-function releaseRecorded(scene: Scene, address: Address): Removal {
+function releaseRecorded(context: PlanContext, address: Address): Removal {
   const why = 'no longer declared, and marked for release';
-  return scene.target(address.target).target.exclusive
+  return context.target(address.target).target.exclusive
     ? kept(address, `${why}: it is kept, and remembered for as long as its target is exclusive to the stack`)
     : { is: 'release', reason: `${why}; it stays as it is` };
 }
 
 const insist = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
 
-function judgeUnrecorded(scene: Scene, live: LiveResource): Removal | undefined {
+function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
-  const { owns, exclusive } = scene.target(address.target).target;
+  const { owns, exclusive } = context.target(address.target).target;
   if (exclusive) {
     const reason = 'not declared, and this target is exclusive to the stack';
-    return unlessRefused(scene, live, { is: 'delete', reason });
+    return unlessRefused(context, live, { is: 'delete', reason });
   }
   if (owns === undefined) return undefined;
   return kept(address, 'not declared, and never written by this stack: it is kept', insist);
 }
 
-function isOwned(scene: Scene, { kind, target, name }: Address): boolean {
-  return ownsName(scene.target(target).target, name, scene.kind(kind).names);
+function isOwned(context: PlanContext, { kind, target, name }: Address): boolean {
+  return ownsName(context.target(target).target, name, context.kind(kind).names);
 }
 
 /** Whether nobody changed it since: the witness without which no unmarked resource is deleted (rule 24). */
-export function isAsLastWritten(scene: Scene, live: LiveResource, record: LedgerRecord): boolean {
-  const { fields } = scene.kind(live.address.kind);
+export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
+  const { fields } = context.kind(live.address.kind);
   const { content } = record;
   if (content === undefined) return false;
   // A field that the ledger does not know is newer than the record: then it had its default.
@@ -227,19 +227,19 @@ export function isAsLastWritten(scene: Scene, live: LiveResource, record: Ledger
   return sameJson(written, contentAfter(fields, live.spec, []));
 }
 
-function judgePart(scene: Scene, address: Address, whole: Address): Removal | undefined {
+function judgePart(context: PlanContext, address: Address, whole: Address): Removal | undefined {
   const text = formatAddress(whole);
-  const live = scene.live.get(text);
-  const goes = live !== undefined && !scene.desired.has(text);
+  const live = context.live.get(text);
+  const goes = live !== undefined && !context.desired.has(text);
   const { claim } = live?.witness ?? {};
   if (goes && claim !== undefined && !claim.inherited) {
     // What becomes of the whole becomes of its parts.
-    if (scene.isOurs(claim.stack)) return isReleased(scene, live) ? { is: 'forget' } : undefined;
+    if (context.isOurs(claim.stack)) return isReleased(context, live) ? { is: 'forget' } : undefined;
     const message = `no longer declared, and "${text}" is claimed by stack "${claim.stack}": it is left alone`;
     return { is: 'forget', mention: { address, message } };
   }
   // It was ours and somebody took the claim away: it is left alone whole, or its parts would be written behind its back.
-  if (goes && scene.record(whole) !== undefined) return { is: 'forget' };
+  if (goes && context.record(whole) !== undefined) return { is: 'forget' };
   return {
     is: 'withdraw',
     reason: `no longer declared for "${text}": what this stack had set is taken back`,
@@ -247,43 +247,43 @@ function judgePart(scene: Scene, address: Address, whole: Address): Removal | un
 }
 
 /** A whole that is let go keeps its parts as they are: once its claim is gone, nobody takes back what they hold. */
-function isReleased(scene: Scene, live: LiveResource): boolean {
-  if (scene.tombstones.has(formatAddress(live.address))) return false;
-  return scene.isComplete && judgeLive(scene, live)?.is === 'release';
+function isReleased(context: PlanContext, live: LiveResource): boolean {
+  if (context.tombstones.has(formatAddress(live.address))) return false;
+  return context.isComplete && judgeLive(context, live)?.is === 'release';
 }
 
 /** Rule 23. */
-function judgeTombstone(scene: Scene, tombstone: DesiredResource): Removal {
+function judgeTombstone(context: PlanContext, tombstone: DesiredResource): Removal {
   const { address, metadata, place } = tombstone;
-  const refusal = refuseTombstone(scene, address);
+  const refusal = refuseTombstone(context, address);
   if (refusal !== undefined) {
     const [code, message, fix] = refusal;
     const problem = { code, severity: 'error', class: 'conflict', message, place, fix } as const;
     return { is: 'problem', problem };
   }
-  const live = scene.live.get(formatAddress(address));
+  const live = context.live.get(formatAddress(address));
   if (live === undefined) {
     const mention = { address, message: 'it is gone: its tombstone document can be deleted' };
-    return barred(scene, address, { is: 'forget', mention });
+    return barred(context, address, { is: 'forget', mention });
   }
   const remove = metadata.remove ?? 'safe';
   const reason = `a tombstone document asks for it (${remove})`;
   const removal: Removal = { is: 'delete', reason, remove, place };
-  return barred(scene, address, remove === 'force' ? removal : unlessRefused(scene, live, removal));
+  return barred(context, address, remove === 'force' ? removal : unlessRefused(context, live, removal));
 }
 
 type Refusal = readonly [code: string, message: string, fix: string];
 
-function refuseTombstone(scene: Scene, address: Address): Refusal | undefined {
+function refuseTombstone(context: PlanContext, address: Address): Refusal | undefined {
   const text = formatAddress(address);
-  const { ownership } = scene.kind(address.kind);
+  const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
     return ['not-removable', `"${text}" cannot be removed by itself`, 'delete its document instead'];
-  const live = scene.live.get(text);
+  const live = context.live.get(text);
   if (live === undefined) return undefined;
-  if (!isOursToRemove(scene, live))
+  if (!isOursToRemove(context, live))
     return ['not-ours', `"${text}" is not this stack's to remove`, 'adopt it first, or remove it by hand'];
-  const isProtected = live.witness.claim?.protect ?? scene.record(address)?.protect ?? false;
+  const isProtected = live.witness.claim?.protect ?? context.record(address)?.protect ?? false;
   return isProtected
     ? [
         'protected',
@@ -293,12 +293,12 @@ function refuseTombstone(scene: Scene, address: Address): Refusal | undefined {
     : undefined;
 }
 
-function isOursToRemove(scene: Scene, { address, witness: { claim } }: LiveResource): boolean {
-  if (scene.kind(address.kind).ownership.by === 'claim')
-    return claim !== undefined && !claim.inherited && scene.isOurs(claim.stack);
-  if (scene.record(address) !== undefined) return true;
-  const { owns, exclusive } = scene.target(address.target).target;
-  return isOwned(scene, address) && (exclusive === true || owns !== undefined);
+function isOursToRemove(context: PlanContext, { address, witness: { claim } }: LiveResource): boolean {
+  if (context.kind(address.kind).ownership.by === 'claim')
+    return claim !== undefined && !claim.inherited && context.isOurs(claim.stack);
+  if (context.record(address) !== undefined) return true;
+  const { owns, exclusive } = context.target(address.target).target;
+  return isOwned(context, address) && (exclusive === true || owns !== undefined);
 }
 
 function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {

@@ -1,19 +1,19 @@
 /** Who loses something by the deletions of a plan, in the words of the kinds that know who depends on what goes. Pure. */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import type { Scene } from '../context/plan-context.ts';
+import type { PlanContext } from '../context/plan-context.ts';
 
 /** Sentences about each deletion by which something loses that outlives it. */
 export function findLosses(
-  scene: Scene,
+  context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<AddressText, readonly string[]> {
-  const deleted = deletedWholes(scene, drafts);
+  const deleted = deletedWholes(context, drafts);
   const losses = new Map<AddressText, readonly string[]>();
   if (deleted.size === 0) return losses;
   const outlives = (address: Address, id: string) => !deleted.has(keyOf(address, id));
-  for (const live of scene.live.values()) {
-    const { ownership, losses: tell } = scene.kind(live.address.kind);
+  for (const live of context.live.values()) {
+    const { ownership, losses: tell } = context.kind(live.address.kind);
     if (ownership.by !== 'part' || tell === undefined || live.id === undefined) continue;
     // A part bears the id of its whole, which somebody may have renamed since the part was recorded.
     const whole = deleted.get(keyOf(ownership.of(live.address), live.id));
@@ -25,11 +25,11 @@ export function findLosses(
 
 /** By kind, target and id, the addresses of what goes. */
 function deletedWholes(
-  scene: Scene,
+  context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
 ): ReadonlyMap<string, AddressText> {
   const deletions = [...drafts.values()].flatMap(({ change: { action, address, id } }) => {
-    const isWhole = scene.kind(address.kind).ownership.by !== 'part';
+    const isWhole = context.kind(address.kind).ownership.by !== 'part';
     return action === 'delete' && isWhole && id !== undefined
       ? [[keyOf(address, id), formatAddress(address)] as const]
       : [];

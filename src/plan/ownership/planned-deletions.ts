@@ -4,18 +4,18 @@
  */
 import { type AddressText, parseAddress } from '../../model/resource/address.ts';
 import { judgeUndeclared } from './judge-undeclared.ts';
-import { type SceneInput, setScene } from '../context/plan-context.ts';
+import { type PlanContextInput, makePlanContext } from '../context/plan-context.ts';
 
 /**
  * @param input the targets in question, with all that stands for itself in them; parts may be missing, for none of them
  * decides what becomes of its whole
  */
-export function findLeaving(input: SceneInput): ReadonlySet<AddressText> {
+export function plannedDeletions(input: PlanContextInput): ReadonlySet<AddressText> {
   const targets = new Set(input.targets.map(({ target }) => target.name));
   const desired = input.desired.filter(({ address }) => targets.has(address.target));
-  const scene = setScene({ ...input, desired });
-  const leaving = [...judgeUndeclared(scene)].filter(
-    ([text, { is }]) => is === 'delete' && scene.kind(parseAddress(text).kind).ownership.by !== 'part',
+  const context = makePlanContext({ ...input, desired });
+  const leaving = [...judgeUndeclared(context)].filter(
+    ([text, { is }]) => is === 'delete' && context.kind(parseAddress(text).kind).ownership.by !== 'part',
   );
   return new Set(leaving.map(([text]) => text));
 }

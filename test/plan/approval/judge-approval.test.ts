@@ -5,7 +5,7 @@ import type { Json } from '../../../src/model/json/json.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Planning } from '../../../src/plan/build-plan.ts';
 import { atomsOf } from '../../../src/plan/approval/digest.ts';
-import { type Judgement, judgeApproval } from '../../../src/plan/approval/judge-approval.ts';
+import { type ApprovalVerdict, judgeApproval } from '../../../src/plan/approval/judge-approval.ts';
 import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
 import { approvalRows, ours } from '../../support/toys/approval-rows.ts';
 import { houseSpec, liveHouse } from '../../support/toys/arbitrary-toys.ts';
@@ -14,13 +14,13 @@ import { at, desired, type LiveAbout, live, planOf, type World } from '../../sup
 const home = at('House', 'home');
 
 /** The fresh plan against the approved one, of which only the atoms are known: all that a ledger keeps. */
-function judge(approved: Planning, fresh: Planning): Judgement {
+function judge(approved: Planning, fresh: Planning): ApprovalVerdict {
   const { digest, changes } = approved.plan;
   return judgeApproval(fresh, { digest, changes: readAtoms(atomsOf(changes)) });
 }
 
 /** `equal`, `elsewhere`, what is done of a subset, or what stands in the way. */
-function verdict(judgement: Judgement): string {
+function verdict(judgement: ApprovalVerdict): string {
   switch (judgement.is) {
     case 'subset':
       return `subset, done: ${judgement.done.map(formatAddress).join(' ') || 'nothing whole'}`;

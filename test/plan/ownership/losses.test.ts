@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findLeaving } from '../../../src/plan/ownership/planned-deletions.ts';
+import { plannedDeletions } from '../../../src/plan/ownership/planned-deletions.ts';
 import {
   at,
   changeAt,
@@ -69,7 +69,7 @@ test('nobody loses anything by a house that is kept or released', () => {
 });
 
 describe('what is going to be deleted is known before any part is read', () => {
-  const leaving = (world: World) => [...findLeaving(inputOf(world))];
+  const leaving = (world: World) => [...plannedDeletions(inputOf(world))];
   const created = live(home, ours);
 
   test.each<[string, World, readonly string[]]>([

@@ -8,7 +8,7 @@ import type { Ledger, LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
 import type { Stack, Target } from '../../../src/model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../../src/plan/build-plan.ts';
-import type { FormerStack, SceneInput } from '../../../src/plan/context/plan-context.ts';
+import type { FormerStack, PlanContextInput } from '../../../src/plan/context/plan-context.ts';
 import { toys } from './toy-kind.ts';
 
 /** `House/acme/home`; the target may be left out. */
@@ -105,7 +105,7 @@ export function ledgerOf(records: Readonly<Record<string, LedgerRecord>>, known 
 }
 
 /** One target is enough for most; resources of other targets make their own. */
-export function inputOf(world: World): SceneInput & PlanInput {
+export function inputOf(world: World): PlanContextInput & PlanInput {
   const { kinds = toys } = world;
   const names = new Set(['acme', ...(world.live ?? []).map(({ address }) => address.target)]);
   const setOf = (name: string, kind: string): LiveSet => ({
