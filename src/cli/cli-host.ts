@@ -1,5 +1,5 @@
 /** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
-import type { Patience } from '../http/transport/retry.ts';
+import type { RetryPolicy } from '../http/transport/retry.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
 
@@ -28,7 +28,7 @@ export interface Outside {
   /** Calls back for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
   /** how faults of services are met; as the wire does by itself when absent */
-  readonly patience?: Partial<Patience>;
+  readonly patience?: Partial<RetryPolicy>;
 }
 
 /** The outside as commands see it: whatever they write, no secret that the run knows gets out (rule 42). */

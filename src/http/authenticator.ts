@@ -5,7 +5,7 @@
 import type { Dispatcher } from 'undici';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import { type Answer, describeAnswer, WireError } from '../model/wire.ts';
-import type { Line } from './transport/connection.ts';
+import type { Connection } from './transport/connection.ts';
 import { loginsOnly } from './transport/restrict.ts';
 import { type Outgoing, Sender, type TokenProvider } from './transport/sender.ts';
 
@@ -48,12 +48,12 @@ interface Held extends Grant {
   provenAt: number;
 }
 
-export function openAuthenticator(line: Line, login: Login): Authenticator {
+export function openAuthenticator(line: Connection, login: Login): Authenticator {
   return new KeptLogin(line, login);
 }
 
 class KeptLogin implements Authenticator {
-  readonly #line: Line;
+  readonly #connection: Connection;
   readonly #login: Login;
   readonly #loginPath: string;
   readonly #dispatcher: Dispatcher;
@@ -62,8 +62,8 @@ class KeptLogin implements Authenticator {
   /** one thing at a time: a hundred reads that begin together log in once */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(line: Line, login: Login) {
-    this.#line = line;
+  constructor(line: Connection, login: Login) {
+    this.#connection = line;
     this.#login = login;
     this.#loginPath = `/auth/${login.mount.split('/').map(encodeURIComponent).join('/')}/login`;
     const paths = [this.#loginPath, renewPath, revokePath].map((path) => `${line.prefix}${path}`);
@@ -101,16 +101,16 @@ class KeptLogin implements Authenticator {
 
   /** Whether a 403 is about permissions, not about the token: a dead token cannot be renewed either. */
   async #isAlive(held: Held): Promise<boolean> {
-    if (this.#line.clock.now() - held.provenAt < trustFor) return true;
+    if (this.#connection.clock.now() - held.provenAt < trustFor) return true;
     const answer = await this.#post({ path: renewPath, body: {} }, held.token);
     if (answer.status === 403) return false;
     const grant = this.#grantOf(answer);
-    this.#held = { ...held, ...grant, token: held.token, provenAt: this.#line.clock.now() };
+    this.#held = { ...held, ...grant, token: held.token, provenAt: this.#connection.clock.now() };
     return true;
   }
 
   #endsSoon({ lease, since }: Held): boolean {
-    return lease > 0 && this.#line.clock.now() >= since + (lease * 1000 * 2) / 3;
+    return lease > 0 && this.#connection.clock.now() >= since + (lease * 1000 * 2) / 3;
   }
 
   /** undefined when a new login is the better way: not renewable, refused, or its life is nearly used up */
@@ -140,7 +140,7 @@ class KeptLogin implements Authenticator {
     const uses = numberIn(answer.body, 'num_uses');
     this.#held = {
       ...grant,
-      provenAt: proven ? this.#line.clock.now() : Number.NEGATIVE_INFINITY,
+      provenAt: proven ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
       ...(uses > 0 ? { uses } : {}),
     };
     return this.#held;
@@ -148,7 +148,7 @@ class KeptLogin implements Authenticator {
 
   #post(request: Pick<Outgoing, 'path' | 'body' | 'secrets' | 'signal'>, token?: string): Promise<Answer> {
     const sender = new Sender({
-      line: this.#line,
+      line: this.#connection,
       dispatcher: this.#dispatcher,
       ...(token === undefined ? {} : { token: async () => token }),
     });
@@ -161,7 +161,7 @@ class KeptLogin implements Authenticator {
     if (status !== 200 || typeof token !== 'string' || token === '') return undefined;
     return {
       token,
-      since: this.#line.clock.now(),
+      since: this.#connection.clock.now(),
       lease: numberIn(body, 'lease_duration'),
       renewable: auth?.['renewable'] === true,
     };

@@ -7,7 +7,7 @@ import { isJsonObject, type Json } from '../model/json/json.ts';
 const longest = 300;
 
 /** From a body that is JSON. Empty when it says nothing, such as `{"errors":[]}`. */
-export function failureWords(body: Json): string {
+export function errorMessage(body: Json): string {
   if (typeof body === 'string') return oneLine(body);
   if (!isJsonObject(body)) return '';
   const errors = body['errors'];
@@ -18,7 +18,7 @@ export function failureWords(body: Json): string {
 }
 
 /** From a body that is no JSON: the title of a page, or the beginning of a text. */
-export function foreignWords(text: string): string {
+export function foreignMessage(text: string): string {
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
   const visible = text.replace(/<(script|style)\b[\s\S]*?<\/\1>/gi, ' ').replace(/<[^>]*>/g, ' ');

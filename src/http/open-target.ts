@@ -4,11 +4,11 @@
  */
 import type { Reader, Writer } from '../model/wire.ts';
 import { type Authenticator, type Login, openAuthenticator } from './authenticator.ts';
-import { type Line, type LineOptions, openLine } from './transport/connection.ts';
+import { type Connection, type ConnectionOptions, openConnection } from './transport/connection.ts';
 import { readsOnly, writesOnly } from './transport/restrict.ts';
 import { Sender, type TokenProvider } from './transport/sender.ts';
 
-export interface TargetOptions extends LineOptions {
+export interface TargetOptions extends ConnectionOptions {
   /** what gives the token, or the login that gets one */
   readonly token: TokenProvider | { readonly login: Login };
 }
@@ -35,7 +35,7 @@ export function openReader(options: TargetOptions): ReaderConnection {
 
 /** Opens a target for reading and, once the writer is asked for, writing. Nothing is sent before the first request. */
 export function openTarget(options: TargetOptions): TargetConnection {
-  const line = openLine(options);
+  const line = openConnection(options);
   const authenticator = authenticatorOf(line, options);
   const { token } = authenticator;
   const reads = new Sender({ line, token, dispatcher: readsOnly(line.dispatcher) });
@@ -55,7 +55,7 @@ export function openTarget(options: TargetOptions): TargetConnection {
   };
 }
 
-function authenticatorOf(line: Line, { token }: TargetOptions): Authenticator {
+function authenticatorOf(line: Connection, { token }: TargetOptions): Authenticator {
   return typeof token === 'function'
     ? { token, close: async () => {} }
     : openAuthenticator(line, token.login);

@@ -7,10 +7,10 @@ import type { KnownSecrets } from '../model/known-secrets.ts';
 import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './transport/exchange.ts';
-import { failureWords, foreignWords, serviceWarnings } from './error-message.ts';
+import { errorMessage, foreignMessage, serviceWarnings } from './error-message.ts';
 import { translate } from './rename-body.ts';
 
-export interface Asked {
+export interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
   readonly dialect: Dialect;
@@ -19,12 +19,12 @@ export interface Asked {
 }
 
 /** @throws WireError when the answer claims success and is no JSON */
-export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: Asked): Answer {
+export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: AnsweredRequest): Answer {
   const { status, text } = raw;
   const parsed = parse(text);
   const failed = status >= 300;
   if (parsed === undefined && !failed) {
-    const found = foreignWords(secrets.redact(text));
+    const found = foreignMessage(secrets.redact(text));
     throw new WireError(
       `${method} ${url} answered ${status} with no JSON but ${found}; check that the target's "url" leads to the service itself`,
       { method, url, sent: true },
@@ -55,7 +55,7 @@ function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets):
   if (raw.status < 400 && location !== undefined) {
     return `it redirects to "${secrets.redact(location)}"; set the target's "url" to where the service answers`;
   }
-  return body === undefined ? foreignWords(secrets.redact(raw.text)) : failureWords(body);
+  return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }
 
 /** No service of these nests deeper than a tenth of it; whoever goes through a body does so by recursion. */

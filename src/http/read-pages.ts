@@ -21,7 +21,7 @@ export interface Pages {
 }
 
 /** One page, understood. */
-interface Page {
+interface ListPage {
   readonly items: readonly JsonObject[];
   /** how many documents stand in it that are none */
   readonly odd: number;
@@ -50,7 +50,7 @@ const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: fal
 const mostPages = 10_000;
 
 /** A service that tells of many more pages than its total fills, or of more than anyone has, is not asked for them (rule 46). */
-function whyTooMany({ items, odd, total = 0, pages }: Page): string | undefined {
+function whyTooMany({ items, odd, total = 0, pages }: ListPage): string | undefined {
   const needed = Math.ceil(total / Math.max(1, items.length + odd));
   if (pages > needed + 10)
     return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
@@ -92,7 +92,7 @@ function pagePath(path: string, size: number, number: number): string {
 }
 
 /** undefined when the answer is no page of a list */
-function understand({ status, body }: Answer): Page | undefined {
+function understand({ status, body }: Answer): ListPage | undefined {
   if (status !== 200 || !isJsonObject(body) || !Array.isArray(body['data'])) return undefined;
   const items = objectsOf(body['data']).filter(({ id }) => typeof id === 'string');
   const odd = body['data'].length - items.length;
@@ -108,7 +108,7 @@ function understand({ status, body }: Answer): Page | undefined {
   return { items, odd, included, total, pages, endless: false };
 }
 
-function inconsistency(first: Page, pages: readonly Page[]): string | undefined {
+function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {
   if (first.endless) return 'the list has more pages and does not tell how many';
   if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
   const odd = pages.reduce((sum, page) => sum + page.odd, 0);

@@ -17,17 +17,17 @@ export interface ReadInput {
   readonly desired: readonly DesiredResource[];
   readonly ledger: Ledger;
   /** what of one target the plan is going to delete, once all that stands for itself there has been read */
-  leaving(session: Session, sets: ReadonlyMap<string, LiveSet>): ReadonlySet<AddressText>;
+  plannedDeletions(session: Session, sets: ReadonlyMap<string, LiveSet>): ReadonlySet<AddressText>;
 }
 
 /** What was read of each kind of one target, or why nothing was; then `sets` is empty. */
-export interface TargetReading {
+export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
   readonly unread?: Diagnostic;
 }
 
 /** For each target, by name, what was read of it. */
-export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, TargetReading>> {
+export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, LiveReading>> {
   const targets = await Promise.all(
     input.sessions.map(async (session) => [session.target.name, await lookAt(session, input)] as const),
   );
@@ -36,7 +36,7 @@ export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, Ta
 
 type Sets = ReadonlyMap<string, LiveSet>;
 
-async function lookAt(session: Session, input: ReadInput): Promise<TargetReading> {
+async function lookAt(session: Session, input: ReadInput): Promise<LiveReading> {
   try {
     return { sets: withinTotals(await readTarget(session, input)) };
   } catch (error) {
@@ -62,7 +62,7 @@ async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
   const others = kinds.filter(({ losses }) => losses === undefined);
   const first = await readKinds(session, others, (kind) => wantedOf(kind, session, input));
   if (tellLosses.length === 0) return first;
-  const leaving = input.leaving(session, first);
+  const leaving = input.plannedDeletions(session, first);
   const isLeaving = (whole: Address) => leaving.has(formatAddress(whole));
   const rest = await readKinds(session, tellLosses, (kind) => ({
     ...wantedOf(kind, session, input),

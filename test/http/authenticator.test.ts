@@ -2,7 +2,7 @@
 // out tokens and checks them, as the secrets service does.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
-import { openLine } from '../../src/http/transport/connection.ts';
+import { openConnection } from '../../src/http/transport/connection.ts';
 import { loginsOnly } from '../../src/http/transport/restrict.ts';
 import { Sender } from '../../src/http/transport/sender.ts';
 import { type Loopback, listen, type Recorded, type Reply } from '../support/http/loopback.ts';
@@ -248,7 +248,7 @@ describe('the transport of a login', () => {
   ])('does not carry %s %s, even when tried from inside', async (method, path) => {
     const service = await listenForLogins();
     const dialect = findDialect('cluster-auth', 'neutral') ?? expect.unreachable();
-    const line = openLine({ target: rolesTarget, url: service.url, dialect, userAgent: 'trueup/test' });
+    const line = openConnection({ target: rolesTarget, url: service.url, dialect, userAgent: 'trueup/test' });
     const dispatcher = loginsOnly(line.dispatcher, ['/v1/auth/token/renew-self']);
     await expect(new Sender({ line, dispatcher }).send({ method, path, repeatable: true })).rejects.toThrow(
       `a login may not send ${method} /v1${path}`,

@@ -1,6 +1,6 @@
 // The words of a failure, from every envelope that services and what stands before them are known to answer.
 import { describe, expect, it } from 'vitest';
-import { failureWords, foreignWords, serviceWarnings } from '../../src/http/error-message.ts';
+import { errorMessage, foreignMessage, serviceWarnings } from '../../src/http/error-message.ts';
 import type { Json } from '../../src/model/json/json.ts';
 
 const envelopes: [string, Json, string][] = [
@@ -56,11 +56,11 @@ const envelopes: [string, Json, string][] = [
 
 describe('failureWords', () => {
   it.each(envelopes)('reads %s', (_, body, words) => {
-    expect(failureWords(body)).toBe(words);
+    expect(errorMessage(body)).toBe(words);
   });
 
   it('is one line without control characters, and not endless', () => {
-    const words = failureWords({ errors: [`first\nsecond\u001b[31m ${'x'.repeat(5000)}`] });
+    const words = errorMessage({ errors: [`first\nsecond\u001b[31m ${'x'.repeat(5000)}`] });
     expect(words).toMatch(/^first second \[31m x+…$/);
     expect(words.length).toBeLessThan(400);
   });
@@ -75,7 +75,7 @@ describe('foreignWords', () => {
     ['<!DOCTYPE html><style>b{}</style><h1>Blocked</h1><script>x()</script>', 'a page "Blocked"'],
     ['upstream connect error', 'upstream connect error'],
   ])('reads %s', (text, words) => {
-    expect(foreignWords(text)).toBe(words);
+    expect(foreignMessage(text)).toBe(words);
   });
 });
 

@@ -2,7 +2,7 @@
 // Every server is a real one on loopback; only the clock is not.
 import { describe, expect, it } from 'vitest';
 import { findDialect } from '../../src/http/dialects.ts';
-import { openLine } from '../../src/http/transport/connection.ts';
+import { openConnection } from '../../src/http/transport/connection.ts';
 import { openReader } from '../../src/http/open-target.ts';
 import { readsOnly } from '../../src/http/transport/restrict.ts';
 import { Sender } from '../../src/http/transport/sender.ts';
@@ -39,7 +39,7 @@ describe('what a plan is made with', () => {
     'does not carry %s, even when tried from inside',
     async (method) => {
       const server = await listen(() => ({ status: 200, body: {} }));
-      const line = openLine({
+      const line = openConnection({
         target: workspacesTarget,
         url: server.url,
         dialect: neutral,

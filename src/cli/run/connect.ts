@@ -103,7 +103,7 @@ async function optionsOf(
     ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
     env: world.env,
     secrets: world.secrets,
-    ...(world.patience === undefined ? {} : { patience: world.patience }),
+    ...(world.patience === undefined ? {} : { retryPolicy: world.patience }),
     onWait: (says) => world.stderr.write(`${says}\n`),
     userAgent: `trueup/${world.version}`,
   };

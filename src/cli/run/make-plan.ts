@@ -14,7 +14,7 @@ import {
   movedTargets,
 } from '../../plan/ledger/moved-targets.ts';
 import type { PlanContextInput } from '../../plan/context/plan-context.ts';
-import { readLive, type TargetReading } from '../../services/read-live.ts';
+import { readLive, type LiveReading } from '../../services/read-live.ts';
 import type { Connected } from './connect.ts';
 
 export interface PlanRequest {
@@ -71,7 +71,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const readings = await readLive({
     ...scene,
     sessions,
-    leaving: ({ target, dialect }, found) =>
+    plannedDeletions: ({ target, dialect }, found) =>
       plannedDeletions({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
   });
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
@@ -90,12 +90,12 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
 }
 
 /** What was read of a target that is not the one that the ledger knows is compared with nothing. */
-function believed(reading: TargetReading | undefined, unread: Diagnostic | undefined): TargetReading {
+function believed(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
   if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
   return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
 }
 
-function displacedIn(readings: ReadonlyMap<string, TargetReading>): Displaced {
+function displacedIn(readings: ReadonlyMap<string, LiveReading>): Displaced {
   const found = [...readings].map(([name, { sets }]) => {
     const elsewhere = [...sets.values()].flatMap((set) => [...(set.elsewhere?.values() ?? [])]);
     return [name, elsewhere] as const;

@@ -7,9 +7,9 @@ import { KnownSecrets } from '../../model/known-secrets.ts';
 import type { Dialect, Target } from '../../model/stack/target.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Bounds } from './exchange.ts';
-import type { Surroundings } from './explain-failure.ts';
+import type { FailureContext } from './explain-failure.ts';
 import { type Environment, openDispatcher } from './open-dispatcher.ts';
-import { defaultPatience, type Patience } from './retry.ts';
+import { defaultRetryPolicy, type RetryPolicy } from './retry.ts';
 import { services } from '../service-conventions.ts';
 import { defaultRate, Throttle } from './throttle.ts';
 import { Waits } from './waits.ts';
@@ -47,7 +47,7 @@ const longestRun = 3_600_000;
 /** Requests to one target in flight at most. */
 const slots = 10;
 
-export interface LineOptions {
+export interface ConnectionOptions {
   readonly target: Target;
   /** where the target is: never `embedded`, without a trailing slash and without the API root */
   readonly url: string;
@@ -71,12 +71,12 @@ export interface LineOptions {
   /** from 0 to 1, for jitter */
   readonly random?: () => number;
   readonly timeouts?: Partial<Timeouts>;
-  readonly patience?: Partial<Patience>;
+  readonly retryPolicy?: Partial<RetryPolicy>;
   /** bytes of one answer at most */
   readonly largest?: number;
 }
 
-export interface Line {
+export interface Connection {
   readonly target: Target;
   readonly dialect: Dialect;
   readonly origin: string;
@@ -88,8 +88,8 @@ export interface Line {
   readonly clock: Clock;
   readonly random: () => number;
   readonly timeouts: Timeouts;
-  readonly patience: Patience;
-  readonly surroundings: Surroundings;
+  readonly retryPolicy: RetryPolicy;
+  readonly failureContext: FailureContext;
   readonly signal: AbortSignal;
   readonly until: number;
   readonly bounds: Bounds;
@@ -97,7 +97,7 @@ export interface Line {
   readonly waits: Waits;
   readonly secrets: KnownSecrets;
   /** the target has answered something */
-  met: boolean;
+  hasAnswered: boolean;
   /** how often it has answered 429 since it answered anything else */
   rebuffs: number;
   /** Breaks off whatever is still in flight or waiting; what has a signal of its own goes on. */
@@ -106,7 +106,7 @@ export interface Line {
   close(): Promise<void>;
 }
 
-export function openLine(options: LineOptions): Line {
+export function openConnection(options: ConnectionOptions): Connection {
   const { target, dialect, userAgent, caCert, clock = systemClock } = options;
   const url = new URL(options.url);
   const timeouts = { ...defaultTimeouts, ...options.timeouts };
@@ -135,15 +135,15 @@ export function openLine(options: LineOptions): Line {
     clock,
     random: options.random ?? Math.random,
     timeouts,
-    patience: { ...defaultPatience, ...options.patience },
-    surroundings: surroundingsOf(url.host, proxy, timeouts),
+    retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
+    failureContext: surroundingsOf(url.host, proxy, timeouts),
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
     until: options.until ?? clock.now() + longestRun,
     bounds: { bytes: options.largest ?? largestAnswer, milliseconds: timeouts.answer },
     onTrace: options.onTrace ?? (() => {}),
     waits: new Waits(`target "${target.name}"`, { tell: options.onWait ?? (() => {}), clock }),
     secrets,
-    met: false,
+    hasAnswered: false,
     rebuffs: 0,
     stop: () => closing.abort(new Error('the target was closed')),
     close: () => dispatcher.destroy(),
@@ -160,7 +160,7 @@ function openThrottle({ url, requestsPerSecond }: Target, clock: Clock): Throttl
   );
 }
 
-function surroundingsOf(host: string, proxy: string | undefined, timeouts: Timeouts): Surroundings {
+function surroundingsOf(host: string, proxy: string | undefined, timeouts: Timeouts): FailureContext {
   const seconds = {
     connect: timeouts.connect / 1000,
     headers: timeouts.headers / 1000,

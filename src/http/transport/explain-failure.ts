@@ -2,7 +2,7 @@
  * Why a request has no answer, in words with a way out. A failure that lasts is one that another try cannot mend: a
  * name that does not exist, a certificate that is not trusted.
  */
-export interface Surroundings {
+export interface FailureContext {
   /** host and port of the target */
   readonly host: string;
   /** the proxy that the environment asks for, without credentials */
@@ -20,7 +20,7 @@ export interface Failure {
   readonly lasts: boolean;
 }
 
-type Explanation = (about: Surroundings & { readonly detail: string }) => string;
+type Explanation = (about: FailureContext & { readonly detail: string }) => string;
 
 const unknownAuthority: Explanation = ({ host }) =>
   `the certificate of "${host}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`;
@@ -92,7 +92,7 @@ const otherProtocol: Explanation = ({ host }) =>
   `what "${host}" answered is no HTTP; check whether the target's "url" should begin with "https://"`;
 
 /** Says what went wrong, by the first code that is known in the error or in what caused it. */
-export function explainFailure(error: Error, about: Surroundings): Failure {
+export function explainFailure(error: Error, about: FailureContext): Failure {
   const codes = codesOf(error);
   const context = { ...about, detail: error.message };
   if (error.name === 'HTTPParserError') return { says: otherProtocol(context), lasts: true };

@@ -7,7 +7,7 @@ import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
 /** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, or the same in lower case, which win. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface ConnectionOptions {
+export interface DispatcherOptions {
   readonly url: URL;
   /** connections at most */
   readonly connections: number;
@@ -44,7 +44,7 @@ export function openDispatcher({
   connectTimeout,
   caCert,
   env,
-}: ConnectionOptions): OpenDispatcher {
+}: DispatcherOptions): OpenDispatcher {
   const proxy = findProxy(url, env);
   const trust = caCert === undefined ? {} : { ca: caCert };
   // Empty texts, not absent ones: for an absent value undici reads the process's own environment.

@@ -5,11 +5,11 @@
  */
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 
-export interface Patience {
+export interface RetryPolicy {
   /** tries of a request that meets faults, the first included */
   readonly attempts: number;
   /** the same while the target has never answered: a mistyped address should not take long */
-  readonly attemptsUnmet: number;
+  readonly attemptsUnanswered: number;
   /** how often a request may be told 429 */
   readonly throttled: number;
   /**
@@ -22,9 +22,9 @@ export interface Patience {
   readonly longest: number;
 }
 
-export const defaultPatience: Patience = {
+export const defaultRetryPolicy: RetryPolicy = {
   attempts: 6,
-  attemptsUnmet: 3,
+  attemptsUnanswered: 3,
   throttled: 30,
   total: 180_000,
   base: 500,
@@ -32,7 +32,7 @@ export const defaultPatience: Patience = {
 };
 
 /** What has become of one request so far. */
-export interface History {
+export interface RetryHistory {
   /** tries that ended in anything but 429 */
   readonly faults: number;
   /** tries that ended in 429 */
@@ -41,41 +41,41 @@ export interface History {
   readonly spent: number;
 }
 
-export interface Situation {
+export interface RetryInput {
   readonly exchange: Exchange;
   readonly repeatable: boolean;
   /** the target has answered something in this run */
-  readonly met: boolean;
+  readonly hasAnswered: boolean;
   /** another try cannot mend what went wrong */
   readonly lasts: boolean;
   /** how often the target has answered 429 since it answered anything else, this exchange included */
   readonly rebuffs: number;
   /** this exchange included */
-  readonly history: History;
+  readonly history: RetryHistory;
 }
 
 /**
  * `pause` holds up the whole target, `wait` only this request; both in milliseconds. `past` is a wait that was asked for
  * and does not fit into the run; `spends` is what of it all counts as time spent on the request.
  */
-export type Decision =
+export type RetryDecision =
   | { readonly repeat: false; readonly past?: number }
   | { readonly repeat: true; readonly pause: number; readonly wait: number; readonly spends: number };
 
-const stop: Decision = { repeat: false };
+const stop: RetryDecision = { repeat: false };
 
 /** So many 429 in a row are believed at their word, however short the wait that they ask for. */
 const patientRebuffs = 3;
 
 /** @param moment `until` is the end of the run, in milliseconds since 1970 like `now` */
 export function decideRetry(
-  situation: Situation,
-  patience: Patience,
+  situation: RetryInput,
+  patience: RetryPolicy,
   { now, until, random }: { now: number; until: number; random: () => number },
-): Decision {
+): RetryDecision {
   const { exchange, history, rebuffs } = situation;
   const asked = exchange.kind === 'answered' ? askedWait(exchange, now) : undefined;
-  const within = (pause: number, wait: number): Decision =>
+  const within = (pause: number, wait: number): RetryDecision =>
     now + pause > until
       ? { repeat: false, past: pause }
       : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
@@ -90,7 +90,8 @@ export function decideRetry(
     return within(pause, 0);
   }
   if (!mayRepeat(situation)) return stop;
-  if (history.faults >= (situation.met ? patience.attempts : patience.attemptsUnmet)) return stop;
+  if (history.faults >= (situation.hasAnswered ? patience.attempts : patience.attemptsUnanswered))
+    return stop;
   const wait = backoff(history.faults, patience, random);
   // Whoever says when to come back means everyone.
   if (asked !== undefined) return within(asked, Math.max(0, wait - asked));
@@ -98,18 +99,18 @@ export function decideRetry(
 }
 
 /** A service that asks for a moment again and again is given more than that. */
-function rebuffPause({ rebuffs }: Situation, asked: number | undefined, growing: number): number {
+function rebuffPause({ rebuffs }: RetryInput, asked: number | undefined, growing: number): number {
   return rebuffs > patientRebuffs ? Math.max(asked ?? 0, growing) : (asked ?? growing);
 }
 
-function mayRepeat({ exchange, repeatable, lasts }: Situation): boolean {
+function mayRepeat({ exchange, repeatable, lasts }: RetryInput): boolean {
   if (exchange.kind === 'broken') return !lasts && (repeatable || !exchange.sent);
   const { status } = exchange;
   return repeatable && (status === 408 || status === 425 || status >= 500);
 }
 
 /** Full jitter: anything from nothing to the doubled base. */
-function backoff(tries: number, { base, longest }: Patience, random: () => number): number {
+function backoff(tries: number, { base, longest }: RetryPolicy, random: () => number): number {
   return random() * Math.min(longest, base * 2 ** Math.max(0, tries - 1));
 }
 

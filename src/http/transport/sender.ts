@@ -8,10 +8,10 @@ import { untilAborted } from '../../model/until-aborted.ts';
 import { type Answer, WireError } from '../../model/wire.ts';
 import { type Exchange, exchange, headerOf } from './exchange.ts';
 import { explainFailure } from './explain-failure.ts';
-import type { Line, Trace } from './connection.ts';
+import type { Connection, Trace } from './connection.ts';
 import { readAnswer } from '../read-answer.ts';
 import { requestHeaders } from '../request-headers.ts';
-import { type Decision, decideRetry, type History } from './retry.ts';
+import { type RetryDecision, decideRetry, type RetryHistory } from './retry.ts';
 
 /**
  * Gives the token to send. Called for each try; `refused` is a token that the service has just turned down: who can get
@@ -37,7 +37,7 @@ export interface Outgoing {
 }
 
 export interface SenderOptions {
-  readonly line: Line;
+  readonly line: Connection;
   /** the line's dispatcher, restricted to this sender's purpose */
   readonly dispatcher: Dispatcher;
   /** absent for requests that need none */
@@ -51,7 +51,7 @@ interface Turn {
   /** from 1 */
   readonly attempt: number;
   /** of the tries before */
-  readonly history: History;
+  readonly history: RetryHistory;
   /** one of them may have been carried out although it failed */
   readonly arrived: boolean;
   /** one of them was answered, or may have been carried out: what comes now may be the echo of it */
@@ -61,8 +61,8 @@ interface Turn {
 /** One try that was made, and what is to follow. */
 interface Tried {
   readonly result: Exchange;
-  readonly history: History;
-  readonly decision: Decision;
+  readonly history: RetryHistory;
+  readonly decision: RetryDecision;
 }
 
 /** The newest try. */
@@ -72,13 +72,13 @@ interface Made {
 }
 
 export class Sender {
-  readonly #line: Line;
+  readonly #connection: Connection;
   readonly #dispatcher: Dispatcher;
   readonly #provider: TokenProvider | undefined;
   #sent = 0;
 
   constructor({ line, dispatcher, token }: SenderOptions) {
-    this.#line = line;
+    this.#connection = line;
     this.#dispatcher = dispatcher;
     this.#provider = token;
   }
@@ -93,7 +93,7 @@ export class Sender {
    * @throws WireError when there is none; `sent` says whether the service may have acted all the same
    */
   async send(request: Outgoing): Promise<Answer> {
-    for (const secret of request.secrets ?? []) this.#line.secrets.keep(secret);
+    for (const secret of request.secrets ?? []) this.#connection.secrets.keep(secret);
     const history = { faults: 0, throttled: 0, spent: 0 };
     const turn: Turn = { request, token: undefined, attempt: 1, history, arrived: false, heard: false };
     const made: Made[] = [];
@@ -149,7 +149,7 @@ export class Sender {
     try {
       const provided = this.#provider?.(refused);
       const token = provided && (await untilAborted(provided, stop)).trim();
-      return token && this.#line.secrets.keep(token);
+      return token && this.#connection.secrets.keep(token);
     } catch (cause) {
       if (stop?.aborted) throw this.#givenUp(turn, stop.reason);
       // What became of a login says nothing about the request that it was for.
@@ -161,7 +161,7 @@ export class Sender {
 
   /** One try in its turn. A pause of the target is set before the slot is given back, so that no one slips through. */
   async #try(turn: Turn): Promise<Tried> {
-    const { throttle, clock, onTrace, waits } = this.#line;
+    const { throttle, clock, onTrace, waits } = this.#connection;
     const leave = await throttle.enter(this.#endOfWaits(turn)).catch((cause: unknown) => {
       throw this.#givenUp(turn, cause);
     });
@@ -175,7 +175,7 @@ export class Sender {
       const result = await exchange(this.#dispatcher, this.#onTheWire(turn), {
         signal: this.#signalOf(turn),
         stop: turn.request.stop,
-        bounds: this.#line.bounds,
+        bounds: this.#connection.bounds,
       }).finally(answered);
       const milliseconds = clock.now() - began;
       this.#notice(result);
@@ -195,18 +195,26 @@ export class Sender {
   /** What every answer tells of the target itself. */
   #notice(result: Exchange): void {
     if (result.kind !== 'answered') return;
-    this.#line.met = true;
-    this.#line.rebuffs = result.status === 429 ? this.#line.rebuffs + 1 : 0;
-    this.#line.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
+    this.#connection.hasAnswered = true;
+    this.#connection.rebuffs = result.status === 429 ? this.#connection.rebuffs + 1 : 0;
+    this.#connection.throttle.limit(Number(headerOf(result, 'x-ratelimit-limit')));
   }
 
   #judge(turn: Turn, result: Exchange, milliseconds: number): Omit<Tried, 'result'> {
-    const { clock, random, patience, throttle, met, rebuffs, surroundings, until } = this.#line;
+    const { clock, random, retryPolicy, throttle, hasAnswered, rebuffs, failureContext, until } =
+      this.#connection;
     const history = withTry(turn.history, result, milliseconds);
     if (this.#signalOf(turn).aborted) return { decision: { repeat: false }, history };
-    const lasts = result.kind === 'broken' && explainFailure(result.cause, surroundings).lasts;
-    const situation = { exchange: result, repeatable: turn.request.repeatable, met, lasts, rebuffs, history };
-    const decision = decideRetry(situation, patience, { now: clock.now(), until, random });
+    const lasts = result.kind === 'broken' && explainFailure(result.cause, failureContext).lasts;
+    const situation = {
+      exchange: result,
+      repeatable: turn.request.repeatable,
+      hasAnswered,
+      lasts,
+      rebuffs,
+      history,
+    };
+    const decision = decideRetry(situation, retryPolicy, { now: clock.now(), until, random });
     if (!decision.repeat) {
       if (decision.past !== undefined) throttle.shut(new Error(this.#tooLong(decision.past)));
       return { decision, history };
@@ -217,7 +225,7 @@ export class Sender {
 
   /** Everyone waits, and who watches is told why, once for all that wait. */
   #pause(turn: Turn, result: Exchange, milliseconds: number): void {
-    const { throttle, waits } = this.#line;
+    const { throttle, waits } = this.#connection;
     const isNews = milliseconds > throttle.pausedFor + 1000;
     throttle.pause(milliseconds);
     if (!isNews || result.kind !== 'answered') return;
@@ -229,7 +237,7 @@ export class Sender {
   }
 
   #tooLong(milliseconds: number): string {
-    const { target, clock, until } = this.#line;
+    const { target, clock, until } = this.#connection;
     const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
       Math.max(0, Math.ceil(span / 1000)),
     );
@@ -238,8 +246,8 @@ export class Sender {
 
   async #wait(turn: Turn, milliseconds: number): Promise<void> {
     if (milliseconds === 0) return;
-    const over = this.#line.waits.begin(`${turn.request.method} ${this.#urlOf(turn)} is tried again`);
-    await this.#line.clock
+    const over = this.#connection.waits.begin(`${turn.request.method} ${this.#urlOf(turn)} is tried again`);
+    await this.#connection.clock
       .wait(milliseconds, this.#endOfWaits(turn))
       .catch((cause: unknown) => {
         throw this.#givenUp(turn, cause);
@@ -249,20 +257,20 @@ export class Sender {
 
   #conclude(turn: Turn, { result, decision }: Tried): Answer {
     const about = { method: turn.request.method, url: this.#urlOf(turn) };
-    const { secrets } = this.#line;
+    const { secrets } = this.#connection;
     if (!decision.repeat && decision.past !== undefined)
       throw this.#givenUp(
         { ...turn, arrived: turn.arrived || mayHaveActed(result) },
         new Error(this.#tooLong(decision.past)),
       );
     if (result.kind === 'answered') {
-      const answer = readAnswer(result, { ...about, dialect: this.#line.dialect, secrets });
+      const answer = readAnswer(result, { ...about, dialect: this.#connection.dialect, secrets });
       return turn.heard ? { ...answer, repeated: true } : answer;
     }
     const sent = turn.arrived || result.sent;
     const { cause } = result;
     if (this.#signalOf(turn).aborted) throw this.#givenUp({ ...turn, arrived: sent }, cause);
-    const { says } = explainFailure(cause, this.#line.surroundings);
+    const { says } = explainFailure(cause, this.#connection.failureContext);
     const tries = turn.attempt > 1 ? ` (tried ${turn.attempt} times)` : '';
     const message = secrets.redact(`${about.method} ${about.url} failed: ${says}${tries}`);
     throw new WireError(message, { ...about, sent, cause });
@@ -276,7 +284,7 @@ export class Sender {
   }
 
   #signalOf({ request }: Turn): AbortSignal {
-    return request.signal ?? this.#line.signal;
+    return request.signal ?? this.#connection.signal;
   }
 
   /** Nothing is waited for on behalf of what will not be sent. */
@@ -286,17 +294,17 @@ export class Sender {
   }
 
   #urlOf({ request }: Turn): string {
-    return `${this.#line.origin}${this.#line.prefix}${request.path}`;
+    return `${this.#connection.origin}${this.#connection.prefix}${request.path}`;
   }
 
   #onTheWire({ request, token }: Turn): Dispatcher.DispatchOptions {
-    const { origin, prefix, timeouts } = this.#line;
+    const { origin, prefix, timeouts } = this.#connection;
     const { method, path, body } = request;
     return {
       origin,
       method,
       path: `${prefix}${path}`,
-      headers: requestHeaders(this.#line, { method, hasBody: body !== undefined, token }),
+      headers: requestHeaders(this.#connection, { method, hasBody: body !== undefined, token }),
       body: body === undefined ? null : JSON.stringify(body),
       headersTimeout: timeouts.headers,
       bodyTimeout: timeouts.body,
@@ -306,8 +314,8 @@ export class Sender {
   #traceOf(turn: Turn, result: Exchange): Omit<Trace, 'milliseconds'> {
     const about = { method: turn.request.method, url: this.#urlOf(turn), attempt: turn.attempt };
     if (result.kind === 'broken') {
-      const { says } = explainFailure(result.cause, this.#line.surroundings);
-      return { ...about, failure: this.#line.secrets.redact(says) };
+      const { says } = explainFailure(result.cause, this.#connection.failureContext);
+      return { ...about, failure: this.#connection.secrets.redact(says) };
     }
     const requestId = headerOf(result, 'x-request-id');
     return { ...about, status: result.status, ...(requestId === undefined ? {} : { requestId }) };
@@ -328,7 +336,7 @@ function turnsTokenDown(result: Exchange): boolean {
   return result.kind === 'answered' && (result.status === 401 || result.status === 403);
 }
 
-function withTry(history: History, result: Exchange, milliseconds: number): History {
+function withTry(history: RetryHistory, result: Exchange, milliseconds: number): RetryHistory {
   const throttled = result.kind === 'answered' && result.status === 429;
   return {
     faults: history.faults + (throttled ? 0 : 1),

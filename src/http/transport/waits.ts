@@ -12,7 +12,7 @@ export interface WaitsOptions {
 /** Milliseconds of silence before each line; the last for all that follow. */
 const silences = [5_000, 10_000, 30_000, 60_000];
 
-interface Wait {
+interface OngoingWait {
   readonly says: string;
   readonly since: number;
 }
@@ -21,7 +21,7 @@ export class Waits {
   readonly #whom: string;
   readonly #tell: (says: string) => void;
   readonly #clock: Clock;
-  readonly #open = new Set<Wait>();
+  readonly #open = new Set<OngoingWait>();
   #told = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;

@@ -11,7 +11,7 @@ import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import {
   callId,
   callOrder,
-  type WorkspaceRequest,
+  type WorkspaceCallDraft,
   workspaceCall,
 } from '../../services/workspaces/workspace-call.ts';
 import { consumersOf, edgesOf } from './edges.ts';
@@ -82,7 +82,7 @@ function asConsumer(id: string | IdReference): CallObject {
 function consumersCall(
   address: Address,
   context: CallContext,
-  request: Omit<WorkspaceRequest, 'below' | 'order' | 'success' | 'permission'>,
+  request: Omit<WorkspaceCallDraft, 'below' | 'order' | 'success' | 'permission'>,
 ): Call | undefined {
   const startsSharing = sharingAfter(address, context) === true;
   return workspaceCall(address, context, {

@@ -26,7 +26,7 @@ export function callId(address: Address, suffix: string): CallId {
   return `${formatAddress(address)}#${suffix}`;
 }
 
-export type WorkspaceRequest = Pick<Call, 'method' | 'order' | 'success'> &
+export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
   Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'says'>> & {
     readonly permission: Right;
     /** what the call is called within its change */
@@ -42,7 +42,7 @@ export type WorkspaceRequest = Pick<Call, 'method' | 'order' | 'success'> &
 export function workspaceCall(
   address: Address,
   context: CallContext,
-  request: WorkspaceRequest,
+  request: WorkspaceCallDraft,
 ): Call | undefined {
   const workspace = workspaceOf(address);
   const id = context.idOf(workspace);

@@ -91,7 +91,7 @@ describe('an answer that does not come', () => {
       await messageOf({
         url: server.url,
         timeouts: { headers: 50 },
-        patience: { attemptsUnmet: 1 },
+        retryPolicy: { attemptsUnanswered: 1 },
       }),
     ).toBe(
       `GET ${server.url}/api/v2/workspaces/ws-1 failed: "127.0.0.1:${server.port}" gave no answer within 0.05 s`,

@@ -5,8 +5,8 @@ import type { Exchange } from '../../../src/http/transport/exchange.ts';
 import {
   askedWait,
   decideRetry,
-  defaultPatience,
-  type Situation,
+  defaultRetryPolicy,
+  type RetryInput,
 } from '../../../src/http/transport/retry.ts';
 
 const now = Date.parse('2030-01-01T00:00:00Z');
@@ -34,10 +34,10 @@ const exchanges: fc.Arbitrary<Exchange> = fc.oneof(
     cause: fc.constant(new Error('broken')),
   }),
 );
-const situations: fc.Arbitrary<Situation> = fc.record({
+const situations: fc.Arbitrary<RetryInput> = fc.record({
   exchange: exchanges,
   repeatable: fc.boolean(),
-  met: fc.boolean(),
+  hasAnswered: fc.boolean(),
   lasts: fc.boolean(),
   rebuffs: fc.nat(60),
   history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
@@ -47,8 +47,8 @@ const runs = 900_000;
 const until = now + runs;
 const luck = fc.double({ min: 0, max: 1, noNaN: true });
 
-function decide(situation: Situation, random: number) {
-  return decideRetry(situation, defaultPatience, { now, until, random: () => random });
+function decide(situation: RetryInput, random: number) {
+  return decideRetry(situation, defaultRetryPolicy, { now, until, random: () => random });
 }
 
 describe('decideRetry', () => {
@@ -114,14 +114,14 @@ describe('decideRetry', () => {
 
   it('does not believe for ever that a moment is enough', () => {
     const answer = { kind: 'answered', status: 429, headers: { 'retry-after': '0' }, text: '' } as const;
-    const situation = { exchange: answer, repeatable: true, met: true, lasts: false };
+    const situation = { exchange: answer, repeatable: true, hasAnswered: true, lasts: false };
     const history = { faults: 0, throttled: 1, spent: 0 };
     const pauses = [1, 3, 4, 8, 20].map((rebuffs) => decide({ ...situation, history, rebuffs }, 1));
     expect(pauses).toMatchObject([100, 100, 4000, 30_000, 30_000].map((pause) => ({ pause })));
   });
 });
 
-function asks({ exchange }: Situation): boolean {
+function asks({ exchange }: RetryInput): boolean {
   return exchange.kind === 'answered' && askedWait(exchange, now) !== undefined;
 }
 

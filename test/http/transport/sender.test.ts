@@ -127,7 +127,11 @@ describe('an answer without end', () => {
     ],
   ])('is broken off when it %s', async (_, reply, bounds, says) => {
     const server = await listen(() => reply);
-    const connection = open({ url: server.url, patience: { attempts: 1, attemptsUnmet: 1 }, ...bounds });
+    const connection = open({
+      url: server.url,
+      retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
+      ...bounds,
+    });
     const error = await failureOf(connection.openWriter().send(create));
     expect(error.message).toContain(says);
     expect(error).toMatchObject({ sent: true });
@@ -260,7 +264,7 @@ describe('429', () => {
     const { reader } = open({ url: server.url, clock });
     for (let n = 0; n < 40; n += 1) void reader.get('/workspaces/ws-1').catch(() => undefined);
     await expect.poll(() => server.requests.length).toBe(10);
-    await open({ url: server.url, patience: { throttled: 1 } }).reader.get('/ping');
+    await open({ url: server.url, retryPolicy: { throttled: 1 } }).reader.get('/ping');
     expect(server.requests).toHaveLength(11);
   });
 
@@ -288,7 +292,7 @@ describe('429', () => {
     const { reader } = open({ url: server.url, clock, onWait });
     for (let n = 0; n < 5; n += 1) void reader.get('/workspaces/ws-1').catch(() => undefined);
     await expect.poll(() => server.requests.length).toBe(5);
-    await open({ url: server.url, patience: { throttled: 1 } }).reader.get('/ping');
+    await open({ url: server.url, retryPolicy: { throttled: 1 } }).reader.get('/ping');
     const url = `${server.url}/api/v2/workspaces/ws-1`;
     const says = `waiting for target "acme": it answered 429 to GET ${url}, and the next request is sent in 42 s`;
     expect(said).toEqual([says]);

@@ -89,7 +89,7 @@ function mountAt(url: string, about: Partial<Target>, seen: string[], stop: () =
     dialect,
     userAgent: 'trueup/test',
     token: async () => 'root-token',
-    patience: { attempts: 1, attemptsUnmet: 1 },
+    retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
   });
   const writer = connection.openWriter();
   return {

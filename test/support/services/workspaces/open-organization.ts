@@ -98,7 +98,7 @@ function organizationAt(url: string, { target: about, seen, stop }: Opened): Org
     dialect,
     userAgent: 'trueup/test',
     token: async () => token,
-    patience: { attempts: 1, attemptsUnmet: 1 },
+    retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
   });
   const writer = connection.openWriter();
   const open = () => openSession({ target, dialect, stack: 'payments', reader: connection.reader });
