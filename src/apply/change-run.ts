@@ -180,10 +180,10 @@ export class ChangeRun {
     }
   }
 
-  #learn({ gives }: Call, id: string | undefined, origin: Origin = 'created'): void {
-    if (gives === undefined || id === undefined) return;
-    this.#tools.ids.set(gives.address, id);
-    this.#tools.created(gives.address, origin);
+  #learn({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {
+    if (createsId === undefined || id === undefined) return;
+    this.#tools.ids.set(createsId.address, id);
+    this.#tools.created(createsId.address, origin);
   }
 
   #conclude(call: Call, sent: Sent): CallEnd {

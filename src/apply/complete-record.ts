@@ -55,7 +55,7 @@ export function completeRecord(
   const { desired, fields, content } = isPart
     ? partOf(entry, carriedOut, kind?.fields ?? {})
     : wholeOf(entry);
-  const marks = kind?.marks?.({
+  const marks = kind?.ledgerMarks?.({
     ...(carriedOut === undefined ? {} : { change: carriedOut.change }),
     answers: carriedOut?.answers ?? new Map(),
     desired,

@@ -68,7 +68,7 @@ function judge(
   change: Change,
   { look, live }: { readonly look: SecondLook; readonly live: LiveResource | undefined },
 ): Seen {
-  const isBirth = call.gives !== undefined;
+  const isBirth = call.createsId !== undefined;
   if (isBirth && (live === undefined || !isThisCreate(live, look))) return { is: 'untrue' };
   const written = new Set([...writtenBy({ change, calls: new Set([call.id]) }), ...(call.takesFrom ?? [])]);
   if (look.planning.isCarriedOut(change, written, live)) return { is: 'true', ...(live && { live }) };

@@ -66,8 +66,8 @@ export async function sendCall(
   { line, address }: { readonly line: SendContext; readonly address: Address },
 ): Promise<Sent> {
   const first = await sendOnce(call, request, { line, address });
-  if (call.repeatable || call.gives === undefined || !isToBeLookedUp(first)) return first;
-  return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.gives.address) });
+  if (call.repeatable || call.createsId === undefined || !isToBeLookedUp(first)) return first;
+  return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.createsId.address) });
 }
 
 /** A create that was sent again after a 429, say, may find itself: its name is taken. */
@@ -171,8 +171,8 @@ function messageOf(error: unknown): string {
 }
 
 function success(call: Call, answer: Answer): Sent {
-  if (call.gives === undefined) return { is: 'ok', answer };
-  const id = at(answer.body, call.gives.pointer);
+  if (call.createsId === undefined) return { is: 'ok', answer };
+  const id = at(answer.body, call.createsId.pointer);
   return typeof id === 'string'
     ? { is: 'ok', id, answer }
     : { is: 'unknown', why: `${describeAnswer(answer)}, but its body holds no id` };

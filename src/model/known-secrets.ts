@@ -3,7 +3,7 @@
  * whoever reads or sends a secret, asked by whoever says something.
  */
 import { isJsonObject, type Json } from './json/json.ts';
-import { type Finder, type Found, finderOf } from './secret-spellings.ts';
+import { type SpellingFinder, type Found, finderOf } from './secret-spellings.ts';
 
 /** What stands in the place of a secret, wherever one would have been said. */
 export const secretWord = '[secret]';
@@ -12,7 +12,7 @@ export const secretWord = '[secret]';
 const shortestUnmistakable = 8;
 
 export class KnownSecrets {
-  readonly #finders = new Map<string, Finder>();
+  readonly #finders = new Map<string, SpellingFinder>();
   /** what was cleaned before: a ledger is written many times, and most of it stays as it is */
   #kept = new WeakMap<object, object>();
 
@@ -61,7 +61,7 @@ export class KnownSecrets {
     return redactBody(value, this.#unmistakable()) !== value;
   }
 
-  #unmistakable(): Finder[] {
+  #unmistakable(): SpellingFinder[] {
     return [...this.#finders].flatMap(([secret, finder]) =>
       secret.length >= shortestUnmistakable ? [finder] : [],
     );
@@ -69,7 +69,7 @@ export class KnownSecrets {
 }
 
 /** Every occurrence in whatever spelling becomes `[secret]`; those that overlap become one. */
-function redact(text: string, finders: readonly Finder[]): string {
+function redact(text: string, finders: readonly SpellingFinder[]): string {
   const found = finders.flatMap((find) => find(text)).sort((a, b) => a.start - b.start);
   let clean = '';
   let shown = 0;
@@ -92,7 +92,7 @@ function joined(found: readonly Found[]): Found[] {
 }
 
 /** The very same value where there is nothing to leave out. */
-function redactBody(body: Json, finders: readonly Finder[]): Json {
+function redactBody(body: Json, finders: readonly SpellingFinder[]): Json {
   if (typeof body === 'string') return redact(body, finders);
   if (Array.isArray(body)) {
     const items = body.map((item) => redactBody(item, finders));
@@ -117,7 +117,7 @@ function isJson(text: string): boolean {
 }
 
 /** Only texts of it change: a secret of digits or of quotes must not take a number or a bracket away. */
-function redactStrings(json: string, finders: readonly Finder[]): string {
+function redactStrings(json: string, finders: readonly SpellingFinder[]): string {
   return json.replace(/"(?:[^"\\]|\\.)*"/g, (token) => {
     const value: string = JSON.parse(token);
     const clean = redact(value, finders);

@@ -11,12 +11,12 @@ export interface Found {
 }
 
 /** Finds every place of one secret in a text. */
-export type Finder = (text: string) => Found[];
+export type SpellingFinder = (text: string) => Found[];
 
 /** Encodings of fewer characters are found in any text. */
 const shortestEncoding = 5;
 
-export function finderOf(secret: string): Finder {
+export function finderOf(secret: string): SpellingFinder {
   const bytes = Buffer.from(secret);
   const hex = bytes.toString('hex');
   const encoded = new Set([

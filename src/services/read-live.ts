@@ -5,7 +5,7 @@
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
-import type { Kind, LiveSet, Registry, Session, Wanted } from '../model/kind/kind.ts';
+import type { Kind, LiveSet, Registry, Session, ReadRequest } from '../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../model/stack/ledger.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Target } from '../model/stack/target.ts';
@@ -62,11 +62,11 @@ async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
   const others = kinds.filter(({ losses }) => losses === undefined);
   const first = await readKinds(session, others, (kind) => wantedOf(kind, session, input));
   if (tellLosses.length === 0) return first;
-  const leaving = input.plannedDeletions(session, first);
-  const isLeaving = (whole: Address) => leaving.has(formatAddress(whole));
+  const isPlannedDeletion = input.plannedDeletions(session, first);
+  const isLeaving = (whole: Address) => isPlannedDeletion.has(formatAddress(whole));
   const rest = await readKinds(session, tellLosses, (kind) => ({
     ...wantedOf(kind, session, input),
-    ...(leaving.size === 0 ? {} : { leaving: isLeaving }),
+    ...(isPlannedDeletion.size === 0 ? {} : { isPlannedDeletion: isLeaving }),
   }));
   return new Map(kinds.flatMap(({ name }) => entryOf(name, first.get(name) ?? rest.get(name))));
 }
@@ -79,7 +79,7 @@ function entryOf(name: string, set: LiveSet | undefined): [string, LiveSet][] {
 async function readKinds(
   session: Session,
   kinds: readonly Kind[],
-  wantedFor: (kind: Kind) => Wanted,
+  wantedFor: (kind: Kind) => ReadRequest,
 ): Promise<Sets> {
   const sets = await Promise.all(
     kinds
@@ -104,7 +104,7 @@ function withinTotals(sets: Sets): Sets {
   );
 }
 
-function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): Wanted {
+function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
   const isHere = (address: { kind: string; target: string }) =>
     address.kind === kind.name && address.target === session.target.name;
   const records = new Map<AddressText, LedgerRecord>();
@@ -117,7 +117,7 @@ function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput):
 }
 
 /** Kinds that can hold something of ours that nobody declares any more are always looked at. */
-function isOfInterest({ ownership }: Kind, { declared, records, leaving }: Wanted): boolean {
+function isOfInterest({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
   const mayHoldOurs = ownership.by === 'claim' || (ownership.by === 'ledger' && ownership.named);
-  return mayHoldOurs || declared.length > 0 || records.size > 0 || leaving !== undefined;
+  return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
 }

@@ -280,7 +280,7 @@ describe('the ledger', () => {
         const planned = house.calls(change, context);
         const [create] = planned.calls;
         if (create === undefined) return planned;
-        const { gives: _, ...plain } = create;
+        const { createsId: _, ...plain } = create;
         const lock: Call = { ...plain, id: `${create.id}-lock`, path: ['lock'], order: 9, repeatable: true };
         return { calls: [create, lock] };
       },
@@ -350,7 +350,7 @@ describe('the ledger', () => {
   test('keeps what a kind wants to remember', async () => {
     const marked: Kind = {
       ...house,
-      marks: ({ desired: wanted, idOf }) => ({
+      ledgerMarks: ({ desired: wanted, idOf }) => ({
         friend: idOf({ ...home, name: String(wanted['owner']) }) ?? 'nobody',
       }),
     };

@@ -18,9 +18,9 @@ const create: Call = {
   needs: [],
   success: [201],
   repeatable: false,
-  gives: { address: 'House/acme/home', pointer: '/data/id' },
+  createsId: { address: 'House/acme/home', pointer: '/data/id' },
 };
-const { gives: _, ...plain } = create;
+const { createsId: _, ...plain } = create;
 const update: Call = {
   ...plain,
   id: 'House/acme/home#update',
@@ -112,7 +112,7 @@ describe('a call whose answer was lost', () => {
   });
 
   test('and that creates nothing is unknown', async () => {
-    const { gives: __, ...nameless } = create;
+    const { createsId: __, ...nameless } = create;
     expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['send'] });
   });
 

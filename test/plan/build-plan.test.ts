@@ -77,7 +77,7 @@ describe('what a reader should know', () => {
   });
 
   test('is what the service will refuse about a change', () => {
-    const locked: Kind = { ...house, obstacles: (_, action) => (action === 'adopt' ? ['it is full'] : []) };
+    const locked: Kind = { ...house, blockers: (_, action) => (action === 'adopt' ? ['it is full'] : []) };
     const planning = planOf({
       kinds: registryOf(locked),
       desired: [desired(home, {}, { adopt: true })],

@@ -79,7 +79,7 @@ function withoutSecrets(
 /** Deprecated spellings folded, as they are when the defaults are merged under a manifest. */
 function defaultsOf({ stack }: Desk, kind: Kind): Spec {
   const written = stack.defaults[kind.name] ?? {};
-  return kind.fold?.(written) ?? written;
+  return kind.upgrade?.(written) ?? written;
 }
 
 function foldParts(desk: Desk, kind: Kind, { target, name }: Address): Spec {

@@ -4,7 +4,7 @@
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
-import type { Kind, LiveSet, Registry, Session, Wanted } from '../../model/kind/kind.ts';
+import type { Kind, LiveSet, Registry, Session, ReadRequest } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { ConnectedTarget } from '../run/connect.ts';
 import type { ReadProgress } from './progress.ts';
@@ -118,6 +118,6 @@ function told(set: LiveSet): LiveSet {
   return set.unread === undefined ? set : { ...set, incomplete: [set.unread] };
 }
 
-function wantedOf(undeclared: (name: string) => boolean): Wanted {
+function wantedOf(undeclared: (name: string) => boolean): ReadRequest {
   return { declared: [], records: new Map(), record: () => undefined, undeclared };
 }

@@ -31,9 +31,12 @@ export function calls(change: Change, context: CallContext): PlannedCalls {
     needs: [],
     success: [200, 204],
     repeatable: true,
-    says: 'replaces the whole config',
+    description: 'replaces the whole config',
   };
-  return { calls: [call], ...(context.live === undefined ? {} : { relies: ['reviewerJwtSet', 'repeated'] }) };
+  return {
+    calls: [call],
+    ...(context.live === undefined ? {} : { preconditions: ['reviewerJwtSet', 'repeated'] }),
+  };
 }
 
 /** `prepare` has refused such a plan already; what it would send must not even be written down. */

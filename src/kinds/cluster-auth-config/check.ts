@@ -1,29 +1,38 @@
 /** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
 import { isJsonObject } from '../../model/json/json.ts';
-import type { Finding, Others } from '../../model/kind/kind.ts';
+import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import { pemBlocks } from './pem-blocks.ts';
 
-type Rule = (spec: Spec, dialect: Dialect) => readonly Finding[];
+type ConfigRule = (spec: Spec, dialect: Dialect) => readonly ResourceProblem[];
 
-export function check({ spec, metadata }: DesiredResource, { dialect }: Others): readonly Finding[] {
+export function check(
+  { spec, metadata }: DesiredResource,
+  { dialect }: CheckContext,
+): readonly ResourceProblem[] {
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
 }
 
-const rules: readonly Rule[] = [hostHasScheme, jwtHasOneSource, caCertIsPem, keysArePem, trustHasAnAnchor];
+const rules: readonly ConfigRule[] = [
+  hostHasScheme,
+  jwtHasOneSource,
+  caCertIsPem,
+  keysArePem,
+  trustHasAnAnchor,
+];
 
 function finding(
-  severity: Finding['severity'],
+  severity: ResourceProblem['severity'],
   code: string,
-  path: Finding['path'],
-  said: Pick<Finding, 'message' | 'fix'>,
-): Finding {
+  path: ResourceProblem['path'],
+  said: Pick<ResourceProblem, 'message' | 'fix'>,
+): ResourceProblem {
   return { code, severity, path, ...said };
 }
 
 /** The service puts the value in front of `/apis/…` as it stands (wire/cluster-auth 1.6). */
-function hostHasScheme({ clusterHost: host }: Spec): Finding[] {
+function hostHasScheme({ clusterHost: host }: Spec): ResourceProblem[] {
   if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
   const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
   return [
@@ -31,7 +40,7 @@ function hostHasScheme({ clusterHost: host }: Spec): Finding[] {
   ];
 }
 
-function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): Finding[] {
+function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): ResourceProblem[] {
   if (!isJsonObject(jwt)) return [];
   const sources = ['env', 'file'].filter((name) => jwt[name] !== undefined);
   if (sources.length === 1) return [];
@@ -44,7 +53,7 @@ function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): Finding[] {
   ];
 }
 
-function caCertIsPem({ clusterCaCert: cert }: Spec): Finding[] {
+function caCertIsPem({ clusterCaCert: cert }: Spec): ResourceProblem[] {
   if (typeof cert !== 'string' || cert.trim() === '') return [];
   const path = ['clusterCaCert'];
   const blocks = pemBlocks(cert);
@@ -59,7 +68,7 @@ function caCertIsPem({ clusterCaCert: cert }: Spec): Finding[] {
   ];
 }
 
-function keysArePem({ pemKeys: keys }: Spec): Finding[] {
+function keysArePem({ pemKeys: keys }: Spec): ResourceProblem[] {
   const list = Array.isArray(keys) ? keys : typeof keys === 'string' && keys !== '' ? [keys] : [];
   return list.flatMap((key, index) => {
     const path = Array.isArray(keys) ? ['pemKeys', String(index)] : ['pemKeys'];
@@ -82,7 +91,7 @@ function keysArePem({ pemKeys: keys }: Spec): Finding[] {
   });
 }
 
-function privateKey(path: Finding['path']): Finding {
+function privateKey(path: ResourceProblem['path']): ResourceProblem {
   const message = `"${path[0]}" holds a private key, which must not stand in a manifest`;
   return finding('error', 'private-key', path, {
     message,
@@ -94,7 +103,7 @@ function privateKey(path: Finding['path']): Finding {
  * Outside a pod there is no local CA to fall back on (wire/cluster-auth 5.2, 1.1, 2.2); what a
  * service makes of a config without any is a row of its dialect.
  */
-function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): Finding[] {
+function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): ResourceProblem[] {
   const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';
@@ -107,7 +116,7 @@ function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): Finding[] {
   return [finding('warning', 'no-ca-cert', [], { message, fix })];
 }
 
-function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): Finding[] {
+function withoutLocalCa(hasKeys: boolean, withoutCa: Dialect['withoutCa']): ResourceProblem[] {
   if (withoutCa === 'refused') {
     const message = '"clusterCaCert" must be given when "disableLocalCaJwt" is true';
     return [finding('error', 'no-trust-anchor', [], { message, fix: 'set "clusterCaCert"' })];

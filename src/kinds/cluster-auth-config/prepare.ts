@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalDefault } from '../../compare/canonical-spec.ts';
@@ -13,7 +13,7 @@ import { fields } from './fields.ts';
 
 const JWT = 'tokenReviewerJwt';
 
-export function prepare(meeting: Meeting): Prepared {
+export function prepare(meeting: CompareContext): PreparedSpecs {
   const { desired, live, record } = meeting;
   if (live === undefined) return { desired };
   const prepared = { desired, ...comparedAs(live, desired, record?.fields ?? {}) };
@@ -33,12 +33,12 @@ function asRecorded(live: Spec, record: LedgerRecord | undefined): Spec {
   return isJsonObject(live[JWT]) && last !== undefined ? { ...live, [JWT]: last } : live;
 }
 
-interface Compared {
+interface ComparableConfig {
   readonly live: Spec;
   readonly unknown?: Readonly<Record<string, string>>;
 }
 
-function comparedAs(live: LiveResource, desired: Spec, recorded: Spec): Compared {
+function comparedAs(live: LiveResource, desired: Spec, recorded: Spec): ComparableConfig {
   const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
   const isSet = live.facts['reviewerJwtSet'];
   const last = withSource(recorded[JWT] ?? null, desired[JWT]);
@@ -72,7 +72,7 @@ function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
 
 const unmentioned = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
 
-function wouldWipe({ address, place }: Meeting, live: LiveResource): Diagnostic {
+function wouldWipe({ address, place }: CompareContext, live: LiveResource): Diagnostic {
   const stored =
     live.facts['reviewerJwtSet'] === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
   return {

@@ -1,6 +1,6 @@
 /** Reads the one config of a mount. A config that nobody declares or recorded is nobody's concern and is not asked for. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { mountPath } from '../../services/cluster-auth/mount.ts';
 import { mountAnswer, unreadError } from '../../services/cluster-auth/mount-answer.ts';
@@ -17,7 +17,10 @@ import { liveConfig, whyOdd } from './live-config.ts';
 export const CONFIG_NAME = CONFIG_PATH;
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, { declared, records, undeclared }: Wanted): Promise<LiveSet> {
+export async function read(
+  session: Session,
+  { declared, records, undeclared }: ReadRequest,
+): Promise<LiveSet> {
   const isWanted = declared.length > 0 || records.size > 0 || undeclared?.(CONFIG_NAME) === true;
   if (!isWanted) return noResources;
   const type = await askMountType(session);

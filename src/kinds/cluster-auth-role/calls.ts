@@ -22,15 +22,15 @@ const NARROWING = 10;
 const WIDENING = 20;
 
 /** Besides the fields that change, a write rests on all that it repeats, and a delete on all that it destroys. */
-const relies = ['content'];
+const preconditions = ['content'];
 
 export function calls(change: Change, context: CallContext): PlannedCalls {
   const { address, action } = change;
-  if (action === 'delete') return { calls: [deletion(address, context)], relies };
+  if (action === 'delete') return { calls: [deletion(address, context)], preconditions };
   const writes =
     action === 'create' || ((action === 'update' || action === 'adopt') && change.fields.length > 0);
   if (!writes) return { calls: [] };
-  return { calls: [write(change, context)], ...(context.live === undefined ? {} : { relies }) };
+  return { calls: [write(change, context)], ...(context.live === undefined ? {} : { preconditions }) };
 }
 
 function write(change: Change, context: CallContext): Call {

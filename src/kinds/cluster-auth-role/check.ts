@@ -4,7 +4,7 @@
  */
 import { formatDuration, parseDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
-import type { Finding } from '../../model/kind/kind.ts';
+import type { ResourceProblem } from '../../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { isAddressBlock } from './address-block.ts';
 import { NAMES, NAMESPACES, SELECTOR } from './fields.ts';
@@ -12,16 +12,16 @@ import { selectorProblem, selectsEverything } from './namespace-selector.ts';
 
 const DURATIONS = ['tokenTtl', 'tokenMaxTtl', 'tokenExplicitMaxTtl', 'tokenPeriod'] as const;
 
-type Rule = (spec: Spec) => readonly Finding[];
+type RoleRule = (spec: Spec) => readonly ResourceProblem[];
 
-export function check({ spec, metadata }: DesiredResource): readonly Finding[] {
+export function check({ spec, metadata }: DesiredResource): readonly ResourceProblem[] {
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec)) : [];
 }
 
 /** The rules about several fields at once: what a manifest leaves out may break them with its live value. */
-const rulesAcrossFields: readonly Rule[] = [namespacesAreThere, ttlFitsMaximum, batchTokensArePlain];
+const rulesAcrossFields: readonly RoleRule[] = [namespacesAreThere, ttlFitsMaximum, batchTokensArePlain];
 
-const rules: readonly Rule[] = [
+const rules: readonly RoleRule[] = [
   namesAreThere,
   (spec) => wildcardStandsAlone(spec, NAMES),
   (spec) => wildcardStandsAlone(spec, NAMESPACES),
@@ -35,15 +35,25 @@ const rules: readonly Rule[] = [
 ];
 
 /** What the service would refuse about a whole role because of how its fields stand to each other. */
-export function findConflicts(spec: Spec): readonly Finding[] {
+export function findConflicts(spec: Spec): readonly ResourceProblem[] {
   return rulesAcrossFields.flatMap((rule) => rule(spec));
 }
 
-function error(code: string, name: string, message: string, more: Partial<Finding> = {}): Finding {
+function error(
+  code: string,
+  name: string,
+  message: string,
+  more: Partial<ResourceProblem> = {},
+): ResourceProblem {
   return { code, severity: 'error', path: [name], message, ...more };
 }
 
-function warning(code: string, name: string, message: string, more: Partial<Finding> = {}): Finding {
+function warning(
+  code: string,
+  name: string,
+  message: string,
+  more: Partial<ResourceProblem> = {},
+): ResourceProblem {
   return { code, severity: 'warning', path: [name], message, ...more };
 }
 
@@ -66,7 +76,7 @@ function seconds(spec: Spec, name: string): number | undefined {
   return typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
 }
 
-function namesAreThere(spec: Spec): Finding[] {
+function namesAreThere(spec: Spec): ResourceProblem[] {
   if (!Array.isArray(spec[NAMES]) || elements(spec, NAMES).length > 0) return [];
   return [
     error('empty-names', NAMES, `"${NAMES}" can not be empty`, {
@@ -75,7 +85,7 @@ function namesAreThere(spec: Spec): Finding[] {
   ];
 }
 
-function namespacesAreThere(spec: Spec): Finding[] {
+function namespacesAreThere(spec: Spec): ResourceProblem[] {
   if (elements(spec, NAMESPACES).length > 0 || text(spec, SELECTOR) !== '') return [];
   const path = spec[NAMESPACES] === undefined ? [] : [NAMESPACES];
   const message = `"${NAMESPACES}" can not be empty if "${SELECTOR}" is not set`;
@@ -84,7 +94,7 @@ function namespacesAreThere(spec: Spec): Finding[] {
   ];
 }
 
-function wildcardStandsAlone(spec: Spec, name: string): Finding[] {
+function wildcardStandsAlone(spec: Spec, name: string): ResourceProblem[] {
   const entries = elements(spec, name);
   if (entries.length < 2 || !entries.includes('*')) return [];
   const path = [name, String(entries.indexOf('*'))];
@@ -94,7 +104,7 @@ function wildcardStandsAlone(spec: Spec, name: string): Finding[] {
   ];
 }
 
-function notOpenToEveryone(spec: Spec): Finding[] {
+function notOpenToEveryone(spec: Spec): ResourceProblem[] {
   if (!elements(spec, NAMES).includes('*')) return [];
   const everyNamespace = elements(spec, NAMESPACES).includes('*') || selectsEverything(text(spec, SELECTOR));
   if (!everyNamespace) return [];
@@ -102,7 +112,7 @@ function notOpenToEveryone(spec: Spec): Finding[] {
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }
 
-function selectorIsOne(spec: Spec): Finding[] {
+function selectorIsOne(spec: Spec): ResourceProblem[] {
   const selector = text(spec, SELECTOR);
   if (selector === '') return [];
   const problem = selectorProblem(selector);
@@ -124,7 +134,7 @@ function selectorIsOne(spec: Spec): Finding[] {
   return [warning('open-selector', SELECTOR, message, { fix })];
 }
 
-function audienceIsSaid(spec: Spec): Finding[] {
+function audienceIsSaid(spec: Spec): ResourceProblem[] {
   if (text(spec, 'audience') !== '') return [];
   const path = spec['audience'] === undefined ? [] : ['audience'];
   const message = '"audience" is blank: a JWT that was made for any other service is accepted';
@@ -133,7 +143,7 @@ function audienceIsSaid(spec: Spec): Finding[] {
   ];
 }
 
-function durationIsOne(spec: Spec, name: string): Finding[] {
+function durationIsOne(spec: Spec, name: string): ResourceProblem[] {
   const value = spec[name];
   if (typeof value !== 'string') return [];
   const parsed = parseDuration(value);
@@ -151,7 +161,7 @@ function durationIsOne(spec: Spec, name: string): Finding[] {
   return [error('duration-below-second', name, message, { found: value, allowed })];
 }
 
-function ttlFitsMaximum(spec: Spec): Finding[] {
+function ttlFitsMaximum(spec: Spec): ResourceProblem[] {
   const [ttl = 0, maximum = 0] = [seconds(spec, 'tokenTtl'), seconds(spec, 'tokenMaxTtl')];
   if (maximum === 0 || ttl <= maximum) return [];
   const message = '"tokenTtl" cannot be greater than "tokenMaxTtl"';
@@ -161,7 +171,7 @@ function ttlFitsMaximum(spec: Spec): Finding[] {
   return [error('ttl-over-maximum', 'tokenTtl', message, { found, fix, related })];
 }
 
-function batchTokensArePlain(spec: Spec): Finding[] {
+function batchTokensArePlain(spec: Spec): ResourceProblem[] {
   if (spec['tokenType'] !== 'batch') return [];
   const refused = '"tokenType" cannot be "batch" when set to generate';
   const at = (name: string) => ({
@@ -179,7 +189,7 @@ function batchTokensArePlain(spec: Spec): Finding[] {
   ];
 }
 
-function blocksAreAddresses(spec: Spec): Finding[] {
+function blocksAreAddresses(spec: Spec): ResourceProblem[] {
   const name = 'tokenBoundCidrs';
   return elements(spec, name).flatMap((block, index) => {
     if (isAddressBlock(block)) return [];
@@ -198,7 +208,7 @@ function blocksAreAddresses(spec: Spec): Finding[] {
   });
 }
 
-function policiesHaveOneName(spec: Spec): Finding[] {
+function policiesHaveOneName(spec: Spec): ResourceProblem[] {
   if (spec['policies'] === undefined || spec['tokenPolicies'] === undefined) return [];
   const fix = 'write "tokenPolicies" only';
   const related = { message: '"tokenPolicies" is set here', path: ['tokenPolicies'] };

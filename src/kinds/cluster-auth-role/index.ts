@@ -4,11 +4,11 @@ import type { Kind } from '../../model/kind/kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields } from './fields.ts';
-import { foldPolicies } from './upgrade-policies.ts';
+import { upgradePolicies } from './upgrade-policies.ts';
 import { names } from './names.ts';
 import { prepare } from './prepare.ts';
 import { doubtGone, read, readOne } from './read.ts';
-import { likeness, risk } from './risk.ts';
+import { similarity, risk } from './risk.ts';
 import { roleSpec } from './schema.ts';
 
 export const clusterAuthRole: Kind = {
@@ -20,7 +20,7 @@ export const clusterAuthRole: Kind = {
   fields,
   ownership: { by: 'ledger', named: true, undeclared: 'delete' },
   absent: 'unmanaged',
-  fold: foldPolicies,
+  upgrade: upgradePolicies,
   check,
   read,
   readOne,
@@ -28,5 +28,5 @@ export const clusterAuthRole: Kind = {
   prepare,
   calls,
   risk,
-  likeness,
+  similarity: similarity,
 };

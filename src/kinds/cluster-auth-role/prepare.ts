@@ -4,7 +4,7 @@
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
@@ -14,7 +14,7 @@ import { liveFieldNames } from './live-role.ts';
 
 const ALIAS = 'aliasNameSource';
 
-export function prepare(meeting: Meeting): Prepared {
+export function prepare(meeting: CompareContext): PreparedSpecs {
   const { desired, live } = meeting;
   if (live === undefined) return { desired };
   return {
@@ -33,7 +33,7 @@ function newIdentities(desired: Spec, live: LiveResource): string[] {
   ];
 }
 
-function conflicts(meeting: Meeting, live: LiveResource): Diagnostic[] {
+function conflicts(meeting: CompareContext, live: LiveResource): Diagnostic[] {
   const spec = merged(meeting, live);
   // A role that stands as it is needs no write that could be refused.
   if (sameJson(spec, canonicalSpec(fields, live.spec))) return [];
@@ -49,7 +49,7 @@ function conflicts(meeting: Meeting, live: LiveResource): Diagnostic[] {
 }
 
 /** The role as a write would leave it: declared over live; what is no longer declared goes back to its default. */
-function merged({ desired, record }: Meeting, live: LiveResource): Spec {
+function merged({ desired, record }: CompareContext, live: LiveResource): Spec {
   const spec: Record<string, Json> = {};
   for (const name of liveFieldNames) {
     const dropped =

@@ -4,7 +4,7 @@
  * as if it were ours (rule 38).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
@@ -29,7 +29,7 @@ import { names } from './names.ts';
 const KIND = 'ClusterAuthRole';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
   const known = knownNames(wanted);
   const others = undeclaredOnes(session.target, wanted);
   if (known.size === 0 && others === undefined) return noResources;
@@ -77,7 +77,7 @@ export async function doubtGone(session: Session, { name }: Address): Promise<st
 }
 
 /** Declared and recorded, as the service spells names (wire/cluster-auth 2.5). */
-function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
+function knownNames({ declared, records }: ReadRequest): ReadonlySet<string> {
   const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
   return new Set(addresses.map(({ name }) => names.fold(name)));
 }
@@ -86,7 +86,10 @@ function knownNames({ declared, records }: Wanted): ReadonlySet<string> {
  * The roles that matter although nobody declares them: those that the target owns, or those that an export asks for.
  * An exclusive target without patterns is the stack's as a whole. undefined: there are none.
  */
-function undeclaredOnes(target: Target, { undeclared }: Wanted): ((name: string) => boolean) | undefined {
+function undeclaredOnes(
+  target: Target,
+  { undeclared }: ReadRequest,
+): ((name: string) => boolean) | undefined {
   if (undeclared !== undefined) return undeclared;
   const { owns, exclusive = false } = target;
   const ownsAny = owns === undefined ? exclusive : owns.length > 0;
@@ -97,7 +100,7 @@ function addressOf(target: Target, name: string): Address {
   return { kind: KIND, target: target.name, name };
 }
 
-interface Look {
+interface RoleReading {
   readonly address: Address;
   readonly live?: LiveResource;
   readonly incomplete?: string;
@@ -121,7 +124,7 @@ async function lookAtAll(
   session: Session,
   asked: readonly string[],
   type: MountType,
-): Promise<readonly Look[] | Broken> {
+): Promise<readonly RoleReading[] | Broken> {
   if (type.is === 'this') return lookSideBySide(session, asked);
   const first = await lookSideBySide(session, asked.slice(0, 1));
   if ('broken' in first || first.some(({ isAnother }) => isAnother)) return first;
@@ -130,8 +133,8 @@ async function lookAtAll(
 }
 
 /** In the order of the names. */
-async function lookSideBySide(session: Session, asked: readonly string[]): Promise<Look[] | Broken> {
-  const looks: Look[] = [];
+async function lookSideBySide(session: Session, asked: readonly string[]): Promise<RoleReading[] | Broken> {
+  const looks: RoleReading[] = [];
   const isBroken = () =>
     looks.filter(Boolean).length >= signsOfBreakage && looks.every((look) => look.isBroken);
   const names = asked.entries();
@@ -151,7 +154,7 @@ async function lookSideBySide(session: Session, asked: readonly string[]): Promi
  */
 async function whyAnother(
   session: Session,
-  looks: readonly Look[],
+  looks: readonly RoleReading[],
   matters: boolean,
 ): Promise<string | undefined> {
   const another = looks.find(({ isAnother }) => isAnother)?.incomplete;
@@ -161,11 +164,11 @@ async function whyAnother(
 }
 
 /** It was listed, and is not there. */
-function isMissing({ live, incomplete }: Look): boolean {
+function isMissing({ live, incomplete }: RoleReading): boolean {
   return live === undefined && incomplete === undefined;
 }
 
-async function lookAt(session: Session, address: Address): Promise<Look> {
+async function lookAt(session: Session, address: Address): Promise<RoleReading> {
   const answer = await askFor(session, address.name);
   if (answer.is === 'none') return { address };
   if (answer.is === 'unread') {

@@ -41,7 +41,7 @@ function isSame(one: Risk, other: Risk): boolean {
 }
 
 /** One field on both sides, and the roles that it stands in. */
-interface Sides {
+interface RoleSides {
   readonly name: string;
   readonly was: Json;
   readonly is: Json;
@@ -49,7 +49,7 @@ interface Sides {
   readonly after: Spec;
 }
 
-type Judge = (sides: Sides) => Risk[];
+type Judge = (sides: RoleSides) => Risk[];
 
 const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
   { name: NAMES, judge: (sides) => judgeGlobs(sides, 'names') },
@@ -112,7 +112,7 @@ function openness(after: Spec): Risk[] {
 }
 
 /** A glob of one side is held by the other when one of its patterns matches it as text: sound, for `*` matches `*`. */
-function judgeGlobs({ name, was, is, before, after }: Sides, part: 'names' | 'namespaces'): Risk[] {
+function judgeGlobs({ name, was, is, before, after }: RoleSides, part: 'names' | 'namespaces'): Risk[] {
   const without = (globs: string[], others: string[]) =>
     globs.filter((glob) => !others.some((other) => matchesPattern(glob, other)));
   const gained = without(texts(is), texts(was));
@@ -134,7 +134,7 @@ function judgeGlobs({ name, was, is, before, after }: Sides, part: 'names' | 'na
  * The list and the selector admit besides each other, so where one of them admits every namespace, it is all that there is
  * to say of both. Undefined where that is the case neither before nor afterwards.
  */
-function judgeEveryNamespace({ name, was, is, before, after }: Sides): Risk[] | undefined {
+function judgeEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[] | undefined {
   const [every, now] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
   if (!every && !now) return undefined;
   if (every === now) return [];
@@ -151,7 +151,7 @@ function isOpen(name: string, value: Json): boolean {
 }
 
 /** The selector admits besides the list, and which namespaces two different selectors match nobody knows offline. */
-function judgeSelector({ name, was, is, before, after }: Sides): Risk[] {
+function judgeSelector({ name, was, is, before, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
     ...(is === '' ? [] : [widens(name, `${whoBySelector(after)} can log in and gets ${policies(after)}`)]),
@@ -159,7 +159,7 @@ function judgeSelector({ name, was, is, before, after }: Sides): Risk[] {
   ];
 }
 
-function judgeAudience({ name, was, is, after }: Sides): Risk[] {
+function judgeAudience({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   if (is === '') {
     const says = `${who(after)} can log in with ${audience(is)}, no more only with one for "${String(was)}"`;
@@ -169,7 +169,7 @@ function judgeAudience({ name, was, is, after }: Sides): Risk[] {
   return was === '' ? [narrower] : [widens(name, `${who(after)} can log in with ${audience(is)}`), narrower];
 }
 
-function judgePolicies({ name, was, is, after }: Sides): Risk[] {
+function judgePolicies({ name, was, is, after }: RoleSides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
   const gained = now.filter((policy) => !old.includes(policy));
   const lost = old.filter((policy) => !now.includes(policy));
@@ -180,7 +180,7 @@ function judgePolicies({ name, was, is, after }: Sides): Risk[] {
   ];
 }
 
-function judgeDefaultPolicy({ name, was, is, after }: Sides): Risk[] {
+function judgeDefaultPolicy({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
     is === true
@@ -190,7 +190,7 @@ function judgeDefaultPolicy({ name, was, is, after }: Sides): Risk[] {
 }
 
 /** No block at all means from anywhere. */
-function judgeBlocks({ name, was, is, after }: Sides): Risk[] {
+function judgeBlocks({ name, was, is, after }: RoleSides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
   const tokens = `tokens of ${who(after)}`;
   if (old.length === 0)
@@ -211,7 +211,7 @@ function judgeBlocks({ name, was, is, after }: Sides): Risk[] {
  * A first lifetime, which always ends: 0 is what the mount gives. Nobody tells here how long that is, so that neither to
  * leave it to the mount nor to take it from there is provably narrower.
  */
-function judgeTtl(sides: Sides): Risk[] {
+function judgeTtl(sides: RoleSides): Risk[] {
   const { name, was, is, after } = sides;
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   if (was !== 0 && is !== 0) return judgeLimit(sides);
@@ -237,7 +237,7 @@ const lost: Readonly<Record<string, { readonly says: string; readonly guard?: Ri
 };
 
 /** A limit where 0 means none of the role's own. */
-function judgeLimit({ name, was, is, after }: Sides): Risk[] {
+function judgeLimit({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const of = `${name} of tokens of ${who(after)}`;
   const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
@@ -251,7 +251,7 @@ function judgeLimit({ name, was, is, after }: Sides): Risk[] {
 }
 
 /** Periodic tokens live for as long as they are renewed. */
-function judgePeriod({ name, was, is, after }: Sides): Risk[] {
+function judgePeriod({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   const tokens = `tokens of ${who(after)}`;
   if (was === 0) return [widens(name, `${tokens} can be renewed for ever`, 'unlimited-lifetime')];
@@ -261,7 +261,7 @@ function judgePeriod({ name, was, is, after }: Sides): Risk[] {
 }
 
 /** Batch tokens can neither be renewed nor have children; which of the others the mount gives is not known here. */
-function judgeType({ name, was, is, after }: Sides): Risk[] {
+function judgeType({ name, was, is, after }: RoleSides): Risk[] {
   return was === 'batch' && is !== 'batch'
     ? [widens(name, `tokens of ${who(after)} can be renewed and have children`)]
     : [];
@@ -271,7 +271,7 @@ function judgeType({ name, was, is, after }: Sides): Risk[] {
  * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (rule 26).
  * Names that nobody tells make nothing alike.
  */
-export function likeness(spec: Spec): readonly string[] | undefined {
+export function similarity(spec: Spec): readonly string[] | undefined {
   const [names, namespaces] = [NAMES, NAMESPACES].map((name) =>
     texts(fieldValue(fields, spec, name))
       .toSorted()

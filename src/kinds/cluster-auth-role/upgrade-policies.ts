@@ -3,7 +3,7 @@ import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 
 /** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
-export function foldPolicies(spec: Spec): Spec {
+export function upgradePolicies(spec: Spec): Spec {
   const { policies, ...rest } = spec;
   if (policies === undefined || rest['tokenPolicies'] !== undefined) return spec;
   return { ...rest, tokenPolicies: tidy(policies) };

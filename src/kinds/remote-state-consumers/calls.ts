@@ -44,7 +44,7 @@ function replaceCall(address: Address, context: CallContext): Call | undefined {
     method: 'PATCH',
     body: { data: consumers.map(asConsumer) },
     needs: [callId(workspaceOf(address), 'update')],
-    says: 'replaces all consumers',
+    description: 'replaces all consumers',
   });
 }
 

@@ -1,10 +1,10 @@
 /** The rules about consumers that no schema can say (wire/workspaces 5.5). Offline. */
 import type { Json } from '../../model/json/json.ts';
-import type { Finding, Others } from '../../model/kind/kind.ts';
+import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 
-export function check({ address, spec }: DesiredResource, others: Others): readonly Finding[] {
+export function check({ address, spec }: DesiredResource, others: CheckContext): readonly ResourceProblem[] {
   const consumers = (Array.isArray(spec['consumers']) ? spec['consumers'] : []) as readonly Json[];
   const global = others.declared(workspaceOf(address))?.spec['globalRemoteState'] === true;
   const firsts = new Map<Json, number>();
@@ -17,7 +17,7 @@ export function check({ address, spec }: DesiredResource, others: Others): reado
   ];
 }
 
-function sharedGlobally(name: string): Finding {
+function sharedGlobally(name: string): ResourceProblem {
   return {
     code: 'consumers-while-global',
     severity: 'error',
@@ -32,7 +32,7 @@ function checkConsumer(
   name: Json,
   position: number,
   { first, self }: { readonly first: number; readonly self: string },
-): Finding[] {
+): ResourceProblem[] {
   const path = ['consumers', String(position)];
   if (name === self) {
     return [

@@ -13,7 +13,7 @@ import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
 import { remains } from './remains.ts';
 import { remoteStateConsumersSpec } from './schema.ts';
-import { marks, withdraw } from './revoke.ts';
+import { ledgerMarks, revoke } from './revoke.ts';
 
 export const remoteStateConsumers: Kind = {
   name: 'RemoteStateConsumers',
@@ -35,10 +35,10 @@ export const remoteStateConsumers: Kind = {
   read,
   readOne,
   prepare,
-  withdraw,
+  revoke: revoke,
   remains,
   losses,
   calls,
   risk,
-  marks,
+  ledgerMarks: ledgerMarks,
 };

@@ -4,11 +4,11 @@
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { consumersOf, edgesOf } from './edges.ts';
 
-export function prepare(meeting: Meeting): Prepared {
+export function prepare(meeting: CompareContext): PreparedSpecs {
   const { address, desired, live, peer } = meeting;
   const workspace = peer(workspaceOf(address));
   if (live === undefined) {
@@ -29,7 +29,7 @@ export function prepare(meeting: Meeting): Prepared {
  * A consumer that was renamed in the service is the one that the manifest names, as long as its id is the same; one that
  * this very plan renames keeps the name that the plan was made with, however late it is looked at again.
  */
-function knownConsumers({ address, desired, live, peer }: Meeting): readonly string[] {
+function knownConsumers({ address, desired, live, peer }: CompareContext): readonly string[] {
   const planned = [...edgesOf(peer(address).live?.facts['edges'])].map(([name, id]) => [id, name] as const);
   const declared = consumersOf(desired).flatMap((name) => {
     const id = peer({ ...workspaceOf(address), name }).live?.id;
@@ -40,13 +40,13 @@ function knownConsumers({ address, desired, live, peer }: Meeting): readonly str
 }
 
 /** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (rule 6). */
-function staysShared({ desired, record }: ReturnType<Meeting['peer']>): boolean {
+function staysShared({ desired, record }: ReturnType<CompareContext['peer']>): boolean {
   const declared = desired?.['globalRemoteState'];
   if (declared !== undefined) return declared === true;
   return desired === undefined || record?.fields['globalRemoteState'] === undefined;
 }
 
-function sharedGlobally({ address, place }: Meeting): Diagnostic {
+function sharedGlobally({ address, place }: CompareContext): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-global',
@@ -58,7 +58,7 @@ function sharedGlobally({ address, place }: Meeting): Diagnostic {
   };
 }
 
-function sharedWithProject({ address, place }: Meeting): Diagnostic {
+function sharedWithProject({ address, place }: CompareContext): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-project',
@@ -70,7 +70,7 @@ function sharedWithProject({ address, place }: Meeting): Diagnostic {
   };
 }
 
-function unread({ address, place }: Meeting): Diagnostic {
+function unread({ address, place }: CompareContext): Diagnostic {
   return {
     code: 'consumers-unread',
     severity: 'error',

@@ -4,7 +4,7 @@
  * organization (rule 10).
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../services/workspaces/match-parts.ts';
@@ -16,10 +16,10 @@ import { readEdges, sharedWith } from './read-edges.ts';
 const KIND = 'RemoteStateConsumers';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
   const list = await listWorkspaces(session);
   const part = { kind: KIND, target: session.target.name };
-  const isLeaving = (name: string) => wanted.leaving?.(workspaceOf({ ...part, name })) === true;
+  const isLeaving = (name: string) => wanted.isPlannedDeletion?.(workspaceOf({ ...part, name })) === true;
   const undeclared = (name: string) => wanted.undeclared?.(name) === true || isLeaving(name);
   const placed = placeParts(list, { ...wanted, undeclared }, part);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
@@ -51,13 +51,13 @@ export async function readOne(
   throw unread({ method: 'GET', url: address.name }, incomplete);
 }
 
-interface Looked {
+interface ConsumersReading {
   readonly live?: LiveResource;
   readonly incomplete?: string;
   readonly note?: string;
 }
 
-async function lookAt(session: Session, { address, item }: Placed): Promise<Looked> {
+async function lookAt(session: Session, { address, item }: Placed): Promise<ConsumersReading> {
   const base = { address, id: item.id, witness: {}, ...rightsOf(item) };
   const shared = sharedWith(item);
   if (shared !== undefined) {

@@ -10,7 +10,13 @@ import { consumersOf, edgesOf } from './edges.ts';
  * `{ edges: { name: id } }`: the access that this stack has given. What a change takes back stays among it until a plan has
  * found it gone.
  */
-export function marks({ change, desired, live, record, idOf }: MarkContext): Readonly<Record<string, Json>> {
+export function ledgerMarks({
+  change,
+  desired,
+  live,
+  record,
+  idOf,
+}: MarkContext): Readonly<Record<string, Json>> {
   const target = (change ?? live)?.address.target;
   if (target === undefined) return {};
   const given = consumersOf(desired).flatMap((name) => {
@@ -22,7 +28,7 @@ export function marks({ change, desired, live, record, idOf }: MarkContext): Rea
 }
 
 /** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */
-export function withdraw(record: LedgerRecord, live: LiveResource): Spec {
+export function revoke(record: LedgerRecord, live: LiveResource): Spec {
   if (live.facts['global'] === true || live.facts['project'] === true) return {};
   const recorded = new Set(edgesOf(record.marks?.['edges']).values());
   const edges = edgesOf(live.facts['edges']);

@@ -30,7 +30,7 @@ export function calls(change: Change, context: CallContext): PlannedCalls {
   }
   return {
     calls: [replaceCall(address, context)].filter((call) => call !== undefined),
-    relies: ['direct'],
+    preconditions: ['direct'],
   };
 }
 
@@ -68,7 +68,7 @@ function replaceCall(address: Address, context: CallContext): Call | undefined {
     order: callOrder.tags,
     success: [200],
     permission: 'can-update',
-    says: 'replaces all tag bindings of the workspace',
+    description: 'replaces all tag bindings of the workspace',
   });
 }
 

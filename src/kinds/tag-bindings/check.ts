@@ -1,7 +1,7 @@
 /** The rules about tag bindings that no schema can say (wire/workspaces 1.5.17; rule 14). Offline. */
 import { claimKey } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Finding } from '../../model/kind/kind.ts';
+import type { ResourceProblem } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import {
@@ -13,7 +13,7 @@ import {
   tagCharactersInWords,
 } from '../../services/workspaces/tag-rules.ts';
 
-export function check({ spec }: DesiredResource): readonly Finding[] {
+export function check({ spec }: DesiredResource): readonly ResourceProblem[] {
   const tags = isJsonObject(spec['tags']) ? spec['tags'] : {};
   const keys = Object.keys(tags);
   return [
@@ -24,7 +24,7 @@ export function check({ spec }: DesiredResource): readonly Finding[] {
   ];
 }
 
-function checkCount(count: number): Finding[] {
+function checkCount(count: number): ResourceProblem[] {
   const most = mostTags - 1;
   if (count <= most) return [];
   return [
@@ -40,7 +40,7 @@ function checkCount(count: number): Finding[] {
   ];
 }
 
-function checkKey(key: string): Finding[] {
+function checkKey(key: string): ResourceProblem[] {
   const path = ['tags', key];
   if (key === claimKey) return [claimAsTag(path)];
   const prefix = reservedPrefixes.find((reserved) => key.startsWith(reserved));
@@ -67,7 +67,7 @@ function checkKey(key: string): Finding[] {
       ];
 }
 
-function claimAsTag(path: readonly string[]): Finding {
+function claimAsTag(path: readonly string[]): ResourceProblem {
   return {
     code: 'claim-as-tag',
     severity: 'error',
@@ -78,7 +78,7 @@ function claimAsTag(path: readonly string[]): Finding {
   };
 }
 
-function checkValue(key: string, value: Json): Finding[] {
+function checkValue(key: string, value: Json): ResourceProblem[] {
   if (typeof value !== 'string') return [];
   if (value.length <= longestValue && tagCharacters.test(value)) return [];
   return [
@@ -86,11 +86,11 @@ function checkValue(key: string, value: Json): Finding[] {
   ];
 }
 
-function badTag(path: readonly string[], message: string, allowed: string): Finding {
+function badTag(path: readonly string[], message: string, allowed: string): ResourceProblem {
   return { code: 'bad-tag', severity: 'error', path, message, allowed };
 }
 
-function checkKept(key: string, keep: Json | undefined): Finding[] {
+function checkKept(key: string, keep: Json | undefined): ResourceProblem[] {
   if (!Array.isArray(keep)) return [];
   const position = keep.findIndex((pattern) => matchesPattern(key, String(pattern)));
   if (position === -1) return [];

@@ -13,7 +13,7 @@ import { read, readOne } from './read.ts';
 import { remains } from './remains.ts';
 import { risk } from './risk.ts';
 import { tagBindingsSpec } from './schema.ts';
-import { withdraw } from './revoke.ts';
+import { revoke } from './revoke.ts';
 
 export const tagBindings: Kind = {
   name: 'TagBindings',
@@ -30,7 +30,7 @@ export const tagBindings: Kind = {
   readOne,
   answered,
   prepare,
-  withdraw,
+  revoke: revoke,
   remains,
   calls,
   risk,

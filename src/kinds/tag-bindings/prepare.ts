@@ -1,13 +1,13 @@
 /** Takes out of the live tags what is not of the document's set, and foresees a set that does not fit. */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { foreignTags } from './foreign-tags.ts';
 
-export function prepare(meeting: Meeting): Prepared {
+export function prepare(meeting: CompareContext): PreparedSpecs {
   const { desired, live } = meeting;
   if (live === undefined) return { desired, problems: unread(meeting) };
   const foreign = foreignTags(live.facts['direct'], desired);
@@ -20,7 +20,7 @@ export function prepare(meeting: Meeting): Prepared {
 }
 
 /** Without a look at them, a write could only guess which tags it replaces. */
-function unread({ address, place, peer }: Meeting): Diagnostic[] {
+function unread({ address, place, peer }: CompareContext): Diagnostic[] {
   const workspace = peer(workspaceOf(address));
   if (workspace.live === undefined) return [];
   return [
@@ -35,7 +35,7 @@ function unread({ address, place, peer }: Meeting): Diagnostic[] {
   ];
 }
 
-function tooMany({ address, desired, place }: Meeting, foreign: number): Diagnostic[] {
+function tooMany({ address, desired, place }: CompareContext, foreign: number): Diagnostic[] {
   const own = Object.keys(asTags(desired['tags'])).length;
   if (own + foreign + 1 <= mostTags) return [];
   return [

@@ -1,7 +1,7 @@
 /** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (rule 9). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { parseClaim } from '../../model/resource/claim.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
@@ -13,7 +13,7 @@ import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts'
 const KIND = 'TagBindings';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const looks = await Promise.all(

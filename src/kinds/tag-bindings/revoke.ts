@@ -3,7 +3,7 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 
-export function withdraw(record: LedgerRecord, live: LiveResource): Spec {
+export function revoke(record: LedgerRecord, live: LiveResource): Spec {
   const written = asTags(record.fields['tags']);
   const left = Object.entries(asTags(live.spec['tags'])).filter(([key, value]) => written[key] !== value);
   return { tags: Object.fromEntries(left) };

@@ -12,7 +12,7 @@ import { notAnswered } from '../../compare/diff.ts';
 import { becauseOf, holdsLock } from './lock.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */
-export function obstacles(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[] {
+export function blockers(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[] {
   return action === 'delete' ? [...managedResources(live), ...foreignLock(live, record)] : [];
 }
 

@@ -1,11 +1,11 @@
 /** The rules about one workspace that no schema can say (wire/workspaces 5.4, 2.1). Offline. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Finding } from '../../model/kind/kind.ts';
+import type { ResourceProblem } from '../../model/kind/kind.ts';
 import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { checkExecution } from './check/check-execution.ts';
 import { checkTriggers } from './check/check-triggers.ts';
 
-export function check({ spec }: DesiredResource): readonly Finding[] {
+export function check({ spec }: DesiredResource): readonly ResourceProblem[] {
   return [
     ...checkExecution(spec),
     ...checkTriggers(spec),
@@ -15,7 +15,7 @@ export function check({ spec }: DesiredResource): readonly Finding[] {
   ];
 }
 
-function checkConnection(repository: Json | undefined): Finding[] {
+function checkConnection(repository: Json | undefined): ResourceProblem[] {
   if (!isJsonObject(repository)) return [];
   if (repository['oauthTokenId'] === undefined || repository['vcsAppInstallationId'] === undefined) return [];
   return [
@@ -35,8 +35,8 @@ function checkConnection(repository: Json | undefined): Finding[] {
 const DURATION = /^[1-9]\d{0,3}[dh]$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
 
-function checkAutoDestroy(spec: Spec): Finding[] {
-  const findings: Finding[] = [];
+function checkAutoDestroy(spec: Spec): ResourceProblem[] {
+  const findings: ResourceProblem[] = [];
   const duration = spec['autoDestroyActivityDuration'];
   if (typeof duration === 'string' && !DURATION.test(duration)) {
     findings.push({
@@ -64,7 +64,7 @@ function checkAutoDestroy(spec: Spec): Finding[] {
 
 const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/i;
 
-function checkTagNames(names: Json | undefined): Finding[] {
+function checkTagNames(names: Json | undefined): ResourceProblem[] {
   if (!Array.isArray(names)) return [];
   return (names as readonly Json[]).flatMap((name, position) => {
     const path = ['tagNames', String(position)];

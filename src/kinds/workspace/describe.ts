@@ -18,14 +18,17 @@ export function describe(live: LiveResource, defaults: Spec): Description {
   return { spec: Object.fromEntries(Object.entries(spec).filter(isSaid)), remarks: lockRemark(live) };
 }
 
-type Said = Readonly<Record<string, Json | undefined>>;
+type DescribedFields = Readonly<Record<string, Json | undefined>>;
 
 function isSaid(entry: [string, Json | undefined]): entry is [string, Json] {
   return entry[1] !== undefined;
 }
 
 /** The mode says whether it is the workspace's own, and so does the pool: only an inherited pool of an own mode does not show. */
-function describeOverwrites({ executionMode, agentPoolId, settingOverwrites }: Spec, defaults: Spec): Said {
+function describeOverwrites(
+  { executionMode, agentPoolId, settingOverwrites }: Spec,
+  defaults: Spec,
+): DescribedFields {
   if (settingOverwrites === undefined || defaults['settingOverwrites'] !== undefined) {
     return { settingOverwrites };
   }
@@ -34,14 +37,14 @@ function describeOverwrites({ executionMode, agentPoolId, settingOverwrites }: S
 }
 
 /** The service computes the time from the duration, and both from the project where it inherits (wire/workspaces 1.5.19). */
-function describeAutoDestroy({ facts }: LiveResource, spec: Said): Said {
+function describeAutoDestroy({ facts }: LiveResource, spec: DescribedFields): DescribedFields {
   if (facts['inheritsAutoDestroy'] === true) return {};
   const { autoDestroyAt, autoDestroyActivityDuration: duration } = spec;
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
 
 /** Who locked it will unlock it, and a run locks for as long as it runs: a manifest would lock it again (rule 18). */
-function describeLock(live: Json | undefined, byDefault: Json | undefined): Said {
+function describeLock(live: Json | undefined, byDefault: Json | undefined): DescribedFields {
   if (!isJsonObject(live)) return { lock: live };
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };
 }

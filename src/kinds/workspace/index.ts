@@ -7,12 +7,12 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
-import { foldOperations } from './upgrade-operations.ts';
-import { lostAnswer, marks, released } from './lock.ts';
-import { obstacles, overridden } from './blockers.ts';
+import { upgradeOperations } from './upgrade-operations.ts';
+import { lostAnswer, ledgerMarks, released } from './lock.ts';
+import { blockers, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
 import { doubtGone, read, readOne } from './read.ts';
-import { likeness, risk } from './risk.ts';
+import { similarity, risk } from './risk.ts';
 import { workspaceSpec } from './schema.ts';
 
 export const workspace: Kind = {
@@ -28,7 +28,7 @@ export const workspace: Kind = {
     tags: { kind: 'TagBindings', spec: (value) => ({ tags: value ?? {} }) },
     remoteStateConsumers: { kind: 'RemoteStateConsumers', spec: (value) => ({ consumers: value ?? [] }) },
   },
-  fold: foldOperations,
+  upgrade: upgradeOperations,
   check,
   read,
   readOne,
@@ -38,10 +38,10 @@ export const workspace: Kind = {
   prepare,
   calls,
   risk,
-  likeness,
-  obstacles,
+  similarity: similarity,
+  blockers: blockers,
   overridden,
   released,
-  marks,
+  ledgerMarks: ledgerMarks,
   describe,
 };

@@ -13,7 +13,7 @@ import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspa
 import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
 import { lockOf } from './lock.ts';
 
-export interface Found {
+export interface ReadWorkspace {
   readonly item: WorkspaceItem;
   /** undefined: not looked at, or not readable */
   readonly tags?: BoundTags | undefined;
@@ -21,7 +21,7 @@ export interface Found {
   readonly retention?: Json | undefined;
 }
 
-export function liveWorkspace(address: Address, { item, tags, retention }: Found): LiveResource {
+export function liveWorkspace(address: Address, { item, tags, retention }: ReadWorkspace): LiveResource {
   return {
     address,
     id: item.id,

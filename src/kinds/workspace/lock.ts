@@ -6,7 +6,7 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
-import type { MarkContext, OwnDoing, Session } from '../../model/kind/kind.ts';
+import type { MarkContext, CallOwner, Session } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
@@ -81,7 +81,7 @@ export function becauseOf({ facts }: LiveResource): string {
 }
 
 /** What we know of our lock, as the service told it when we took it; nothing once it is not ours any more. */
-export function marks({ change, answers, live, record }: MarkContext): Readonly<Record<string, Json>> {
+export function ledgerMarks({ change, answers, live, record }: MarkContext): Readonly<Record<string, Json>> {
   const answerTo = (suffix: string) =>
     change === undefined ? undefined : answers.get(`${formatAddress(change.address)}#${suffix}`);
   const [taken, given] = [answerTo('lock'), answerTo('unlock')];
@@ -111,7 +111,7 @@ function itemIn({ body }: Answer): WorkspaceItem | undefined {
 export async function lostAnswer(
   { reader }: Session,
   call: Call,
-  { address, id }: OwnDoing,
+  { address, id }: CallOwner,
 ): Promise<Answer | undefined> {
   if (id === undefined || call.id !== `${formatAddress(address)}#lock`) return undefined;
   const account = await reader.get('/account/details');

@@ -6,7 +6,7 @@
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import type { LiveSet, Session, Wanted } from '../../model/kind/kind.ts';
+import type { LiveSet, Session, ReadRequest } from '../../model/kind/kind.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import { projectDuration } from '../../services/workspaces/read-project.ts';
 import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
@@ -14,9 +14,9 @@ import { assessmentsStay } from './prepare/prepare-assessments.ts';
 import { projectSays } from './prepare/prepare-auto-destroy.ts';
 
 /** What there is to say of each declared workspace that is not among `live`. */
-export async function foreseeCreations(
+export async function predictCreations(
   session: Session,
-  { declared, record }: Wanted,
+  { declared, record }: ReadRequest,
   live: readonly LiveResource[],
 ): Promise<Required<Pick<LiveSet, 'foreseen' | 'impossible'>>> {
   const names = new Set(live.map(({ address }) => address.name));

@@ -5,7 +5,7 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
@@ -13,7 +13,7 @@ import { prepareAssessments } from './prepare/prepare-assessments.ts';
 import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
 import { prepareTriggers } from './prepare/prepare-triggers.ts';
 
-export function prepare(meeting: Meeting): Prepared {
+export function prepare(meeting: CompareContext): PreparedSpecs {
   const { desired, live } = meeting;
   const lock = prepareLock(meeting);
   const triggers = prepareTriggers(meeting);
@@ -41,7 +41,7 @@ interface PreparedLock {
 }
 
 /** Rule 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
-function prepareLock({ desired, live, record }: Meeting): PreparedLock {
+function prepareLock({ desired, live, record }: CompareContext): PreparedLock {
   const asIs = { desired: {}, live: {}, notes: [] };
   const held = live?.spec['lock'];
   if (live === undefined || !isJsonObject(held)) return asIs;
@@ -67,7 +67,7 @@ function isSet(value: Json | undefined): boolean {
 }
 
 /** A claim may have to be written beside the other tags; unread ones would be wiped. */
-function unreadTags({ address, live, place }: Meeting): Diagnostic[] {
+function unreadTags({ address, live, place }: CompareContext): Diagnostic[] {
   if (live === undefined || live.facts['direct'] !== undefined) return [];
   return [
     {
@@ -82,7 +82,7 @@ function unreadTags({ address, live, place }: Meeting): Diagnostic[] {
 }
 
 /** Rule 21: a workspace that has all the tags it can have cannot be claimed. */
-function noRoomForClaim({ address, live, place }: Meeting): Diagnostic[] {
+function noRoomForClaim({ address, live, place }: CompareContext): Diagnostic[] {
   const count = live?.facts['tagCount'];
   const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
   if (claimed || typeof count !== 'number' || count < mostTags) return [];
@@ -99,7 +99,7 @@ function noRoomForClaim({ address, live, place }: Meeting): Diagnostic[] {
 }
 
 /** Specs, "Create a workspace": adding a repository requires its identifier and a connection. */
-function incompleteRepository({ address, desired, live, place }: Meeting): Diagnostic[] {
+function incompleteRepository({ address, desired, live, place }: CompareContext): Diagnostic[] {
   const repository = desired['vcsRepo'];
   if (!isJsonObject(repository) || isJsonObject(live?.spec['vcsRepo'])) return [];
   const connected = isSet(repository['oauthTokenId']) || isSet(repository['vcsAppInstallationId']);

@@ -4,7 +4,7 @@
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import { type LiveSet, noResources, type Session, type Wanted } from '../../model/kind/kind.ts';
+import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
@@ -18,13 +18,13 @@ import {
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
-import { foreseeCreations } from './predict-creations.ts';
+import { predictCreations } from './predict-creations.ts';
 import { liveWorkspace } from './live-workspace.ts';
 import { wantsNone } from './prepare/prepare-assessments.ts';
 import { readRetention } from './retention.ts';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const missing = await readMissing(session, list, wanted);
@@ -33,7 +33,7 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet> {
   const looked = await Promise.all(items.map((item) => lookAt(session, list, { item, ours: ours(item) })));
   const looks = await withEnforcement(session, wanted, looked);
   const resources = looks.map(({ live }) => live);
-  const creations = await foreseeCreations(session, wanted, resources);
+  const creations = await predictCreations(session, wanted, resources);
   const unseen = looks.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
   );
@@ -77,7 +77,7 @@ export async function doubtGone(
  * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (rule 8).
  * One that cannot be read is not absent, unless another one bears its name by now (rule 39).
  */
-async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
+async function readMissing(session: Session, list: WorkspaceList, { records }: ReadRequest) {
   const missing = [...records].flatMap(([text, { id }]) =>
     id === undefined || list.byId.has(id) ? [] : [{ text, id }],
   );
@@ -121,7 +121,7 @@ async function readById(session: Session, id: string): Promise<ById> {
 }
 
 /** Whether a workspace is declared, was declared under its present name, stands in the ledger, or is asked for by name. */
-function stackConcern({ declared, records, undeclared }: Wanted): (item: WorkspaceItem) => boolean {
+function stackConcern({ declared, records, undeclared }: ReadRequest): (item: WorkspaceItem) => boolean {
   const names = new Set(
     declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
   );
@@ -132,12 +132,13 @@ function stackConcern({ declared, records, undeclared }: Wanted): (item: Workspa
 /** What the organization enforces is asked only where it may stand against a manifest: for all others it says nothing new. */
 async function withEnforcement(
   session: Session,
-  { declared, records, record }: Wanted,
-  looks: readonly Looked[],
-): Promise<readonly Looked[]> {
+  { declared, records, record }: ReadRequest,
+  looks: readonly WorkspaceReading[],
+): Promise<readonly WorkspaceReading[]> {
   const against = declared.filter(({ address, spec }) => wantsNone(spec, record(address)));
   const concerned = stackConcern({ declared: against, records: recordsOf(against, records), record });
-  const isMeant = ({ live, item }: Looked) => live.spec['assessmentsEnabled'] === true && concerned(item);
+  const isMeant = ({ live, item }: WorkspaceReading) =>
+    live.spec['assessmentsEnabled'] === true && concerned(item);
   if (!looks.some(isMeant) || !(await enforcesAssessments(session))) return looks;
   return looks.map((look) => {
     const { live } = look;
@@ -147,12 +148,15 @@ async function withEnforcement(
   });
 }
 
-function recordsOf(declared: Wanted['declared'], records: Wanted['records']): Wanted['records'] {
+function recordsOf(
+  declared: ReadRequest['declared'],
+  records: ReadRequest['records'],
+): ReadRequest['records'] {
   const known = new Set(declared.map(({ address }) => formatAddress(address)));
   return new Map([...records].filter(([text]) => known.has(text)));
 }
 
-interface Looked {
+interface WorkspaceReading {
   readonly item: WorkspaceItem;
   readonly live: LiveResource;
   readonly incomplete: readonly string[];
@@ -162,7 +166,7 @@ async function lookAt(
   session: Session,
   list: WorkspaceList,
   { item, ours }: { item: WorkspaceItem; ours: boolean },
-): Promise<Looked> {
+): Promise<WorkspaceReading> {
   const address = { kind: 'Workspace', target: session.target.name, name: item.name };
   const tagged = list.hasTags || ours || list.claimed.has(item.id);
   const [tags, retention] = await Promise.all([
@@ -180,7 +184,7 @@ async function lookAt(
 }
 
 /** Declared fields that no answer holds (rule 12). */
-function invisibleFields({ declared }: Wanted, resources: readonly LiveResource[]): string[] {
+function invisibleFields({ declared }: ReadRequest, resources: readonly LiveResource[]): string[] {
   const live = new Map(
     resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
   );

@@ -26,7 +26,7 @@ export function risk(before: Spec | undefined, after: Spec | undefined): readonl
  * The repository, then what tells apart workspaces of one repository: a delete of one and a create of the other is
  * likely a rename (rule 26). Undefined: without a repository there is nothing to go by.
  */
-export function likeness(spec: Spec): readonly string[] | undefined {
+export function similarity(spec: Spec): readonly string[] | undefined {
   const repository = spec['vcsRepo'];
   if (!isJsonObject(repository) || typeof repository['identifier'] !== 'string') return undefined;
   const { identifier, branch } = repository;

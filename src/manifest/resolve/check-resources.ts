@@ -4,7 +4,7 @@
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
-import type { Finding, Kind, Others, Registry } from '../../model/kind/kind.ts';
+import type { ResourceProblem, Kind, CheckContext, Registry } from '../../model/kind/kind.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
@@ -13,7 +13,7 @@ import { leadsToSecret, maskFrom } from '../explain/mask-secrets.ts';
 import { fromDefaultsNote, orList, quoted } from '../explain/problem.ts';
 import type { Entry } from './resolve-resources.ts';
 
-export interface CheckContext {
+export interface ResourcesContext {
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** names of the fields that hold, or lead to, a secret */
@@ -23,7 +23,7 @@ export interface CheckContext {
 }
 
 /** @param entries of all manifests; only those with a resource are checked */
-export function checkResources(entries: readonly Entry[], context: CheckContext): Diagnostic[] {
+export function checkResources(entries: readonly Entry[], context: ResourcesContext): Diagnostic[] {
   const { kinds, secrets, stack } = context;
   const declared = new Map<AddressText, DesiredResource>();
   const renamed = new Map<AddressText, DesiredResource>();
@@ -43,7 +43,7 @@ export function checkResources(entries: readonly Entry[], context: CheckContext)
   const each = entries.flatMap(({ resource, target, declaration }) => {
     const kind = kinds.get(resource?.address.kind ?? '');
     if (resource === undefined || kind === undefined) return [];
-    const others: Others = {
+    const others: CheckContext = {
       target,
       dialect: dialectOf(target, context),
       declared: (address) => declared.get(find(address)),
@@ -64,12 +64,12 @@ export function checkResources(entries: readonly Entry[], context: CheckContext)
 }
 
 function diagnoseFinding(
-  finding: Finding,
+  finding: ResourceProblem,
   resource: DesiredResource,
   { declaration, secrets }: { declaration: Entry['declaration']; secrets: ReadonlySet<string> },
 ): Diagnostic {
   const { path, side, message, related, ...rest } = finding;
-  const placed = (at: Finding['path'], end?: Finding['side']): Place => {
+  const placed = (at: ResourceProblem['path'], end?: ResourceProblem['side']): Place => {
     const place = at.length === 0 ? resource.place : resource.placeOf(at, end);
     return leadsToSecret(at, secrets)
       ? { ...place, text: maskFrom(place.text, place.column, 'value') }
@@ -200,7 +200,7 @@ function checkReference(
 }
 
 /** @throws when there is none, which reading the stack has refused: a bug */
-function dialectOf({ service, dialect }: Target, { dialects }: CheckContext): Dialect {
+function dialectOf({ service, dialect }: Target, { dialects }: ResourcesContext): Dialect {
   const found = dialects.get(`${service}/${dialect}`);
   if (found === undefined) throw new Error(`no dialect ${dialect} for ${service}`);
   return found;

@@ -4,7 +4,7 @@
  */
 import type { FieldTable } from '../../model/kind/field.ts';
 import { isJsonObject, type Path } from '../../model/json/json.ts';
-import type { Finding, Kind } from '../../model/kind/kind.ts';
+import type { ResourceProblem, Kind } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
@@ -16,7 +16,7 @@ export function checkSources(
   { fields }: Kind,
   spec: Spec,
   { secrets, directory }: Pick<Stack, 'secrets' | 'directory'>,
-): Finding[] {
+): ResourceProblem[] {
   if (secrets === undefined) return [];
   return sourcesIn(fields, spec, []).flatMap(({ path, env, file }) => [
     ...(env === undefined || secrets.env.some((pattern) => matchesPattern(env, pattern))
@@ -30,7 +30,7 @@ function checkFile(
   path: Path,
   file: string,
   { admitted, directory }: { readonly admitted: readonly string[]; readonly directory: string },
-): Finding[] {
+): ResourceProblem[] {
   const about = { what: 'file', list: 'files', name: file, admitted };
   if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
   const real = leadsOut(file, admitted, directory);
@@ -69,7 +69,7 @@ function refusal(
     readonly name: string;
     readonly admitted: readonly string[];
   },
-): Finding {
+): ResourceProblem {
   const { what, list, name, admitted } = about;
   return {
     code: 'source-not-admitted',

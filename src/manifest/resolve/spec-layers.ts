@@ -49,7 +49,7 @@ export function layerSpec(kind: Kind, document: YamlDocument, defaults: Defaults
 }
 
 function makeLayer(kind: Kind, written: JsonObject, place: Layer['place']): Layer {
-  return { written, folded: kind.fold?.(written) ?? written, place };
+  return { written, folded: kind.upgrade?.(written) ?? written, place };
 }
 
 /** In the layer that says most about the path; the upper one when both say the same. */
@@ -68,9 +68,9 @@ function findPlace(
 
 /** The name under which a field was written, when it is there only by folding another one. */
 function spellingOf(kind: Kind, { written }: Layer, field: string): string {
-  if (Object.hasOwn(written, field) || kind.fold === undefined) return field;
+  if (Object.hasOwn(written, field) || kind.upgrade === undefined) return field;
   const old = Object.entries(written).find(([name, value]) =>
-    Object.hasOwn(kind.fold?.({ [name]: value }) ?? {}, field),
+    Object.hasOwn(kind.upgrade?.({ [name]: value }) ?? {}, field),
   );
   return old?.[0] ?? field;
 }

@@ -30,13 +30,13 @@ export interface Kind {
   /** fields of `spec` that are short for a document of another kind with the same name and target */
   readonly shortForms?: Readonly<Record<string, ShortForm>>;
   /** Folds deprecated spellings into today's. Runs once, when manifests are resolved. */
-  fold?(spec: Spec): Spec;
+  upgrade?(spec: Spec): Spec;
   /** The rules about one resource that no schema can say. Offline. */
-  check?(resource: DesiredResource, others: Others): readonly Finding[];
+  check?(resource: DesiredResource, others: CheckContext): readonly ResourceProblem[];
   /** The other resources that this one names. */
   references?(resource: DesiredResource): readonly Reference[];
   /** Reads in bulk what the plan needs of one target. */
-  read(session: Session, wanted: Wanted): Promise<LiveSet>;
+  read(session: Session, wanted: ReadRequest): Promise<LiveSet>;
   /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
   readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
   /**
@@ -50,11 +50,11 @@ export interface Kind {
    * For a repeated call that found its work done, its first answer being lost or no yes: what a yes would have told, if it
    * can be proved that the work was its own (rules 18). Only for calls with statuses that mean `already`.
    */
-  lostAnswer?(session: Session, call: Call, about: OwnDoing): Promise<Answer | undefined>;
+  lostAnswer?(session: Session, call: Call, about: CallOwner): Promise<Answer | undefined>;
   /** Says what is to be compared where that is not simply what was declared and what was answered. */
-  prepare?(meeting: Meeting): Prepared;
+  prepare?(meeting: CompareContext): PreparedSpecs;
   /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (rule 15). */
-  withdraw?(record: LedgerRecord, live: LiveResource): Spec;
+  revoke?(record: LedgerRecord, live: LiveResource): Spec;
   /**
    * Of a whole that is released: the fields that the release changes besides the claim, as they shall be then. The plan
    * shows them, so that they are approved with it (rules 18, 27).
@@ -77,7 +77,7 @@ export interface Kind {
    * What the service will refuse about this action on this resource as it is now; empty when nothing. `record` is what
    * the ledger knows of it: a lock of ours is no obstacle.
    */
-  obstacles?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
+  blockers?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
   /**
    * What a forced deletion of this resource as it is now overrides, which a safe one would be refused for. It is a part of
    * what the deletion means: it is approved with it, and looked at once more before it is sent (rules 23, 27, 29).
@@ -92,9 +92,9 @@ export interface Kind {
    * What makes two resources look like one that was renamed (rule 26): alike when the first text is the same, the more
    * so the more of the others are. Undefined when there is nothing to go by. `spec` is canonical.
    */
-  likeness?(spec: Spec): readonly string[] | undefined;
+  similarity?(spec: Spec): readonly string[] | undefined;
   /** What to remember of an applied resource besides its fields; asked after each call that was carried out. */
-  marks?(context: MarkContext): Readonly<Record<string, Json>>;
+  ledgerMarks?(context: MarkContext): Readonly<Record<string, Json>>;
   /**
    * What of a live resource a manifest would say, where that is not simply what was answered: what follows from another
    * field, is momentary, or belongs to somebody else is left out. `defaults` is what the stack's defaults say if the
@@ -140,7 +140,7 @@ export interface ShortForm {
 }
 
 /** A problem that a kind finds in one resource. The manifest floor adds the place. */
-export interface Finding {
+export interface ResourceProblem {
   readonly code: string;
   readonly severity: Severity;
   /** below `spec`; `[]` is the document itself */
@@ -155,7 +155,7 @@ export interface Finding {
   readonly related?: { readonly message: string; readonly path: Path };
 }
 
-export interface Others {
+export interface CheckContext {
   /** another declared resource */
   declared(address: Address): DesiredResource | undefined;
   readonly target: Target;
@@ -187,13 +187,13 @@ export interface Answered {
 }
 
 /** The change that a call belongs to, once its resource has an id. */
-export interface OwnDoing {
+export interface CallOwner {
   readonly address: Address;
   readonly id?: string;
 }
 
 /** What a plan is going to ask about, of one kind in one target. */
-export interface Wanted {
+export interface ReadRequest {
   readonly declared: readonly DesiredResource[];
   /** of this kind and target */
   readonly records: ReadonlyMap<AddressText, LedgerRecord>;
@@ -202,7 +202,7 @@ export interface Wanted {
   /** for an export: names that are to be read although nobody declares them; where it is given, no other undeclared ones are */
   readonly undeclared?: (name: string) => boolean;
   /** for kinds that tell of losses: whether the plan is going to delete this whole, so that its part is to be read (rule 10) */
-  readonly leaving?: (whole: Address) => boolean;
+  readonly isPlannedDeletion?: (whole: Address) => boolean;
 }
 
 export interface LiveSet {
@@ -234,7 +234,7 @@ export interface LiveSet {
 export const noResources: LiveSet = { resources: [], incomplete: [], invisible: [], notes: [] };
 
 /** What the other side of a comparison is, and what the plan knows of neighbours. */
-export interface Meeting {
+export interface CompareContext {
   readonly address: Address;
   /** what the service takes and what not decides what can be compared at all */
   readonly dialect: Dialect;
@@ -249,7 +249,7 @@ export interface Meeting {
   };
 }
 
-export interface Prepared {
+export interface PreparedSpecs {
   readonly desired: Spec;
   readonly live?: Spec;
   /** fields whose live value cannot be told, and why */
@@ -263,7 +263,7 @@ export interface PlannedCalls {
   /** a call of another change that does this one too */
   readonly sharedCall?: CallId;
   /** names of facts of the live resource that the calls were built on */
-  readonly relies?: readonly string[];
+  readonly preconditions?: readonly string[];
   /** sentences about what the calls leave as it is */
   readonly notes?: readonly string[];
 }

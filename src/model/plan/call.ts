@@ -62,7 +62,7 @@ export interface Call {
   /** may be sent again when its answer was lost */
   readonly repeatable: boolean;
   /** where the answer holds the id of the resource that this call creates: `/data/id` */
-  readonly gives?: { readonly address: AddressText; readonly pointer: string };
+  readonly createsId?: { readonly address: AddressText; readonly pointer: string };
   /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (rule 30) */
   readonly permission?: string;
   /**
@@ -73,7 +73,7 @@ export interface Call {
   /** the fields that it takes elements from and adds none to: nothing in them becomes ours by it */
   readonly takesFrom?: readonly string[];
   /** for a reader of the plan: what the call does, where method and path do not say it */
-  readonly says?: string;
+  readonly description?: string;
 }
 
 export function isReference(value: unknown): value is IdReference | SecretReference {

@@ -28,7 +28,7 @@ export interface Change {
   /** a call of another change that carries this one out too (rule 20) */
   readonly sharedCall?: CallId;
   /** facts of the live resource that the calls were built on besides the fields; checked again before writing */
-  readonly relies: Readonly<Record<string, Json>>;
+  readonly preconditions: Readonly<Record<string, Json>>;
 }
 
 /** Of a change what the digest knows: all that an approval is about (rule 27). */

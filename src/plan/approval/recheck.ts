@@ -57,7 +57,7 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
   const obstacles =
     draft.remove === 'force'
       ? unapproved(draft, kind.overridden?.(now, record) ?? [])
-      : (kind.obstacles?.(now, 'delete', record) ?? []);
+      : (kind.blockers?.(now, 'delete', record) ?? []);
   if (obstacles.length > 0) return stale(obstacles.join('; '));
   const isWitnessed = kind.ownership.by === 'ledger' && draft.remove === undefined && record !== undefined;
   return isWitnessed && !isAsLastWritten(context, now, record)
@@ -167,7 +167,7 @@ function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): Fi
 }
 
 function movedFact(change: Change, now: LiveResource): string | undefined {
-  const moved = Object.entries(change.relies).find(
+  const moved = Object.entries(change.preconditions).find(
     ([name, value]) => !sameJson(now.facts[name] ?? null, value),
   );
   return moved === undefined ? undefined : `${moved[0]} moved since the plan was made`;

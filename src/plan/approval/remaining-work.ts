@@ -7,7 +7,7 @@ import { type MeantChange, meantId } from '../../model/plan/change.ts';
 import { formatClaim } from '../../model/resource/claim.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json/json.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec, canonicalValue } from '../../compare/canonical-spec.ts';
 import { peerOf } from '../draft/compare-resource.ts';
@@ -140,7 +140,7 @@ function prepareApproved(
   context: PlanContext,
   { address, fields }: MeantChange,
   live: LiveResource,
-): Prepared {
+): PreparedSpecs {
   const kind = context.kind(address.kind);
   const resource = context.desired.get(formatAddress(address));
   const record = context.record(address);
@@ -153,7 +153,7 @@ function prepareApproved(
     ...(resource === undefined ? {} : canonicalSpec(kind.fields, resource.spec)),
     ...Object.fromEntries(whole),
   };
-  const meeting: Meeting = {
+  const meeting: CompareContext = {
     address,
     dialect: context.target(address.target).dialect,
     desired,

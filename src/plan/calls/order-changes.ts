@@ -53,7 +53,7 @@ function compare(one: string, other: string): number {
 function linkReferences(changes: readonly Change[]): Change[] {
   const givers = new Map<AddressText, CallId>();
   for (const call of changes.flatMap((change) => change.calls)) {
-    if (call.gives !== undefined) givers.set(call.gives.address, call.id);
+    if (call.createsId !== undefined) givers.set(call.createsId.address, call.id);
   }
   const link = (call: Call): Call => {
     const referred = [...call.path, ...referencesIn(call.body)].filter((part) => part instanceof IdReference);

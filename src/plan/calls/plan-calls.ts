@@ -28,13 +28,13 @@ export function withCalls(
     idOf: (address) => idOf(context, drafts, address),
     peer: (address) => peer(context, drafts, address),
   });
-  const relied = (planned.relies ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
+  const relied = (planned.preconditions ?? []).map((name) => [name, live?.facts[name] ?? null] as const);
   return {
     ...change,
     notes: [...change.notes, ...(planned.notes ?? [])],
     calls: planned.calls.map((call) => inWireNames(call, dialect)),
     ...(planned.sharedCall === undefined ? {} : { sharedCall: planned.sharedCall }),
-    relies: Object.fromEntries(relied),
+    preconditions: Object.fromEntries(relied),
   };
 }
 

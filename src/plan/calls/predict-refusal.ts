@@ -22,8 +22,8 @@ export function predictRefusal(
 ): readonly string[] {
   const { address, action, calls } = change;
   if (live === undefined || action === 'none') return [];
-  const { obstacles } = context.kind(address.kind);
-  const inTheWay = remove === 'force' ? [] : (obstacles?.(live, action, context.record(address)) ?? []);
+  const { blockers } = context.kind(address.kind);
+  const inTheWay = remove === 'force' ? [] : (blockers?.(live, action, context.record(address)) ?? []);
   return [...inTheWay, ...deniedRights(calls, live)];
 }
 

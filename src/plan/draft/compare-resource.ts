@@ -2,7 +2,7 @@
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
-import type { Meeting, Prepared } from '../../model/kind/kind.ts';
+import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { DesiredResource, LiveResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { diff } from '../../compare/diff.ts';
@@ -31,7 +31,7 @@ export function compareResource(
 ): ResourceComparison {
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  const meeting: Meeting = {
+  const meeting: CompareContext = {
     address,
     dialect: context.target(address.target).dialect,
     desired,
@@ -40,7 +40,7 @@ export function compareResource(
     ...(resource === undefined ? {} : { place: resource.place }),
     peer: (other) => peerOf(context, other),
   };
-  const prepared: Prepared = kind.prepare?.(meeting) ?? { desired };
+  const prepared: PreparedSpecs = kind.prepare?.(meeting) ?? { desired };
   const difference = diff({
     fields: kind.fields,
     desired: prepared.desired,
@@ -58,7 +58,7 @@ export function compareResource(
 }
 
 /** What a kind may know of a neighbour when it says what is to be compared. */
-export function peerOf(context: PlanContext, address: Address): ReturnType<Meeting['peer']> {
+export function peerOf(context: PlanContext, address: Address): ReturnType<CompareContext['peer']> {
   const resource = context.desired.get(formatAddress(address));
   const live = context.live.get(formatAddress(address));
   const record = context.record(address);

@@ -81,7 +81,7 @@ function assemble(context: PlanContext, parts: Parts): Draft {
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],
-      relies: {},
+      preconditions: {},
     },
     desired,
     prepared: compared.prepared,

@@ -87,7 +87,7 @@ function draftOf(
   const live = context.live.get(formatAddress(address));
   const id = live?.id === undefined ? {} : { id: live.id };
   const fingerprint = live === undefined ? {} : fingerprinted(context, live);
-  const change = { address, ...about, ...id, ...fingerprint, notes, calls: [], relies: {} };
+  const change = { address, ...about, ...id, ...fingerprint, notes, calls: [], preconditions: {} };
   return { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
 }
 
@@ -105,8 +105,8 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   const kind = context.kind(address.kind);
   const record = context.record(address);
   const live = context.live.get(formatAddress(address));
-  if (live === undefined || record === undefined || kind.withdraw === undefined) return { is: 'forget' };
-  const desired: Spec = canonicalSpec(kind.fields, kind.withdraw(record, live));
+  if (live === undefined || record === undefined || kind.revoke === undefined) return { is: 'forget' };
+  const desired: Spec = canonicalSpec(kind.fields, kind.revoke(record, live));
   const { fields, notes, problems, prepared } = compareResource(context, { address, desired, live });
   const problem = problems.find(({ severity }) => severity === 'error');
   if (problem !== undefined) {

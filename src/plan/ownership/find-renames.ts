@@ -79,8 +79,8 @@ interface Coming {
 
 function looksOf(context: PlanContext, gone: readonly LiveResource[]): Going[] {
   return gone.flatMap((live): Going[] => {
-    const { likeness, fields, ownership } = context.kind(live.address.kind);
-    const traits = likeness?.(canonicalSpec(fields, live.spec));
+    const { similarity, fields, ownership } = context.kind(live.address.kind);
+    const traits = similarity?.(canonicalSpec(fields, live.spec));
     if (traits !== undefined) return [{ live, looks: { by: 'traits', traits } }];
     if (ownership.by !== 'claim') return [];
     return [{ live, looks: { by: 'settings', settings: recordedSettings(context, live.address) } }];
@@ -89,8 +89,8 @@ function looksOf(context: PlanContext, gone: readonly LiveResource[]): Going[] {
 
 function wantedLooks(context: PlanContext, draft: Draft): Coming[] {
   const { address } = draft.change;
-  const { likeness, fields, ownership } = context.kind(address.kind);
-  const traits = likeness?.(canonicalSpec(fields, draft.prepared));
+  const { similarity, fields, ownership } = context.kind(address.kind);
+  const traits = similarity?.(canonicalSpec(fields, draft.prepared));
   if (traits !== undefined) return [{ draft, looks: { by: 'traits', traits }, isLike: () => false }];
   const settings = ownership.by === 'claim' ? declaredSettings(context, address) : undefined;
   if (settings === undefined) return [];

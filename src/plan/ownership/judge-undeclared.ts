@@ -138,7 +138,7 @@ function judgeClaimed(
 /** A deletion that the service is known to refuse is not planned. */
 function unlessRefused(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
-  const obstacles = context.kind(address.kind).obstacles?.(live, 'delete', context.record(address)) ?? [];
+  const obstacles = context.kind(address.kind).blockers?.(live, 'delete', context.record(address)) ?? [];
   return obstacles.length === 0
     ? removal
     : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);

@@ -26,15 +26,15 @@ import { printable } from './printable.ts';
 export interface FieldView {
   /** `vcsRepo.branch`, `tags."cost.center"` */
   readonly name: string;
-  readonly difference: Difference;
+  readonly difference: ShownDifference;
   /** where the value comes from, why the one before is unknown */
   readonly remarks: readonly string[];
 }
 
-export type Difference =
+export type ShownDifference =
   /** only one side has a value */
   | { readonly as: 'added' | 'removed'; readonly value: ShownValue }
-  | { readonly as: 'pair'; readonly before: Side; readonly after: Side }
+  | { readonly as: 'pair'; readonly before: ShownSide; readonly after: ShownSide }
   /** elements of a set, in no order */
   | {
       readonly as: 'elements';
@@ -46,7 +46,7 @@ export type Difference =
   | { readonly as: 'sequence'; readonly unit: 'line' | 'element'; readonly parts: readonly SequencePart[] };
 
 /** One side of a pair: on one line, and as it is laid out where that line is too long. */
-export interface Side {
+export interface ShownSide {
   readonly inline: string;
   readonly value: ShownValue;
 }
@@ -100,10 +100,10 @@ function sides(before: Json | undefined, after: Json | undefined): Pick<FieldCha
   return { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) };
 }
 
-function differenceOf(change: FieldChange): Difference {
+function differenceOf(change: FieldChange): ShownDifference {
   const { before, after, shape } = change;
   if (change.unknown !== undefined && before === undefined) {
-    const side: Side = { inline: unknown, value: { as: 'word', text: unknown } };
+    const side: ShownSide = { inline: unknown, value: { as: 'word', text: unknown } };
     return { as: 'pair', before: side, after: sideOf(after, shape) };
   }
   if (before === undefined && after !== undefined) return { as: 'added', value: formatValue(after, shape) };
@@ -112,12 +112,12 @@ function differenceOf(change: FieldChange): Difference {
   return compared(change) ?? { as: 'pair', before: sideOf(before, shape), after: sideOf(after, shape) };
 }
 
-function sideOf(value: Json | undefined, shape: Shape): Side {
+function sideOf(value: Json | undefined, shape: Shape): ShownSide {
   return { inline: formatInline(value, shape), value: formatValue(value, shape) };
 }
 
 /** A difference of two values of one structure; undefined when the two are better shown whole, side by side. */
-function compared({ before, after, shape }: FieldChange): Difference | undefined {
+function compared({ before, after, shape }: FieldChange): ShownDifference | undefined {
   if (shape === 'secret' || shape === 'duration') return undefined;
   if (Array.isArray(before) && Array.isArray(after)) {
     return shape === 'set' ? elements(before, after) : inOrder(before, after);
@@ -134,7 +134,7 @@ function linesOf(value: Json | undefined): string[] {
   return typeof value === 'string' && value !== '' ? textLines(value) : [];
 }
 
-function elements(before: readonly Json[], after: readonly Json[]): Difference {
+function elements(before: readonly Json[], after: readonly Json[]): ShownDifference {
   const [was, becomes] = [new Set(before.map(canonicalText)), new Set(after.map(canonicalText))];
   const added = after.filter((item) => !was.has(canonicalText(item)));
   const removed = before.filter((item) => !becomes.has(canonicalText(item)));
@@ -142,7 +142,7 @@ function elements(before: readonly Json[], after: readonly Json[]): Difference {
   return { as: 'elements', added: added.map(elementLines), removed: removed.map(elementLines), same };
 }
 
-function inOrder(before: readonly Json[], after: readonly Json[]): Difference {
+function inOrder(before: readonly Json[], after: readonly Json[]): ShownDifference {
   if ([...before, ...after].some(isMultiline)) {
     const lines = sequence(before.flatMap(elementLines), after.flatMap(elementLines), 2);
     return { as: 'sequence', unit: 'line', parts: lines };

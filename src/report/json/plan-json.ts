@@ -85,7 +85,7 @@ function changeJson(change: Change): ChangeJson {
     notes: [...change.notes],
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
-    relies: sortedKeys(change.relies) as Record<string, Json>,
+    relies: sortedKeys(change.preconditions) as Record<string, Json>,
   };
 }
 
@@ -133,11 +133,11 @@ function callJson(call: Call): ChangeJson['calls'][number] {
     success: [...call.success],
     ...(call.already === undefined ? {} : { already: [...call.already] }),
     repeatable: call.repeatable,
-    ...(call.gives === undefined
+    ...(call.createsId === undefined
       ? {}
-      : { gives: { address: call.gives.address, pointer: call.gives.pointer } }),
+      : { gives: { address: call.createsId.address, pointer: call.createsId.pointer } }),
     ...(call.permission === undefined ? {} : { permission: call.permission }),
-    ...(call.says === undefined ? {} : { says: call.says }),
+    ...(call.description === undefined ? {} : { says: call.description }),
   };
 }
 

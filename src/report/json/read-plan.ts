@@ -98,9 +98,10 @@ function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {
 }
 
 function changeOf(json: PlanJson['changes'][number]): Change {
-  const { address: _, patch: __, kind, target, name, place, fields, calls, risks, ...rest } = json;
+  const { address: _, patch: __, kind, target, name, place, fields, calls, risks, relies, ...rest } = json;
   return {
     ...rest,
+    preconditions: relies,
     address: { kind, target, name },
     fields: fields.map(fieldOf),
     calls: calls.map(callOf),
@@ -120,11 +121,13 @@ function pathOf(pointer: string): Path {
   return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
-function callOf({ path, body, ...rest }: PlanJson['changes'][number]['calls'][number]): Call {
+function callOf({ path, body, gives, says, ...rest }: PlanJson['changes'][number]['calls'][number]): Call {
   const sent = bodyObject(body);
   return {
     ...rest,
     path: segmentsOf(path),
+    ...(gives === undefined ? {} : { createsId: gives }),
+    ...(says === undefined ? {} : { description: says }),
     ...(sent === undefined ? {} : { body: sent }),
   };
 }

@@ -29,16 +29,16 @@ function oneCall(call: Call, { paint, width, rootOf }: CallLayout): string[] {
 
 /** All that a reader must know besides the request itself. */
 function callTerms(call: Call): string[] {
-  const { id, says, needs, success, already = [], repeatable, gives, order, permission } = call;
+  const { id, description, needs, success, already = [], repeatable, createsId, order, permission } = call;
   return [
     `call ${printable(id)}`,
-    ...(says === undefined ? [] : [printable(says)]),
+    ...(description === undefined ? [] : [printable(description)]),
     ...(needs.length === 0 ? [] : [`waits for ${needs.map(printable).join(', ')}`]),
     `order ${order}`,
     `success is ${success.join(' or ')}`,
     ...(already.length === 0 ? [] : [`${already.join(' or ')} means that it was so already`]),
     ...(permission === undefined ? [] : [`needs the right ${printable(permission)}`]),
-    ...(gives === undefined ? [] : [`gives the id of ${printable(gives.address)}`]),
+    ...(createsId === undefined ? [] : [`gives the id of ${printable(createsId.address)}`]),
     repeatable ? 'repeatable' : 'not repeatable',
   ];
 }

@@ -1,7 +1,7 @@
 /** Field views as terminal lines: names in one column, differences beside them, and below where they need more room. */
 import { counted } from '../../model/counted.ts';
 import { stripVTControlCharacters } from 'node:util';
-import type { Difference, Element, FieldView, SequencePart } from '../format/format-field.ts';
+import type { ShownDifference, Element, FieldView, SequencePart } from '../format/format-field.ts';
 import type { ShownValue } from '../format/format-value.ts';
 import { columns, flow, inColumn, indent, nameColumn } from './layout.ts';
 import type { Paint } from './paint.ts';
@@ -36,7 +36,7 @@ function viewLines(view: FieldView, column: number, layout: FieldLayout): string
 }
 
 /** The first line stands beside the name, which ends at `column`; the others below it with their own indentation. */
-function differenceLines(difference: Difference, column: number, layout: FieldLayout): string[] {
+function differenceLines(difference: ShownDifference, column: number, layout: FieldLayout): string[] {
   const room = layout.width - column;
   switch (difference.as) {
     case 'added':
@@ -74,9 +74,9 @@ function firstLines(lines: readonly string[]): readonly string[] {
   return [...lines.slice(0, maxWholeLines), `... ${lines.length - maxWholeLines} more lines`];
 }
 
-type Pair = Extract<Difference, { as: 'pair' }>;
+type ShownPair = Extract<ShownDifference, { as: 'pair' }>;
 
-function pairLines({ before, after }: Pair, room: number, { paint, width }: FieldLayout): string[] {
+function pairLines({ before, after }: ShownPair, room: number, { paint, width }: FieldLayout): string[] {
   if (columns(before.inline) + columns(after.inline) + 4 <= room) {
     return [`${paint.removed(before.inline)} -> ${paint.added(after.inline)}`];
   }
@@ -97,7 +97,7 @@ function linesOf(value: ShownValue, width: number): readonly string[] {
   return value.as === 'items' ? flow(value.items, ', ', width) : value.lines;
 }
 
-type Elements = Extract<Difference, { as: 'elements' }>;
+type Elements = Extract<ShownDifference, { as: 'elements' }>;
 
 /** Few short elements beside the name; else a paragraph of those added and one of those removed. */
 function elementLines({ added, removed, same }: Elements, room: number, layout: FieldLayout): string[] {
@@ -125,7 +125,7 @@ function paragraph(elements: readonly Element[], mark: string, width: number): s
   return [...flow(short, ', ', width - 4), ...long.flat()].map((line) => `${mark} ${line}`);
 }
 
-type Sequence = Extract<Difference, { as: 'sequence' }>;
+type Sequence = Extract<ShownDifference, { as: 'sequence' }>;
 
 function sequenceLines({ unit, parts }: Sequence, { paint }: FieldLayout): string[] {
   const count = (mark: SequencePart['mark']) =>

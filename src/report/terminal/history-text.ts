@@ -97,6 +97,6 @@ function asChange({
       ...(foundTrue ? ['looked at afterwards, all of it was found true'] : []),
     ],
     calls: [],
-    relies: {},
+    preconditions: {},
   };
 }

@@ -4,7 +4,7 @@
  * behind two addresses: the declared one has it, and a record of its former name finds nothing.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import type { Wanted } from '../../model/kind/kind.ts';
+import type { ReadRequest } from '../../model/kind/kind.ts';
 import type { WorkspaceList } from './list-workspaces.ts';
 import { workspaceOf } from './workspace-address.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
@@ -17,7 +17,7 @@ export interface Placed {
 /** @param part kind and target of the parts, for those that nobody declares */
 export function placeParts(
   list: WorkspaceList,
-  { declared, records, record, undeclared }: Wanted,
+  { declared, records, record, undeclared }: ReadRequest,
   part: Omit<Address, 'name'>,
 ): readonly Placed[] {
   const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));

@@ -27,7 +27,7 @@ export function callId(address: Address, suffix: string): CallId {
 }
 
 export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
-  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'says'>> & {
+  Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'description'>> & {
     readonly permission: Right;
     /** what the call is called within its change */
     readonly suffix: string;

@@ -61,7 +61,7 @@ describe('The call of a config', () => {
         needs: [],
         success: [200, 204],
         repeatable: true,
-        says: 'replaces the whole config',
+        description: 'replaces the whole config',
       },
     ]);
   });
@@ -78,7 +78,7 @@ describe('The call of a config', () => {
       issuer: 'me',
       token_reviewer_jwt: { $secret: { file: '/jwt' } },
     });
-    expect(planned.relies).toEqual(['reviewerJwtSet', 'repeated']);
+    expect(planned.preconditions).toEqual(['reviewerJwtSet', 'repeated']);
   });
 
   it('ends the certificate with a newline, as the service wants every line of it', () => {

@@ -34,7 +34,7 @@ function callsFor(declared: Spec, was?: JsonObject) {
 
 describe('The calls of a role', () => {
   it('create it with every field, zeros spelt out, so that the result is known', () => {
-    const { calls, relies } = callsFor({ tokenTtl: '1h', tokenPolicies: 'b,a' });
+    const { calls, preconditions } = callsFor({ tokenTtl: '1h', tokenPolicies: 'b,a' });
     expect(calls).toEqual([
       {
         id: 'ClusterAuthRole/prod/payments-api#create',
@@ -48,12 +48,12 @@ describe('The calls of a role', () => {
         repeatable: true,
       },
     ]);
-    expect(relies).toBeUndefined();
+    expect(preconditions).toBeUndefined();
   });
 
   it('repeat what the manifest does not declare, the selector included', () => {
     const selector = '{"matchLabels":{"team":"payments"}}';
-    const { calls, relies } = callsFor(
+    const { calls, preconditions } = callsFor(
       { tokenTtl: 60 },
       { audience: 'vault', bound_service_account_namespace_selector: selector, token_policies: ['kept'] },
     );
@@ -64,7 +64,7 @@ describe('The calls of a role', () => {
       token_policies: ['kept'],
       token_ttl: 60,
     });
-    expect(relies).toEqual(['content']);
+    expect(preconditions).toEqual(['content']);
   });
 
   it('leave out of an update what the service does not answer and nobody declares', () => {
@@ -93,12 +93,12 @@ describe('The calls of a role', () => {
 
   it('delete it among those that narrow, relying on its whole content', () => {
     const { change, context } = meet(kind, role(), live());
-    const { calls, relies } = kind.calls({ ...change, action: 'delete' }, context);
+    const { calls, preconditions } = kind.calls({ ...change, action: 'delete' }, context);
     expect(calls).toMatchObject([
       { method: 'DELETE', path: ['auth', 'cluster', 'role', 'payments-api'], order: 10 },
     ]);
     expect(calls[0]).not.toHaveProperty('body');
-    expect(relies).toEqual(['content']);
+    expect(preconditions).toEqual(['content']);
   });
 
   it('are none for a role that is released, or adopted as it is', () => {

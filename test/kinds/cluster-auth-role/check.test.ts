@@ -153,17 +153,17 @@ describe('Validating a role', () => {
 
 describe('Folding a role', () => {
   it('makes the deprecated policies those of the token, tidied as the service does it', () => {
-    expect(kind.fold?.({ ...good, policies: ' Dev ,prod' })).toEqual({
+    expect(kind.upgrade?.({ ...good, policies: ' Dev ,prod' })).toEqual({
       ...good,
       tokenPolicies: ['dev', 'prod'],
     });
-    expect(kind.fold?.({ policies: ['a', 'Root'] })).toEqual({ tokenPolicies: ['root'] });
-    expect(kind.fold?.({ policies: null })).toEqual({ tokenPolicies: null });
+    expect(kind.upgrade?.({ policies: ['a', 'Root'] })).toEqual({ tokenPolicies: ['root'] });
+    expect(kind.upgrade?.({ policies: null })).toEqual({ tokenPolicies: null });
   });
 
   it('leaves both names alone when both are set, for validation to refuse', () => {
     const both: Spec = { policies: ['a'], tokenPolicies: ['b'] };
-    expect(kind.fold?.(both)).toEqual(both);
+    expect(kind.upgrade?.(both)).toEqual(both);
   });
 });
 

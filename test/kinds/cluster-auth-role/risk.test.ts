@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { likeness, risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
+import { similarity, risk } from '../../../src/kinds/cluster-auth-role/risk.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import { isNarrowing } from '../../../src/model/plan/risk.ts';
 
@@ -260,8 +260,8 @@ describe('The likeness of roles', () => {
       boundServiceAccountNamespaces: ['payments'],
       tokenTtl: 60,
     };
-    expect(likeness(other)).toEqual(likeness(base));
-    expect(likeness({ ...base, tokenPolicies: ['x'] })?.[0]).toBe(likeness(base)?.[0]);
-    expect(likeness({ ...base, boundServiceAccountNames: ['web'] })?.[0]).not.toBe(likeness(base)?.[0]);
+    expect(similarity(other)).toEqual(similarity(base));
+    expect(similarity({ ...base, tokenPolicies: ['x'] })?.[0]).toBe(similarity(base)?.[0]);
+    expect(similarity({ ...base, boundServiceAccountNames: ['web'] })?.[0]).not.toBe(similarity(base)?.[0]);
   });
 });

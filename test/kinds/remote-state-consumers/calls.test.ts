@@ -166,11 +166,11 @@ describe('A document that is gone', () => {
       facts: {},
     };
     const idOf = ({ name }: { name: string }) => (name === 'gone' ? undefined : `ws-${name}`);
-    expect(kind.marks?.({ answers: new Map(), desired: { consumers: ['one', 'gone'] }, live, idOf })).toEqual(
-      {
-        edges: { one: 'ws-one' },
-      },
-    );
+    expect(
+      kind.ledgerMarks?.({ answers: new Map(), desired: { consumers: ['one', 'gone'] }, live, idOf }),
+    ).toEqual({
+      edges: { one: 'ws-one' },
+    });
   });
 
   it('takes back an edge by its id, whatever the consumer is called now', () => {
@@ -181,6 +181,6 @@ describe('A document that is gone', () => {
       witness: {},
       facts: { global: false, edges: { renamed: 'ws-one', other: 'ws-other' } },
     };
-    expect(kind.withdraw?.(known, live)).toEqual({ consumers: ['other'] });
+    expect(kind.revoke?.(known, live)).toEqual({ consumers: ['other'] });
   });
 });

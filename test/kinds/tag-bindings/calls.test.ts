@@ -38,7 +38,7 @@ describe('Changing the tags of a workspace', () => {
     );
     expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(sent(at(change.calls[0]?.body, ...relation))).toEqual(['env=test', 'trueup-stack=payments']);
-    expect(change.relies).toEqual({ direct: { env: 'prod', team: 'a' } });
+    expect(change.preconditions).toEqual({ direct: { env: 'prod', team: 'a' } });
     expect(change.calls[0]).toMatchObject({ order: 5, success: [200], repeatable: true });
   });
 
@@ -50,7 +50,7 @@ describe('Changing the tags of a workspace', () => {
     );
     expect(change.calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app/tag-bindings']);
     expect(sent(at(change.calls[0]?.body, 'data'))).toEqual(['env=test', 'owner=alice']);
-    expect(change.relies).toEqual({});
+    expect(change.preconditions).toEqual({});
   });
 
   it.each(['neutral', 'hcp-terraform'])('sends a tag whatever its key is called, through %s', (dialect) => {

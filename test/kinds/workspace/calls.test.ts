@@ -78,7 +78,7 @@ describe('Creating a workspace', () => {
         needs: [],
         success: [201],
         repeatable: false,
-        gives: { address, pointer: '/data/id' },
+        createsId: { address, pointer: '/data/id' },
       },
     ]);
   });

@@ -145,7 +145,7 @@ describe('A workspace is fine when', () => {
 });
 
 describe('The deprecated operations', () => {
-  const fold = (spec: Spec) => kind.fold?.(spec);
+  const fold = (spec: Spec) => kind.upgrade?.(spec);
 
   it('is folded into the execution mode', () => {
     expect(fold({ operations: false })).toEqual({ executionMode: 'local' });

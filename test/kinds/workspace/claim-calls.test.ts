@@ -22,18 +22,18 @@ describe('Writing the claim', () => {
     );
 
   it('replaces all direct tags with themselves and the claim, and relies on what was read', () => {
-    const { calls, relies } = adopted({}, 'neutral');
+    const { calls, preconditions } = adopted({}, 'neutral');
     expect(calls.map(lineOf)).toEqual(['PATCH /workspaces/ws-app']);
     expect(at(calls[0]?.body, 'data', 'relationships', 'tag-bindings', 'data')).toEqual([
       { type: 'tag-bindings', attributes: { key: 'env', value: 'prod' } },
       { type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } },
     ]);
     expect(at(calls[0]?.body, 'data', 'attributes')).toEqual({ 'assessments-enabled': false });
-    expect(relies).toEqual({ direct: { env: 'prod' } });
+    expect(preconditions).toEqual({ direct: { env: 'prod' } });
   });
 
   it('adds it alone where the service can add a tag', () => {
-    const { calls, relies } = adopted({ autoApply: true }, 'hcp-terraform');
+    const { calls, preconditions } = adopted({ autoApply: true }, 'hcp-terraform');
     expect(calls.map((call) => [lineOf(call), call.id])).toEqual([
       ['PATCH /workspaces/ws-app', `${address}#update`],
       ['PATCH /workspaces/ws-app/tag-bindings', `${address}#claim`],
@@ -41,6 +41,6 @@ describe('Writing the claim', () => {
     expect(calls[1]?.body).toEqual({
       data: [{ type: 'tag-bindings', attributes: { key: 'trueup-stack', value: 'payments' } }],
     });
-    expect(relies).toEqual({});
+    expect(preconditions).toEqual({});
   });
 });

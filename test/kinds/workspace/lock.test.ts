@@ -77,7 +77,7 @@ describe('A lock is ours', () => {
     const change = changeOf(planned({}, live, recordWith(marks)), address);
     expect(change.calls.map(lineOf)).toEqual([unlock]);
     expect(change.notes).toEqual([]);
-    expect(Object.keys(change.relies)).toEqual(['locked', 'lockedBy', 'lockedReason']);
+    expect(Object.keys(change.preconditions)).toEqual(['locked', 'lockedBy', 'lockedReason']);
   });
 });
 
@@ -164,7 +164,7 @@ describe('What is remembered of a lock', () => {
     marks,
   });
   const marks = (context: object) =>
-    kind.marks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
+    kind.ledgerMarks?.({ answers: new Map(), desired: {}, idOf: () => undefined, ...context });
 
   it('is what the service told of it when we took it', () => {
     const answers = new Map([[`${address}#lock`, answer(lockedBy(ours))]]);

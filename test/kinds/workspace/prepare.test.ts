@@ -202,16 +202,16 @@ describe('What the service will refuse', () => {
   const record = { origin: 'created', fields: {}, marks } as const;
 
   it('is a delete of what manages resources or is locked by others', () => {
-    expect(kind.obstacles?.(live({}), 'delete')).toEqual([]);
-    expect(kind.obstacles?.(live({ resourceCount: 1 }), 'delete')).toEqual([
+    expect(kind.blockers?.(live({}), 'delete')).toEqual([]);
+    expect(kind.blockers?.(live({ resourceCount: 1 }), 'delete')).toEqual([
       'it manages 1 resource, and a safe delete refuses that',
     ]);
-    expect(kind.obstacles?.(live({ locked: true, lockedReason: 'frozen' }), 'delete')).toEqual([
+    expect(kind.blockers?.(live({ locked: true, lockedReason: 'frozen' }), 'delete')).toEqual([
       'it is locked ("frozen")',
     ]);
     const ours = live({ locked: true, lockedReason: 'frozen' });
-    expect(kind.obstacles?.(ours, 'delete', record)).toEqual([]);
-    expect(kind.obstacles?.(live({ locked: true }), 'delete', record)).toEqual(['it is locked']);
+    expect(kind.blockers?.(ours, 'delete', record)).toEqual([]);
+    expect(kind.blockers?.(live({ locked: true }), 'delete', record)).toEqual(['it is locked']);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { likeness, risk } from '../../../src/kinds/workspace/risk.ts';
+import { similarity, risk } from '../../../src/kinds/workspace/risk.ts';
 
 describe('The risk of a workspace', () => {
   it('is that everyone may read its state', () => {
@@ -19,10 +19,10 @@ describe('The risk of a workspace', () => {
   it('may be a rename in disguise when the repository is the same, the more so with branch and directory', () => {
     const one = { vcsRepo: { identifier: 'acme/network', oauthTokenId: 'ot-1' }, workingDirectory: 'prod' };
     const other = { vcsRepo: { identifier: 'acme/network', branch: '' }, workingDirectory: 'prod' };
-    expect(likeness(one)).toEqual(likeness(other));
-    const elsewhere = likeness({ ...one, workingDirectory: 'test' });
-    expect(elsewhere?.[0]).toBe(likeness(one)?.[0]);
-    expect(elsewhere).not.toEqual(likeness(one));
-    expect(likeness({ workingDirectory: 'prod' })).toBeUndefined();
+    expect(similarity(one)).toEqual(similarity(other));
+    const elsewhere = similarity({ ...one, workingDirectory: 'test' });
+    expect(elsewhere?.[0]).toBe(similarity(one)?.[0]);
+    expect(elsewhere).not.toEqual(similarity(one));
+    expect(similarity({ workingDirectory: 'prod' })).toBeUndefined();
   });
 });

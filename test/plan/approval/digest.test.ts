@@ -24,7 +24,7 @@ const change: Change = {
   fields: [field],
   notes: [],
   calls: [],
-  relies: {},
+  preconditions: {},
 };
 
 interface Meaning {
@@ -92,7 +92,7 @@ describe('the digest of a plan stays the same', () => {
     ['the reason', { reason: 'for another reason' }],
     ['the notes', { notes: ['somebody should know'] }],
     ['the place', { place: { file: 'x.yaml', line: 9, column: 1, length: 1, text: '' } }],
-    ['what the calls rely on', { relies: { content: 1 } }],
+    ['what the calls rely on', { preconditions: { content: 1 } }],
     ['how a value came to be', { fields: [{ ...field, origin: 'default' }] }],
   ])('whatever %s', (_, about) => {
     expect(digest({ changes: [{ ...change, ...about }] })).toBe(digest());

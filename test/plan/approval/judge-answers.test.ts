@@ -40,7 +40,7 @@ function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {
     fields,
     notes: [],
     calls: [call],
-    relies: {},
+    preconditions: {},
   };
   const recordOf = (spec: Spec): LedgerRecord => ({ origin: 'created', fields: spec });
   const answers = new Map([[call.id, answer]]);

@@ -28,7 +28,7 @@ function changeOf(one: Call, about: Partial<Change> = {}): Change {
     fields: [],
     notes: [],
     calls: [one],
-    relies: {},
+    preconditions: {},
     ...about,
   };
 }
@@ -83,7 +83,7 @@ describe('changes stand', () => {
 });
 
 describe('a reference to an id', () => {
-  const giver = call('new', { gives: { address: 'House/acme/new', pointer: '/id' } });
+  const giver = call('new', { createsId: { address: 'House/acme/new', pointer: '/id' } });
   const needsOf = (one: Call) => {
     const { changes } = orderChanges([changeOf(one), changeOf(giver)]);
     return changes.find(({ address }) => address.name === one.id)?.calls[0]?.needs;
@@ -144,7 +144,7 @@ describe('a circle is shown with its whole path', () => {
 
   test('unless two references only look like one: mutual friends are created one after the other', () => {
     const create = (name: string, friend: string) => [
-      call(`${name}-create`, { gives: { address: `House/acme/${name}`, pointer: '/id' } }),
+      call(`${name}-create`, { createsId: { address: `House/acme/${name}`, pointer: '/id' } }),
       call(`${name}-friends`, { order: 5, path: ['houses', { $id: `House/acme/${friend}` }] }),
     ];
     expect(cycleOf(...create('a', 'b'), ...create('b', 'a'))).toBeUndefined();

@@ -49,11 +49,11 @@ describe('A plan that is written as JSON and read back', () => {
         call({
           path: ['toys', new IdReference('Toy/acme/ball'), 'a b/c'],
           body: { friend: new IdReference('Toy/acme/bat') },
-          gives: { address: 'Toy/acme/ball', pointer: '/id' },
+          createsId: { address: 'Toy/acme/ball', pointer: '/id' },
         }),
       ],
       id: 'toy-1',
-      relies: { locked: false },
+      preconditions: { locked: false },
     });
     expect(reread(plan({ changes: [one] })).changes).toEqual([
       { ...one, place: { ...place(), text: '', length: 0 } },

@@ -396,7 +396,7 @@ test('with calls, shows the exact requests, what they wait for, and references i
           body: { type: 'toys', colour: 'red', key: new SecretReference({ env: 'TOY_KEY' }), tags: [] },
           success: [200, 201],
           repeatable: false,
-          gives: { address: 'Toy/acme/ball', pointer: '/data/id' },
+          createsId: { address: 'Toy/acme/ball', pointer: '/data/id' },
         }),
         call({
           id: 'Toy/acme/ball#friend',
@@ -405,7 +405,7 @@ test('with calls, shows the exact requests, what they wait for, and references i
           body: { data: [{ id: new IdReference('Toy/acme/kite') }] },
           order: 20,
           needs: ['Toy/acme/kite#create'],
-          says: 'adds one friend',
+          description: 'adds one friend',
         }),
       ],
     }),

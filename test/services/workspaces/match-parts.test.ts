@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Wanted } from '../../../src/model/kind/kind.ts';
+import type { ReadRequest } from '../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { WorkspaceList } from '../../../src/services/workspaces/list-workspaces.ts';
 import { placeParts } from '../../../src/services/workspaces/match-parts.ts';
@@ -29,7 +29,7 @@ function recordOf(id: string): LedgerRecord {
   return { id, origin: 'created', fields: {} };
 }
 
-function wanted(part: LedgerRecord, whole: LedgerRecord): Wanted {
+function wanted(part: LedgerRecord, whole: LedgerRecord): ReadRequest {
   return {
     declared: [
       { address, spec: {}, metadata: { name: 'web' }, place, placeOf: () => place, fromDefaults: [] },

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Json } from '../../../src/model/json/json.ts';
 import { jsonSchema } from '../../../src/model/kind/json-schema.ts';
-import type { Finding, Kind, Registry } from '../../../src/model/kind/kind.ts';
+import type { ResourceProblem, Kind, Registry } from '../../../src/model/kind/kind.ts';
 import { nullable } from '../../../src/model/kind/nullable.ts';
 import type { Dialect } from '../../../src/model/stack/target.ts';
 import {
@@ -104,7 +104,7 @@ export const box: Kind = {
     tags: { kind: 'Labels', spec: (value) => ({ labels: value }) },
     readers: { kind: 'Readers', spec: (value) => ({ names: value }) },
   },
-  fold: ({ operations, ...rest }) =>
+  upgrade: ({ operations, ...rest }) =>
     operations === undefined || rest['runMode'] !== undefined
       ? { ...rest, ...(operations === undefined ? {} : { operations }) }
       : { ...rest, runMode: operations === false ? 'local' : 'remote' },
@@ -124,7 +124,7 @@ export const box: Kind = {
   ...unused,
 };
 
-function finding(applies: boolean, found: Omit<Finding, 'severity'>): Finding[] {
+function finding(applies: boolean, found: Omit<ResourceProblem, 'severity'>): ResourceProblem[] {
   return applies ? [{ ...found, severity: 'error' }] : [];
 }
 

@@ -107,8 +107,8 @@ const call: fc.Arbitrary<Call> = fc
       body,
       already: fc.constant([409]),
       permission: hostileText,
-      says: hostileText,
-      gives: fc.record({ address: hostileText, pointer: hostileText }),
+      description: hostileText,
+      createsId: fc.record({ address: hostileText, pointer: hostileText }),
     }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
@@ -135,7 +135,7 @@ export const anyChange: fc.Arbitrary<Change> = fc
       fields: fc.array(field, { maxLength: 4 }),
       notes: fc.array(hostileText, { maxLength: 2 }),
       calls: fc.array(call, { maxLength: 2 }),
-      relies: fc.dictionary(hostileText, anyJson),
+      preconditions: fc.dictionary(hostileText, anyJson),
     }),
     partial({ place, id: hostileText, sharedCall: hostileText, risks: fc.array(risk, { maxLength: 2 }) }),
   )

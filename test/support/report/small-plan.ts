@@ -17,7 +17,7 @@ export function change(about: Partial<Change> = {}): Change {
     notes: [],
     place: place(),
     calls: [],
-    relies: {},
+    preconditions: {},
     ...about,
   };
 }

@@ -73,7 +73,7 @@ export const house: Kind = {
       to: { ...address, name },
       path: ['friends', String(at)],
     })),
-  obstacles: (live, action) =>
+  blockers: (live, action) =>
     action === 'delete' && live.facts['inhabited'] === true ? ['somebody lives in it'] : [],
   calls: houseCalls,
 };
@@ -109,7 +109,7 @@ export const garden: Kind = {
   fields: gardenFields,
   ownership: { by: 'part', of: houseOf },
   absent: 'unmanaged',
-  withdraw: (record, live) => ({
+  revoke: (record, live) => ({
     trees: textsOf(live.spec['trees']).filter((tree) => !textsOf(record.fields['trees']).includes(tree)),
   }),
   losses: ({ address, facts }, outlives) =>
@@ -146,7 +146,7 @@ function houseCalls(change: Change, context: CallContext): PlannedCalls {
         body: { name: address.name, claim: context.claim?.stack ?? null, friends },
         success: [201],
         repeatable: false,
-        gives: { address: text, pointer: '/id' },
+        createsId: { address: text, pointer: '/id' },
       });
     case 'update':
     case 'adopt':
@@ -160,12 +160,12 @@ function houseCalls(change: Change, context: CallContext): PlannedCalls {
   }
 }
 
-function wholesale(change: Change, context: CallContext, relies: readonly string[]): PlannedCalls {
+function wholesale(change: Change, context: CallContext, preconditions: readonly string[]): PlannedCalls {
   const { address, action } = change;
   const call = { ...callOf(address, `${formatAddress(address)}#write`), path: ['things', address.name] };
-  if (action === 'delete') return { calls: [{ ...call, method: 'DELETE' }], relies };
+  if (action === 'delete') return { calls: [{ ...call, method: 'DELETE' }], preconditions };
   if (change.fields.length === 0) return { calls: [] };
-  return { calls: [{ ...call, method: 'PUT', body: { ...context.desired } }], relies };
+  return { calls: [{ ...call, method: 'PUT', body: { ...context.desired } }], preconditions };
 }
 
 /** The trees of a house that the same plan creates are sent along with it. */

@@ -19,7 +19,7 @@ const watchedHouse: Kind = {
       is ? opens('colour', 'everyone can look in', 'global-sharing') : closes('colour', 'nobody looks in'),
     ];
   },
-  likeness: ({ owner, colour }) => (typeof owner === 'string' ? [owner, String(colour)] : undefined),
+  similarity: ({ owner, colour }) => (typeof owner === 'string' ? [owner, String(colour)] : undefined),
 };
 
 /** Whoever stands in `rooms` may come in. */
@@ -37,7 +37,7 @@ export const watchedDoor: Kind = {
       ...lost.map((room) => closes('rooms', `${room} stays out`)),
     ];
   },
-  likeness: (spec) => (roomsOf(spec).length === 0 ? undefined : [roomsOf(spec).join()]),
+  similarity: (spec) => (roomsOf(spec).length === 0 ? undefined : [roomsOf(spec).join()]),
 };
 
 export function opens(path: string, says: string, guard?: Risk['guard']): Risk {

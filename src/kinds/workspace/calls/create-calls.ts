@@ -46,7 +46,7 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
     needs: [],
     success: [201],
     repeatable: false,
-    gives: { address: formatAddress(address), pointer: '/data/id' },
+    createsId: { address: formatAddress(address), pointer: '/data/id' },
   };
   const repository = appInstallationCall(address, context);
   const neighbours = neighbourCalls(address, changedFields(fields), context);

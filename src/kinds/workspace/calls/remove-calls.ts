@@ -25,7 +25,7 @@ export function deleteCalls(address: Address, context: CallContext): PlannedCall
   const below = ['actions', 'safe-delete'];
   const safeDelete = { ...shape, method: 'POST', below, needs, permission: 'can-destroy' } as const;
   const calls = present([unlock, workspaceCall(address, context, safeDelete)]);
-  return { calls, relies: unlock === undefined ? [] : lockFacts };
+  return { calls, preconditions: unlock === undefined ? [] : lockFacts };
 }
 
 /**
@@ -40,7 +40,7 @@ export function releaseCalls(address: Address, context: CallContext): PlannedCal
   const { live, record } = context;
   return {
     calls: present([unlock, unclaim]),
-    relies: ['direct', ...(unlock === undefined ? [] : lockFacts)],
+    preconditions: ['direct', ...(unlock === undefined ? [] : lockFacts)],
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };
 }

@@ -38,7 +38,7 @@ export function updateCalls({ address, fields }: Change, context: CallContext): 
   const unlocks = changed.get('lock')?.after === null;
   return {
     calls: calls.filter((call) => call !== undefined),
-    relies: [...(claim.replaces ? ['direct'] : []), ...(unlocks ? lockFacts : [])],
+    preconditions: [...(claim.replaces ? ['direct'] : []), ...(unlocks ? lockFacts : [])],
   };
 }
 

@@ -1,16 +1,16 @@
 /** Where runs execute: mode, pool, what is inherited, and the deprecated `operations` are one decision said in four fields. */
 import { isJsonObject, type Json } from '../../../model/json/json.ts';
-import type { Finding } from '../../../model/kind/kind.ts';
+import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 
-type Told = Omit<Finding, 'severity'>;
+type ExecutionProblem = Omit<ResourceProblem, 'severity'>;
 
-export function checkExecution(spec: Spec): Finding[] {
+export function checkExecution(spec: Spec): ResourceProblem[] {
   const told = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
   return told.map((finding) => ({ severity: 'error', ...finding }));
 }
 
-function checkOperations(spec: Spec): Told[] {
+function checkOperations(spec: Spec): ExecutionProblem[] {
   if (spec['operations'] === undefined || spec['executionMode'] === undefined) return [];
   return [
     {
@@ -24,7 +24,7 @@ function checkOperations(spec: Spec): Told[] {
   ];
 }
 
-function checkPool(spec: Spec): Told[] {
+function checkPool(spec: Spec): ExecutionProblem[] {
   const mode = spec['executionMode'] ?? null;
   const pool = spec['agentPoolId'] ?? null;
   const inheritsPool = overwrites(spec, 'agentPool') === false;
@@ -52,7 +52,7 @@ function checkPool(spec: Spec): Told[] {
   ];
 }
 
-function poolInherited(): Told {
+function poolInherited(): ExecutionProblem {
   return {
     code: 'agent-pool-inherited',
     path: ['agentPoolId'],
@@ -75,7 +75,7 @@ function overwrites(spec: Spec, member: string): Json | undefined {
   return isJsonObject(declared) ? declared[member] : undefined;
 }
 
-function checkOverwrites(spec: Spec): Told[] {
+function checkOverwrites(spec: Spec): ExecutionProblem[] {
   const own = overwrites(spec, 'executionMode');
   const path = ['settingOverwrites', 'executionMode'];
   const isLiteral = typeof spec['executionMode'] === 'string' || spec['operations'] !== undefined;
@@ -106,7 +106,7 @@ function checkOverwrites(spec: Spec): Told[] {
 }
 
 /** A workspace that inherits its mode inherits its pool, whatever it says about the pool. */
-function checkPoolOverwrite(spec: Spec, isLiteral: boolean): Told[] {
+function checkPoolOverwrite(spec: Spec, isLiteral: boolean): ExecutionProblem[] {
   const inherits = overwrites(spec, 'executionMode') === false || spec['executionMode'] === null;
   if (isLiteral || !inherits || overwrites(spec, 'agentPool') !== true) return [];
   return [

@@ -1,16 +1,16 @@
 /** What starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
 import { isJsonObject, type Json, type Path } from '../../../model/json/json.ts';
-import type { Finding } from '../../../model/kind/kind.ts';
+import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 
-interface Trigger {
+interface SetTrigger {
   readonly path: Path;
   readonly value: Json;
 }
 
-export function checkTriggers(spec: Spec): Finding[] {
+export function checkTriggers(spec: Spec): ResourceProblem[] {
   const regex = regexOf(spec);
-  const triggers: Trigger[] = [
+  const triggers: SetTrigger[] = [
     { path: ['triggerPrefixes'], value: spec['triggerPrefixes'] ?? null },
     { path: ['triggerPatterns'], value: spec['triggerPatterns'] ?? null },
     { path: ['vcsRepo', 'tagsRegex'], value: regex },
@@ -32,7 +32,7 @@ function isPopulated(value: Json): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== null && value !== '';
 }
 
-function together(first: Trigger, other: Trigger): Finding {
+function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
   const [one, two] = [first.path.join('.'), other.path.join('.')];
   return {
     code: 'two-triggers',
@@ -47,7 +47,7 @@ function together(first: Trigger, other: Trigger): Finding {
 }
 
 /** Left out, the service turns file triggers off by itself; null asks for the default, which is on. */
-function fileTriggers(spec: Spec): Finding[] {
+function fileTriggers(spec: Spec): ResourceProblem[] {
   if (spec['fileTriggersEnabled'] === undefined || spec['fileTriggersEnabled'] === false) return [];
   return [
     {
@@ -62,7 +62,7 @@ function fileTriggers(spec: Spec): Finding[] {
 }
 
 /** A warning: the service's own dialect of expressions is another one. */
-function badRegex(regex: Json): Finding[] {
+function badRegex(regex: Json): ResourceProblem[] {
   if (typeof regex !== 'string' || isRegex(regex)) return [];
   return [
     {

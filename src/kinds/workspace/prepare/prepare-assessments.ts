@@ -3,7 +3,7 @@
  * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (wire/workspaces 5.4).
  */
 import type { Json } from '../../../model/json/json.ts';
-import type { Meeting } from '../../../model/kind/kind.ts';
+import type { CompareContext } from '../../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../../model/stack/ledger.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
@@ -12,7 +12,7 @@ const name = 'assessmentsEnabled';
 
 export const assessmentsStay = `the organization enforces health assessments: ${name} stays true`;
 
-export function prepareAssessments({ desired, live, record }: Meeting): PreparedLive {
+export function prepareAssessments({ desired, live, record }: CompareContext): PreparedLive {
   const isEnforced = live?.facts['assessmentsEnforced'] === true && live.spec[name] === true;
   if (!isEnforced || !wantsNone(desired, record)) return asAnswered;
   return {

@@ -4,7 +4,7 @@
  * not sent (wire/workspaces 1.5.19, 2.1).
  */
 import type { Json } from '../../../model/json/json.ts';
-import type { Meeting } from '../../../model/kind/kind.ts';
+import type { CompareContext } from '../../../model/kind/kind.ts';
 import type { LiveResource } from '../../../model/resource/resource.ts';
 import { fields } from '../fields.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
@@ -12,7 +12,7 @@ import { asAnswered, type PreparedLive } from './prepared-live.ts';
 const time = 'autoDestroyAt';
 const duration = 'autoDestroyActivityDuration';
 
-export function prepareAutoDestroy(meeting: Meeting): PreparedLive {
+export function prepareAutoDestroy(meeting: CompareContext): PreparedLive {
   const { live } = meeting;
   if (live === undefined) return asAnswered;
   const inherited = inheritedDuration(meeting, live);
@@ -22,7 +22,7 @@ export function prepareAutoDestroy(meeting: Meeting): PreparedLive {
 }
 
 /** What the workspace goes on taking from its project, whatever its manifest says; null when it takes nothing. */
-function inheritedDuration({ desired, dialect }: Meeting, live: LiveResource): string | null {
+function inheritedDuration({ desired, dialect }: CompareContext, live: LiveResource): string | null {
   const { [duration]: declared, projectId } = desired;
   const moves = projectId !== undefined && projectId !== live.spec['projectId'];
   if (live.facts['inheritsAutoDestroy'] !== true || moves) return null;
@@ -32,13 +32,13 @@ function inheritedDuration({ desired, dialect }: Meeting, live: LiveResource): s
 }
 
 /** Once the change is carried out. */
-function ownDuration({ desired, record }: Meeting, live: LiveResource): string | null {
+function ownDuration({ desired, record }: CompareContext, live: LiveResource): string | null {
   if (desired[duration] !== undefined) return textOf(desired[duration]);
   return record?.fields[duration] === undefined ? textOf(live.spec[duration]) : null;
 }
 
 /** Of what the project has set there is nothing to reset, and nothing to change where the dialect cannot say otherwise. */
-function prepareDuration({ desired, record }: Meeting, inherited: string | null): PreparedLive {
+function prepareDuration({ desired, record }: CompareContext, inherited: string | null): PreparedLive {
   const declared = desired[duration];
   if (inherited === null || declared === inherited) return asAnswered;
   if (declared === undefined)
@@ -55,7 +55,11 @@ export function projectSays(inherited: string): string {
  * While there is a duration, the service always tells a time. Nobody says whether that follows from the duration; but one
  * that we had set ourselves, and that is still there, does not.
  */
-function prepareTime({ desired, record }: Meeting, live: LiveResource, lasting: string | null): PreparedLive {
+function prepareTime(
+  { desired, record }: CompareContext,
+  live: LiveResource,
+  lasting: string | null,
+): PreparedLive {
   const [declared, recorded] = [desired[time], record?.fields[time]];
   const wantsNone = declared === null || (declared === undefined && recorded !== undefined);
   const found = fields[time]?.compare.canonical(live.spec[time] ?? null) ?? null;

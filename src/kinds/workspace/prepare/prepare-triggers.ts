@@ -6,7 +6,7 @@
 import { formatAddress } from '../../../model/resource/address.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../../model/json/json.ts';
-import type { Meeting } from '../../../model/kind/kind.ts';
+import type { CompareContext } from '../../../model/kind/kind.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 import { triggerLists } from '../attributes.ts';
 
@@ -18,13 +18,13 @@ export interface PreparedTriggers {
 
 const fileTriggers = 'fileTriggersEnabled';
 
-export function prepareTriggers(meeting: Meeting): PreparedTriggers {
+export function prepareTriggers(meeting: CompareContext): PreparedTriggers {
   const cleared = clearedTriggers(meeting);
   const own = besideRegex(meeting);
   return { ...own, desired: { ...cleared.desired, ...own.desired }, notes: cleared.notes };
 }
 
-function besideRegex(meeting: Meeting): Pick<PreparedTriggers, 'desired' | 'problems'> {
+function besideRegex(meeting: CompareContext): Pick<PreparedTriggers, 'desired' | 'problems'> {
   const { desired, live, record } = meeting;
   if (!hasTagsRegex(meeting)) return { desired: {}, problems: [] };
   if (desired[fileTriggers] !== undefined)
@@ -36,10 +36,10 @@ function besideRegex(meeting: Meeting): Pick<PreparedTriggers, 'desired' | 'prob
 }
 
 const triggers = [...triggerLists, 'tagsRegex'] as const;
-type Trigger = (typeof triggers)[number];
+type TriggerField = (typeof triggers)[number];
 
 /** Setting one of the three makes the service clear the others: a change like any other, which is shown (rule 13). */
-function clearedTriggers(meeting: Meeting): Pick<PreparedTriggers, 'desired' | 'notes'> {
+function clearedTriggers(meeting: CompareContext): Pick<PreparedTriggers, 'desired' | 'notes'> {
   const named = setTrigger(meeting);
   if (named === undefined) return { desired: {}, notes: [] };
   const cleared = triggers.filter((name) => name !== named && isLeftToService(meeting, name));
@@ -58,7 +58,7 @@ function clearedTriggers(meeting: Meeting): Pick<PreparedTriggers, 'desired' | '
 }
 
 /** Live, and by no word of the manifest: what was managed and is no longer declared is reset without this. */
-function isLeftToService({ desired, live, record }: Meeting, name: Trigger): boolean {
+function isLeftToService({ desired, live, record }: CompareContext, name: TriggerField): boolean {
   const { vcsRepo } = desired;
   const repositoryGoes =
     vcsRepo === null || (vcsRepo === undefined && record?.fields['vcsRepo'] !== undefined);
@@ -71,7 +71,7 @@ function isLeftToService({ desired, live, record }: Meeting, name: Trigger): boo
 }
 
 /** The one that this change sets, if it sets any: `check` has refused two. */
-function setTrigger({ desired, live }: Meeting): Trigger | undefined {
+function setTrigger({ desired, live }: CompareContext): TriggerField | undefined {
   if (live === undefined) return undefined;
   return triggers.find((name) => {
     const value = triggerOf(desired, name);
@@ -79,16 +79,16 @@ function setTrigger({ desired, live }: Meeting): Trigger | undefined {
   });
 }
 
-function triggerOf(spec: Spec | undefined, name: Trigger): Json | undefined {
+function triggerOf(spec: Spec | undefined, name: TriggerField): Json | undefined {
   return name === 'tagsRegex' ? memberOf(spec?.['vcsRepo'], name) : spec?.[name];
 }
 
-function pathOf(name: Trigger | undefined): string {
+function pathOf(name: TriggerField | undefined): string {
   return name === 'tagsRegex' ? 'vcsRepo.tagsRegex' : String(name);
 }
 
 /** Whether an expression is set once the change is carried out. To set one of the lists of paths removes it. */
-function hasTagsRegex({ desired, live, record }: Meeting): boolean {
+function hasTagsRegex({ desired, live, record }: CompareContext): boolean {
   if ([desired['triggerPrefixes'], desired['triggerPatterns']].some(isFilled)) return false;
   const { vcsRepo } = desired;
   const recorded = record?.fields['vcsRepo'];
@@ -108,7 +108,7 @@ function isFilled(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-function contradiction({ address, place }: Meeting): Diagnostic {
+function contradiction({ address, place }: CompareContext): Diagnostic {
   return {
     code: 'regex-with-file-triggers',
     severity: 'error',

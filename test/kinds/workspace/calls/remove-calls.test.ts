@@ -43,7 +43,7 @@ describe('Letting a workspace go', () => {
   });
 
   it('only takes the claim away from one that was adopted', () => {
-    const { action, calls, relies } = removed(
+    const { action, calls, preconditions } = removed(
       { tags: { env: 'prod' }, attributes: { 'source-name': null, 'assessments-enabled': true } },
       { [address]: { id: 'ws-app', origin: 'adopted' } },
     );
@@ -58,6 +58,6 @@ describe('Letting a workspace go', () => {
         },
       },
     });
-    expect(relies).toEqual({ direct: { env: 'prod' } });
+    expect(preconditions).toEqual({ direct: { env: 'prod' } });
   });
 });

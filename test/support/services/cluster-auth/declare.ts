@@ -2,7 +2,7 @@
 import { findDialect } from '../../../../src/http/dialects.ts';
 import { formatAddress } from '../../../../src/model/resource/address.ts';
 import type { Change } from '../../../../src/model/plan/change.ts';
-import type { CallContext, Kind, Session, Wanted } from '../../../../src/model/kind/kind.ts';
+import type { CallContext, Kind, Session, ReadRequest } from '../../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
 import type {
   DesiredResource,
@@ -34,7 +34,7 @@ export function declare(
 export function wants(
   declared: readonly DesiredResource[],
   records: readonly DesiredResource[] = [],
-): Wanted {
+): ReadRequest {
   const record: LedgerRecord = { origin: 'created', fields: {} };
   return {
     declared,
@@ -74,7 +74,7 @@ export function meet(
   });
   const action = live === undefined ? 'create' : fields.length === 0 ? 'none' : 'update';
   return {
-    change: { address, action, reason: 'declared', fields, notes: [], calls: [], relies: {} },
+    change: { address, action, reason: 'declared', fields, notes: [], calls: [], preconditions: {} },
     context: {
       target,
       dialect,

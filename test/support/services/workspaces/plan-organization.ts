@@ -9,7 +9,7 @@ import { formatAddress } from '../../../../src/model/resource/address.ts';
 import type { Call, CallValue } from '../../../../src/model/plan/call.ts';
 import type { Change } from '../../../../src/model/plan/change.ts';
 import type { Json, JsonObject } from '../../../../src/model/json/json.ts';
-import type { Kind, LiveSet, Wanted } from '../../../../src/model/kind/kind.ts';
+import type { Kind, LiveSet, ReadRequest } from '../../../../src/model/kind/kind.ts';
 import type { LedgerRecord } from '../../../../src/model/stack/ledger.ts';
 import type { Plan } from '../../../../src/model/plan/plan.ts';
 import type {
@@ -35,7 +35,7 @@ export function declare(
 ): DesiredResource {
   return {
     address: { kind, target: 'acme', name },
-    spec: kinds.get(kind)?.fold?.(spec) ?? spec,
+    spec: kinds.get(kind)?.upgrade?.(spec) ?? spec,
     metadata: { name, ...metadata },
     place,
     placeOf: () => place,
@@ -46,7 +46,7 @@ export function declare(
 export function wants(
   declared: readonly DesiredResource[],
   records: Readonly<Record<string, Partial<LedgerRecord>>> = {},
-): Wanted {
+): ReadRequest {
   const known = new Map(Object.entries(records).map(([text, record]) => [text, recordOf(record)] as const));
   return { declared, records: known, record: (address) => known.get(formatAddress(address)) };
 }
