@@ -1,11 +1,11 @@
 #!/usr/bin/env node
-/** The process: its arguments, streams and signals put into a world, and the one place that exits it. */
+/** The process: its arguments, streams and signals put into a host, and the one place that exits it. */
 import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './cli/exit-codes.ts';
-import { hearOnce } from './cli/stop/debounce-signal.ts';
-import type { Terminal } from './cli/terminal/question.ts';
+import { debounceSignal } from './cli/stop/debounce-signal.ts';
+import type { QuestionStreams } from './cli/terminal/question.ts';
 import { run } from './cli/command-line.ts';
-import type { Output, Outside } from './cli/cli-host.ts';
+import type { Output, ProcessHost } from './cli/cli-host.ts';
 import { kinds } from './kinds/index.ts';
 
 /** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (rule 46). */
@@ -25,7 +25,7 @@ function output(stream: NodeJS.WriteStream): Output {
   };
 }
 
-const terminal: Terminal = {
+const terminal: QuestionStreams = {
   input: process.stdin,
   output: process.stdout,
   // not a signal to ourselves, which ends a process at once on some systems
@@ -63,7 +63,7 @@ async function readStdin(most: number): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-const outside: Outside = {
+const outside: ProcessHost = {
   cwd: process.cwd(),
   env: process.env,
   kinds,
@@ -81,7 +81,7 @@ const outside: Outside = {
     return askLine(`${question}\n> `, terminal, stop);
   },
   onStop: (handler) => {
-    const hear = hearOnce(handler, () => performance.now());
+    const hear = debounceSignal(handler, () => performance.now());
     stops.add(handler);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
     for (const signal of signals) process.on(signal, hear);

@@ -41,7 +41,7 @@ function isInQuestion(outcome: Outcome): boolean {
 }
 
 /** What was refused, and is there by now, is our creation only by all witnesses. */
-function isTrue(change: Change, { refused }: Outcome, { remainingWork: remainingWork }: Planning): boolean {
+function isTrue(change: Change, { refused }: Outcome, { remainingWork }: Planning): boolean {
   const { action, fields, isOurs } = remainingWork(change);
   const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
   return !action && fields.length === 0 && isWitnessed;

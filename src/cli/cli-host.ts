@@ -10,7 +10,7 @@ export interface Output {
   readonly columns: number | undefined;
 }
 
-export interface Outside {
+export interface ProcessHost {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly kinds: Registry;
@@ -28,17 +28,17 @@ export interface Outside {
   /** Calls back for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
   /** how faults of services are met; as the wire does by itself when absent */
-  readonly patience?: Partial<RetryPolicy>;
+  readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
 /** The outside as commands see it: whatever they write, no secret that the run knows gets out (rule 42). */
-export interface World extends Outside {
+export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
   /** the same for what is written to be kept, text by text */
   readonly clean: <T extends object>(value: T) => T;
 }
 
-export function worldOf(outside: Outside): World {
+export function cliHostOf(outside: ProcessHost): CliHost {
   const secrets = new KnownSecrets();
   const guarded = (output: Output): Output => ({
     ...output,

@@ -1,4 +1,4 @@
-/** The command line: flags in, exit code out. Writes through the world it is given and never exits the process. */
+/** The command line: flags in, exit code out. Writes through the host it is given and never exits the process. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { ProxyError } from '../http/transport/open-dispatcher.ts';
 import { LedgerAddressError, LedgerError } from '../model/stack/ledger.ts';
@@ -7,7 +7,7 @@ import {
   type CommonOptions,
   command,
   completeOption,
-  type Ends,
+  type CommandEnd,
   formatOption,
   parseTimeout,
   pathHelp,
@@ -21,48 +21,48 @@ import type { ServeOptions } from './commands/serve.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { GivenUp } from './ledger/ledger-waits.ts';
 import { addHistory, addUnlock } from './ledger-commands.ts';
-import { answerInJson, type Format, openScreen, printError, type Screen } from './terminal/terminal.ts';
+import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
 import { SecretError } from './run/read-secret.ts';
 import { SeedFileError } from './run/seed-file.ts';
-import { type Outside, type World, worldOf } from './cli-host.ts';
+import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
 /** @param args without the node binary and the script */
-export async function run(args: readonly string[], outside: Outside): Promise<ExitCode> {
-  const world = worldOf(outside);
-  let screen = openScreen(world, wishesIn(args));
+export async function run(args: readonly string[], outside: ProcessHost): Promise<ExitCode> {
+  const host = cliHostOf(outside);
+  let terminal = openTerminal(host, wishesIn(args));
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(world, wishesIn(args).format, {
+  const program = buildProgram(host, wishesIn(args).format, {
     end: (ended) => {
       code = ended;
     },
-    screenOf: (options) => {
-      screen = openScreen(world, options);
-      return screen;
+    terminalOf: (options) => {
+      terminal = openTerminal(host, options);
+      return terminal;
     },
   });
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     code = exitCodes.error;
-    code = tellError(error, screen);
+    code = tellError(error, terminal);
   } finally {
-    answerInJson(screen, code);
+    answerInJson(terminal, code);
   }
   return code;
 }
 
-/** What the flags ask of the screen, for what goes wrong before they are understood. */
+/** What the flags ask of the terminal, for what goes wrong before they are understood. */
 function wishesIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
   const isAsked = args.includes('--format=json') || args[args.indexOf('--format') + 1] === 'json';
   return isAsked && args.some((arg) => arg.startsWith('--format')) ? { format: 'json' } : {};
 }
 
 /** What the user or the environment can cause is told in one line; anything else is a bug and is thrown on. */
-function tellError(error: unknown, screen: Screen): ExitCode {
+function tellError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
     // As text, the words are out already.
-    if (screen.format === 'json') printError(screen, error.message.replace(/^error: /, ''));
+    if (terminal.format === 'json') printError(terminal, error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
   const told =
@@ -73,7 +73,7 @@ function tellError(error: unknown, screen: Screen): ExitCode {
     error instanceof SeedFileError ||
     isSystemError(error);
   if (!told) throw error;
-  printError(screen, error.message);
+  printError(terminal, error.message);
   if (error instanceof GivenUp && error.interrupted) return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
 }
@@ -88,46 +88,46 @@ function isSystemError(error: unknown): error is Error {
 }
 
 /** @param format what the flags seem to ask for: in JSON, a mistake in them is said there alone */
-function buildProgram(world: World, format: Format | undefined, ends: Ends): Command {
+function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEnd): Command {
   const program = new Command('trueup')
     .description(
       'Makes live workspaces and cluster authentication roles true to the YAML in a git repository.',
     )
-    .version(world.version, '-V, --version')
+    .version(host.version, '-V, --version')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => world.stdout.write(text),
+      writeOut: (text) => host.stdout.write(text),
       writeErr: (text) => {
-        if (format !== 'json') world.stderr.write(text);
+        if (format !== 'json') host.stderr.write(text);
       },
     })
     .showHelpAfterError('run with --help to see what it takes')
     .addHelpText('after', `\n${afterHelp}`);
   addValidate(program, ends);
-  addPlan(program, world, ends);
-  addApply(program, world, ends);
-  addPlanFiles(program, world, ends);
-  addExport(program, world, ends);
-  addRecover(program, world, ends);
-  addHistory(program, world, ends);
-  addUnlock(program, world, ends);
-  addSchema(program, world, ends);
-  addServe(program, world, ends);
+  addPlan(program, host, ends);
+  addApply(program, host, ends);
+  addPlanFiles(program, host, ends);
+  addExport(program, host, ends);
+  addRecover(program, host, ends);
+  addHistory(program, host, ends);
+  addUnlock(program, host, ends);
+  addSchema(program, host, ends);
+  addServe(program, host, ends);
   return program;
 }
 
-function addValidate(program: Command, { end, screenOf }: Ends): void {
+function addValidate(program: Command, { end, terminalOf }: CommandEnd): void {
   command(program, 'validate', 'Checks every manifest, offline, and reports every problem')
     .argument('[path]', pathHelp)
     .addOption(formatOption())
     .addOption(completeOption())
     .action(async (path: string | undefined, options: CommonOptions & { complete?: boolean }) => {
       const { validate } = await import('./commands/validate.ts');
-      end(await validate(path, options, screenOf(options)));
+      end(await validate(path, options, terminalOf(options)));
     });
 }
 
-function addPlan(program: Command, world: World, { end, screenOf }: Ends): void {
+function addPlan(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(
     program,
     'plan',
@@ -142,11 +142,11 @@ function addPlan(program: Command, world: World, { end, screenOf }: Ends): void 
     .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
     .action(async (path: string | undefined, options: CommonOptions & PlanOptions) => {
       const { plan } = await import('./commands/plan.ts');
-      end(await plan(path, options, { world, screen: screenOf(options) }));
+      end(await plan(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-function addApply(program: Command, world: World, { end, screenOf }: Ends): void {
+function addApply(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(
     program,
     'apply',
@@ -177,20 +177,20 @@ function addApply(program: Command, world: World, { end, screenOf }: Ends): void
       async (path: string | undefined, stack: string | undefined, options: CommonOptions & ApplyOptions) => {
         const { apply } = await import('./commands/apply.ts');
         const paths = [path, stack].filter((given) => given !== undefined);
-        end(await apply(paths, options, { world, screen: screenOf(options) }));
+        end(await apply(paths, options, { host, terminal: terminalOf(options) }));
       },
     );
 }
 
 /** What is done with plan files besides applying them. */
-function addPlanFiles(program: Command, world: World, { end, screenOf }: Ends): void {
+function addPlanFiles(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(program, 'show', 'Prints a plan that "plan --out" kept')
     .argument('<plan>', 'a plan file')
     .addOption(formatOption())
     .option('--calls', 'show the exact requests in the plan')
     .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
       const { show } = await import('./commands/show.ts');
-      end(await show(file, options, { world, screen: screenOf(options) }));
+      end(await show(file, options, { host, terminal: terminalOf(options) }));
     });
   command(program, 'diff', 'Tells how two plans differ in what they would do; exits with 2 when they do')
     .argument('<plan>', 'a plan file')
@@ -198,11 +198,11 @@ function addPlanFiles(program: Command, world: World, { end, screenOf }: Ends): 
     .addOption(formatOption())
     .action(async (one: string, other: string, options: CommonOptions) => {
       const { diff } = await import('./commands/diff.ts');
-      end(await diff({ one, other }, { world, screen: screenOf(options) }));
+      end(await diff({ one, other }, { host, terminal: terminalOf(options) }));
     });
 }
 
-function addExport(program: Command, world: World, { end, screenOf }: Ends): void {
+function addExport(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const several = (value: string, before: readonly string[]) => [...before, value];
   command(
     program,
@@ -244,11 +244,11 @@ function addExport(program: Command, world: World, { end, screenOf }: Ends): voi
     .option('--force', 'write over files that exist')
     .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
       const { exportLive } = await import('./commands/export.ts');
-      end(await exportLive(path, options, { world, screen: screenOf(options) }));
+      end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-function addRecover(program: Command, world: World, { end, screenOf }: Ends): void {
+function addRecover(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(
     program,
     'recover',
@@ -263,7 +263,7 @@ function addRecover(program: Command, world: World, { end, screenOf }: Ends): vo
         path: string | undefined,
         options: CommonOptions & { yes?: boolean; moved?: string; timeout?: number },
       ) => {
-        const place = { world, screen: screenOf(options) };
+        const place = { host, terminal: terminalOf(options) };
         const { moved, ...rest } = options;
         if (moved !== undefined) {
           const { recoverMoved } = await import('./commands/recover-moved.ts');
@@ -275,7 +275,7 @@ function addRecover(program: Command, world: World, { end, screenOf }: Ends): vo
     );
 }
 
-function addSchema(program: Command, world: World, { end, screenOf }: Ends): void {
+function addSchema(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(
     program,
     'schema',
@@ -284,11 +284,11 @@ function addSchema(program: Command, world: World, { end, screenOf }: Ends): voi
     .argument('[kind]', 'for example Workspace')
     .action(async (kind: string | undefined, options: CommonOptions) => {
       const { schema } = await import('./commands/schema.ts');
-      end(schema(kind, world, screenOf(options)));
+      end(schema(kind, host, terminalOf(options)));
     });
 }
 
-function addServe(program: Command, world: World, { end, screenOf }: Ends): void {
+function addServe(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(program, 'serve', 'Runs the embedded service on loopback until it is told to stop')
     .option('--port <number>', 'port to listen on (default: any free one)', parsePort)
     .option('--data <file>', 'database file, or :memory: (default: .trueup/embedded.db)')
@@ -300,7 +300,7 @@ function addServe(program: Command, world: World, { end, screenOf }: Ends): void
     .addOption(new Option('--dialect <name>', 'what it speaks').choices(['neutral']).default('neutral'))
     .action(async (options: CommonOptions & ServeOptions) => {
       const { serve } = await import('./commands/serve.ts');
-      end(await serve(options, world, screenOf(options)));
+      end(await serve(options, host, terminalOf(options)));
     });
 }
 

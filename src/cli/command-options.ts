@@ -2,16 +2,16 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../model/kind/duration.ts';
 import type { ExitCode } from './exit-codes.ts';
-import type { ColorChoice, Format, Screen } from './terminal/terminal.ts';
+import type { ColorChoice, Format, Terminal } from './terminal/terminal.ts';
 
 export interface CommonOptions {
   readonly format?: Format;
   readonly color?: ColorChoice;
 }
 
-export interface Ends {
+export interface CommandEnd {
   end(code: ExitCode): void;
-  screenOf(options: CommonOptions): Screen;
+  terminalOf(options: CommonOptions): Terminal;
 }
 
 const here = '(default: trueup.yaml here or in a parent)';

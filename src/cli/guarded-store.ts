@@ -4,9 +4,9 @@
  */
 import { canonicalText, type Json } from '../model/json/json.ts';
 import type { Ledger, LedgerRecord, StackStore } from '../model/stack/ledger.ts';
-import type { World } from './cli-host.ts';
+import type { CliHost } from './cli-host.ts';
 
-export function guardedStore(store: StackStore, clean: World['clean']): StackStore {
+export function guardedStore(store: StackStore, clean: CliHost['clean']): StackStore {
   const guards: Pick<StackStore, 'write' | 'keepEntries'> = {
     write: async (ledger) => {
       const written = await store.write(cleanLedger(ledger, clean));
@@ -25,7 +25,7 @@ export function guardedStore(store: StackStore, clean: World['clean']): StackSto
 }
 
 /** Addresses and ids stay: by them a resource is found again. */
-function cleanLedger(ledger: Ledger, clean: World['clean']): Ledger {
+function cleanLedger(ledger: Ledger, clean: CliHost['clean']): Ledger {
   const { records, approved } = ledger;
   return {
     ...ledger,
@@ -36,7 +36,7 @@ function cleanLedger(ledger: Ledger, clean: World['clean']): Ledger {
   };
 }
 
-function cleanRecord(record: LedgerRecord, clean: World['clean']): LedgerRecord {
+function cleanRecord(record: LedgerRecord, clean: CliHost['clean']): LedgerRecord {
   const { fields, content, marks } = record;
   return {
     ...record,
@@ -50,7 +50,7 @@ function cleanRecord(record: LedgerRecord, clean: World['clean']): LedgerRecord 
 const parsed = new WeakMap<readonly string[], readonly Json[]>();
 
 /** Canonical texts: their values change, and nothing of their form. */
-function cleanAtoms(atoms: readonly string[], clean: World['clean']): readonly string[] {
+function cleanAtoms(atoms: readonly string[], clean: CliHost['clean']): readonly string[] {
   const meant = parsed.get(atoms) ?? atoms.map((atom): Json => JSON.parse(atom));
   parsed.set(atoms, meant);
   const kept = clean(meant);

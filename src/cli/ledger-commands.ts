@@ -3,27 +3,27 @@ import { type Command, InvalidArgumentError } from 'commander';
 import {
   type CommonOptions,
   command,
-  type Ends,
+  type CommandEnd,
   formatOption,
   stackHelp,
   timeoutOption,
 } from './command-options.ts';
 import type { ShowOptions } from './commands/history.ts';
 import type { UnlockOptions } from './commands/unlock.ts';
-import type { World } from './cli-host.ts';
+import type { CliHost } from './cli-host.ts';
 
-export function addUnlock(program: Command, world: World, { end, screenOf }: Ends): void {
+export function addUnlock(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')
     .argument('[path]', stackHelp)
     .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & UnlockOptions) => {
       const { unlock } = await import('./commands/unlock.ts');
-      end(await unlock(path, options, { world, screen: screenOf(options) }));
+      end(await unlock(path, options, { host, terminal: terminalOf(options) }));
     });
 }
 
-export function addHistory(program: Command, world: World, { end, screenOf }: Ends): void {
+export function addHistory(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   const history = command(
     program,
     'history',
@@ -35,7 +35,7 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & Timed & { limit: number }) => {
       const { history: list } = await import('./commands/history.ts');
-      end(await list(path, options, { world, screen: screenOf(options), timeout: options.timeout }));
+      end(await list(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }));
     });
   command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
     .argument('<id>', 'as "trueup history" lists it')
@@ -47,7 +47,7 @@ export function addHistory(program: Command, world: World, { end, screenOf }: En
       // What "history" takes as well is found there, wherever it stands on the line.
       const options: CommonOptions & Timed & ShowOptions = show.optsWithGlobals();
       const { showHistory } = await import('./commands/history.ts');
-      const place = { world, screen: screenOf(options), timeout: options.timeout };
+      const place = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, place }));
     });
 }

@@ -1,7 +1,7 @@
 /** Manifests as this program knows them: its kinds, its dialects, standard input. */
 import { dialects } from '../http/dialects.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
-import type { World } from './cli-host.ts';
+import type { CliHost } from './cli-host.ts';
 
 export interface LoadOptions {
   /** what standard input brings is all of the stack, also where that has files of its own */
@@ -12,15 +12,15 @@ export interface LoadOptions {
 
 export async function loadManifests(
   path: string | undefined,
-  world: World,
+  host: CliHost,
   { complete = false, timeout }: LoadOptions = {},
 ): Promise<Manifests> {
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
-    cwd: world.cwd,
-    stdin: (most) => world.readStdin(most),
+    cwd: host.cwd,
+    stdin: (most) => host.readStdin(most),
     inputIsWhole: complete,
-    kinds: world.kinds,
+    kinds: host.kinds,
     dialects,
   });
   const { stack } = manifests;

@@ -1,7 +1,7 @@
 /** How many requests an export has made, as a terminal tells it. */
 import { expect, it } from 'vitest';
 import { openReadProgress } from '../../src/cli/export/progress.ts';
-import type { Screen } from '../../src/cli/terminal/terminal.ts';
+import type { Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Answer } from '../../src/model/wire.ts';
 
 const answer: Answer = { method: 'GET', url: 'https://toys.test', status: 200, body: null, words: '' };
@@ -9,7 +9,7 @@ const answer: Answer = { method: 'GET', url: 'https://toys.test', status: 200, b
 it('the first request is told as one', async () => {
   const lines: string[] = [];
   const stderr = { isTTY: true, columns: 80, write: (text: string) => lines.push(text) };
-  const progress = openReadProgress({ world: { stderr, env: {} } } as unknown as Screen);
+  const progress = openReadProgress({ host: { stderr, env: {} } } as unknown as Terminal);
   progress.begin('acme', 'reading Workspace');
   const reader = progress.counted('acme', { get: async () => answer, list: async () => answer });
   await reader.get('/one');

@@ -1,7 +1,7 @@
 /** A world for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
 import type { ExitCode } from '../../src/cli/exit-codes.ts';
 import { run } from '../../src/cli/command-line.ts';
-import type { World } from '../../src/cli/cli-host.ts';
+import type { CliHost } from '../../src/cli/cli-host.ts';
 import { kinds } from '../../src/kinds/index.ts';
 
 export interface Ran {
@@ -14,7 +14,7 @@ export interface WorldOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
-  readonly kinds?: World['kinds'];
+  readonly kinds?: CliHost['kinds'];
 }
 
 /** Runs one command line in this process and returns its exit code and all that it wrote. */
@@ -40,7 +40,7 @@ export async function trueup(args: readonly string[], options: WorldOptions): Pr
     ask: async () => undefined,
     onStop: () => () => {},
     // as often as ever, but sooner: nothing here gets well by waiting
-    patience: { base: 5, longest: 40 },
+    retryPolicy: { base: 5, longest: 40 },
   });
   return { code, ...written };
 }

@@ -8,8 +8,8 @@ import { blockingIds, type GuardId, guardIds } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { acknowledgement } from '../../report/terminal/guard-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Refusal } from './plan-file.ts';
-import { printError, printNote, type Screen } from '../terminal/terminal.ts';
+import type { PlanFileRefusal } from './plan-file.ts';
+import { printError, printNote, type Terminal } from '../terminal/terminal.ts';
 
 /** Ids from the command line: parted by commas or spaces, empty when there are none. */
 export function readIds(text: string | undefined): readonly string[] {
@@ -17,7 +17,7 @@ export function readIds(text: string | undefined): readonly string[] {
 }
 
 /** What is wrong with acknowledgements whatever the plan will be; undefined when nothing is. */
-export function refuseIds(ids: readonly string[], isApproved: boolean): Refusal | undefined {
+export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFileRefusal | undefined {
   const unknown = ids.find((id) => !guardIds.includes(id));
   if (unknown !== undefined) {
     const near = nearestWord(unknown, guardIds);
@@ -33,11 +33,11 @@ export function refuseIds(ids: readonly string[], isApproved: boolean): Refusal 
 }
 
 /** The guards of the plan that nobody has acknowledged; those that were acknowledged for nothing are noted. */
-export function unacknowledged(plan: Plan, ids: readonly string[], screen: Screen): GuardId[] {
+export function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal): GuardId[] {
   const fired = new Set<string>(plan.guards.map(({ id }) => id));
   const idle = ids.filter((id) => !fired.has(id));
   if (idle.length > 0)
-    printNote(screen, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
+    printNote(terminal, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
   return blockingIds(plan.guards).filter((id) => !ids.includes(id));
 }
 
@@ -45,13 +45,13 @@ export function unacknowledged(plan: Plan, ids: readonly string[], screen: Scree
 export function tellBlocked(
   plan: Plan,
   open: readonly GuardId[],
-  { screen, stack }: { readonly screen: Screen; readonly stack?: string | undefined },
+  { terminal, stack }: { readonly terminal: Terminal; readonly stack?: string | undefined },
 ): ExitCode {
   const way = acknowledgement(plan, stack) ?? '';
   const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
   const verb = open.length === 1 ? 'blocks' : 'block';
   printError(
-    screen,
+    terminal,
     `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; who has read it lets ${them} pass with "${way}"`,
   );
   return exitCodes.blocked;

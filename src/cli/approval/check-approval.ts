@@ -20,13 +20,13 @@ import { shellWord } from '../../report/format/shell-word.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlanRequest } from '../run/make-plan.ts';
 import type { Approval } from './read-approval.ts';
-import { printError, printJson, type Screen } from '../terminal/terminal.ts';
+import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 
 /** Before anything is read: a plan of another stack, target or selection can never fit. */
 export function refuseElsewhere(
   { given }: Approval,
   { stack, resources: desired, isSelection }: Pick<PlanRequest, 'stack' | 'resources' | 'isSelection'>,
-  screen: Screen,
+  terminal: Terminal,
 ): ExitCode | undefined {
   if (given === undefined) return undefined;
   const { changes, ...made } = given.plan;
@@ -34,12 +34,12 @@ export function refuseElsewhere(
   const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
   const difference = comparePlans({ ...made, changes }, here);
   if (isSamePlan(difference)) return undefined;
-  showDifference(screen, difference, {
+  showDifference(terminal, difference, {
     one: { name: given.file, digest: made.digest },
     other: { name: stack.file, digest: '' },
   });
   printError(
-    screen,
+    terminal,
     `nothing was written: the plan "${given.file}" was made for ${elsewhere(difference, given.file)}`,
   );
   return exitCodes.stale;
@@ -56,16 +56,16 @@ function elsewhere({ stack, targets, selection }: PlanDifference, file: string):
 }
 
 /** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */
-export function holdToApproval(
+export function checkApproval(
   planning: Planning,
   approval: Approval,
-  { ledger, screen }: { readonly ledger: Ledger; readonly screen: Screen },
+  { ledger, terminal }: { readonly ledger: Ledger; readonly terminal: Terminal },
 ): ApprovedPlan | ExitCode {
   const { plan } = planning;
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
-    printJson(screen, (told) => renderPlanJson(plan, { told, clean: screen.world.clean }));
-    printError(screen, `nothing was written: ${unlike(plan, approval, ledger)}`);
+    printJson(terminal, (told) => renderPlanJson(plan, { told, clean: terminal.host.clean }));
+    printError(terminal, `nothing was written: ${unlike(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
   const judgement = judgeApproval(planning, {
@@ -77,21 +77,21 @@ export function holdToApproval(
     case 'equal':
       break;
     case 'subset':
-      tellSubset(screen, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
+      tellSubset(terminal, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
       break;
     case 'elsewhere':
       printError(
-        screen,
+        terminal,
         `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets, or for another selection of it`,
       );
       return exitCodes.stale;
     case 'differs':
-      showDifference(screen, judgement.difference, {
+      showDifference(terminal, judgement.difference, {
         one: { name: 'approved', digest: approval.digest },
         other: { name: 'now', digest: plan.digest },
       });
       printError(
-        screen,
+        terminal,
         'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew',
       );
       return exitCodes.stale;
@@ -128,11 +128,11 @@ function approvedChanges(
 }
 
 function tellSubset(
-  screen: Screen,
+  terminal: Terminal,
   about: { readonly approved: number; readonly done: readonly string[]; readonly plan: Plan },
 ): void {
   const { approved, done, plan } = about;
-  const output = screen.format === 'json' ? screen.world.stderr : screen.world.stdout;
+  const output = terminal.format === 'json' ? terminal.host.stderr : terminal.host.stdout;
   const areDone = `${done.length} ${done.length === 1 ? 'is' : 'are'} true already`;
   const areLeft = `${plan.changes.length} ${plan.changes.length === 1 ? 'is' : 'are'} left to apply`;
   output.write(
@@ -145,13 +145,13 @@ interface Names {
   readonly other: { readonly name: string; readonly digest: string };
 }
 
-function showDifference(screen: Screen, difference: PlanDifference, { one, other }: Names): void {
-  const { world, paint, width } = screen;
-  if (screen.format === 'json') {
-    printJson(screen, (told) => renderPlanDifferenceJson(difference, { one, other }, told));
+function showDifference(terminal: Terminal, difference: PlanDifference, { one, other }: Names): void {
+  const { host, paint, width } = terminal;
+  if (terminal.format === 'json') {
+    printJson(terminal, (told) => renderPlanDifferenceJson(difference, { one, other }, told));
     return;
   }
   const names = { one: one.name, other: other.name };
   const layout = { paint, names, ...(width === undefined ? {} : { width }) };
-  world.stdout.write(`\n${renderPlanDifference(difference, layout)}\n`);
+  host.stdout.write(`\n${renderPlanDifference(difference, layout)}\n`);
 }

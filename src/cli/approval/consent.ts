@@ -6,7 +6,7 @@ import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './ac
 import { printPlan } from '../commands/plan.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { codeOfStop } from '../stop/stop-signals.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
 
 export interface Consent {
   /** given beforehand, by a flag or an approval: nobody is asked */
@@ -20,11 +20,11 @@ export interface Consent {
 }
 
 /** The exit code of a plan that nobody may apply as it is; undefined when it has no problems. */
-export function refuseProblems(plan: Plan, screen: Screen): ExitCode | undefined {
+export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undefined {
   const problems = exitCodeOf(plan.problems);
   if (problems === exitCodes.done) return undefined;
-  showWhole(plan, screen);
-  printError(screen, 'nothing was written: the plan has problems that must be solved first');
+  showWhole(plan, terminal);
+  printError(terminal, 'nothing was written: the plan has problems that must be solved first');
   return problems;
 }
 
@@ -32,37 +32,37 @@ export function refuseProblems(plan: Plan, screen: Screen): ExitCode | undefined
 export async function askConsent(
   plan: Plan,
   { agreed, acknowledged, passed, stack }: Consent,
-  { screen, stop }: { readonly screen: Screen; readonly stop: AbortSignal },
+  { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
 ): Promise<ExitCode | undefined> {
   if (plan.changes.length === 0 && blockingIds(plan.guards).length === 0) return undefined;
   const open =
     passed === undefined
-      ? unacknowledged(plan, acknowledged, screen)
+      ? unacknowledged(plan, acknowledged, terminal)
       : sinceThen(plan, [...acknowledged, ...passed]);
-  const canAsk = screen.world.interactive && screen.format === 'text' && !agreed;
+  const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
-    showWhole(plan, screen);
-    return tellBlocked(plan, open, { screen, stack });
+    showWhole(plan, terminal);
+    return tellBlocked(plan, open, { terminal, stack });
   }
   if (agreed) return undefined;
   if (!canAsk) {
     printError(
-      screen,
+      terminal,
       'nothing was written: apply asks before it writes; where nobody can answer, pass --yes, --approve or a plan file',
     );
     return exitCodes.error;
   }
   const isAgreed =
-    open.length > 0 ? await askIds(plan, open, { screen, stop }) : await askYes(plan, { screen, stop });
+    open.length > 0 ? await askIds(plan, open, { terminal, stop }) : await askYes(plan, { terminal, stop });
   if (isAgreed) return undefined;
   return open.length > 0 && !stop.aborted
-    ? tellBlocked(plan, open, { screen, stack })
-    : tellUnwritten(screen, stop);
+    ? tellBlocked(plan, open, { terminal, stack })
+    : tellUnwritten(terminal, stop);
 }
 
 /** After a no. A Ctrl-C is no answer, and ends the run as it does anywhere else. */
-export function tellUnwritten({ world }: Screen, stop: AbortSignal): ExitCode {
-  world.stderr.write('nothing was written\n');
+export function tellUnwritten({ host }: Terminal, stop: AbortSignal): ExitCode {
+  host.stderr.write('nothing was written\n');
   return stop.aborted ? codeOfStop(stop, exitCodes.error) : exitCodes.error;
 }
 
@@ -84,22 +84,26 @@ export function passedGuards({ guards }: Plan, before: readonly string[] = []): 
   return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !isNew(id)).sort();
 }
 
-interface Asking {
-  readonly screen: Screen;
+interface ConsentContext {
+  readonly terminal: Terminal;
   readonly stop: AbortSignal;
 }
 
 /** Whoever types the guards of the plan above has read them: that is the answer to both questions. */
-async function askIds(plan: Plan, open: readonly GuardId[], { screen, stop }: Asking): Promise<boolean> {
-  return isAcknowledgedBy(open, await screen.world.ask(questionFor(plan, open), stop));
+async function askIds(
+  plan: Plan,
+  open: readonly GuardId[],
+  { terminal, stop }: ConsentContext,
+): Promise<boolean> {
+  return isAcknowledgedBy(open, await terminal.host.ask(questionFor(plan, open), stop));
 }
 
-function askYes({ changes }: Plan, { screen, stop }: Asking): Promise<boolean> {
+function askYes({ changes }: Plan, { terminal, stop }: ConsentContext): Promise<boolean> {
   const what = changes.length === 1 ? 'this change' : `these ${counted(changes.length, 'change')}`;
-  return screen.world.confirm(`Apply ${what}?`, stop);
+  return terminal.host.confirm(`Apply ${what}?`, stop);
 }
 
 /** As JSON the plan is the result of an apply that goes no further; as text it has been shown already. */
-function showWhole(plan: Plan, screen: Screen): void {
-  if (screen.format === 'json') printPlan(screen, plan);
+function showWhole(plan: Plan, terminal: Terminal): void {
+  if (terminal.format === 'json') printPlan(terminal, plan);
 }

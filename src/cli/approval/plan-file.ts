@@ -16,7 +16,7 @@ import { renderPlanJson } from '../../report/json/plan-json.ts';
 import { planSchema } from '../../report/json/plan-schema.ts';
 import { looksLikePlan, readPlan } from '../../report/json/read-plan.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface PlanFile {
   /** as the user typed it */
@@ -25,19 +25,19 @@ export interface PlanFile {
 }
 
 /** Why a file is not taken as a plan, and the exit code that this leads to for who wants to apply it. */
-export interface Refusal {
+export interface PlanFileRefusal {
   readonly message: string;
   readonly code: ExitCode;
 }
 
-export function isRefusal(value: object): value is Refusal {
+export function isRefusal(value: object): value is PlanFileRefusal {
   return 'message' in value && 'code' in value;
 }
 
 /** Readable by its owner only: no secret of the run is in it, but all that is known of a platform. */
 export async function writePlanFile(
   file: string,
-  { cwd, clean }: Pick<World, 'cwd' | 'clean'>,
+  { cwd, clean }: Pick<CliHost, 'cwd' | 'clean'>,
   plan: Plan,
 ): Promise<void> {
   const path = resolve(cwd, file);
@@ -58,7 +58,7 @@ const mostOfPlan = 256 * megabyte;
 const folderWords = 'it is a directory, and no file that "trueup plan --out" wrote';
 
 /** The plan in a file, or why there is none. @param file as the user typed it */
-export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | Refusal> {
+export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | PlanFileRefusal> {
   const text = await readRegularText(resolve(cwd, file), mostOfPlan).catch(
     (error: NodeJS.ErrnoException) => error,
   );
@@ -114,7 +114,7 @@ function isAsPlanned(plan: Plan): boolean {
   return digestOf(plan) === plan.digest || isRedacted(plan.changes);
 }
 
-function edited(file: string, why: string): Refusal {
+function edited(file: string, why: string): PlanFileRefusal {
   return {
     code: exitCodes.stale,
     message: `the plan "${file}" is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,

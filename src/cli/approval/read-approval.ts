@@ -1,9 +1,9 @@
 /** What `apply` was told to carry out: a stack, and what somebody approved of it, by a plan file or by a digest. */
 import { exitCodes } from '../exit-codes.ts';
-import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type Refusal } from './plan-file.ts';
+import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type PlanFileRefusal } from './plan-file.ts';
 
 /** What the command line names: at most one stack, and what was approved. */
-export interface Asked {
+export interface ApplyRequest {
   /** of the stack */
   readonly path?: string;
   readonly approval?: Approval;
@@ -23,7 +23,7 @@ export async function readApproval(
   paths: readonly string[],
   digest: string | undefined,
   cwd: string,
-): Promise<Asked | Refusal> {
+): Promise<ApplyRequest | PlanFileRefusal> {
   const kinds = await Promise.all(
     paths.map(async (path) => ({ path, isPlan: await meansPlanFile(path, cwd) })),
   );
@@ -47,10 +47,10 @@ export async function readApproval(
   return { ...path, approval: { digest: given.plan.digest, given } };
 }
 
-function mistake(message: string): Refusal {
+function mistake(message: string): PlanFileRefusal {
   return { code: exitCodes.error, message };
 }
 
-function stale(message: string): Refusal {
+function stale(message: string): PlanFileRefusal {
   return { code: exitCodes.stale, message };
 }

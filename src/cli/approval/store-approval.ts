@@ -11,7 +11,7 @@ import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/stack/ledger
  * Written before the first call; what stands there already is not written again.
  * @param head goes along, so that whoever finds the approval knows which commit it was given for
  */
-export async function keepApproved(
+export async function storeApproval(
   store: LedgerStore,
   ledger: Ledger,
   approval: HeadedApproval,

@@ -21,14 +21,14 @@ import { connectToWrite } from '../run/connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { bringAlong, isPending, type Locking } from '../ledger/former-ledger.ts';
-import { hearStops, type Stops, tellStop } from '../stop/stop-signals.ts';
+import { listenForStops, type Stops, tellStop } from '../stop/stop-signals.ts';
 import { freeLeftLock, holdLock, thenRelease } from '../ledger/hold-lock.ts';
-import { holdToApproval, refuseElsewhere } from '../approval/check-approval.ts';
+import { checkApproval, refuseElsewhere } from '../approval/check-approval.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import {
   forgetApproved,
   type HeadedApproval,
-  keepApproved,
+  storeApproval,
   withApproved,
 } from '../approval/store-approval.ts';
 import { keepHistory } from '../ledger/record-history.ts';
@@ -36,14 +36,14 @@ import { ledgerHead } from '../ledger/ledger-head.ts';
 import { makePlan, makePlanToApply } from '../run/make-plan.ts';
 import { learnSecrets, refuseMissingSecrets } from '../run/missing-secrets.ts';
 import { isRefusal } from '../approval/plan-file.ts';
-import { type Prepared as PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { openProgress } from '../terminal/apply-progress.ts';
-import { type Asked, readApproval } from '../approval/read-approval.ts';
-import { printError, printJson, printWarnings, type Screen } from '../terminal/terminal.ts';
+import { type ApplyRequest, readApproval } from '../approval/read-approval.ts';
+import { printError, printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
 import { readSecret, type SecretPlace, secretPlace } from '../run/read-secret.ts';
 import { pathOfStack, stackWords } from '../stack-argument.ts';
-import { unlessStopped } from '../stop/race-stop.ts';
-import type { World } from '../cli-host.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import type { CliHost } from '../cli-host.ts';
 import { printPlan } from './plan.ts';
 
 export interface ApplyOptions {
@@ -61,20 +61,20 @@ export interface ApplyOptions {
   readonly timeout?: number;
 }
 
-type Prepared = PreparedRun<TargetConnection>;
+type PreparedApply = PreparedRun<TargetConnection>;
 
 /** A run that may write. */
-interface Begun extends Prepared {
+interface Begun extends PreparedApply {
   readonly head: LedgerHead;
 }
 
 interface Place {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
 }
 
 /** One run of apply: who it is, and what tells it to stop. */
-interface RunPlace extends Place, Stops {
+interface ApplyContext extends Place, Stops {
   readonly run: RunIdentity;
 }
 
@@ -84,14 +84,14 @@ export async function apply(
   options: ApplyOptions,
   place: Place,
 ): Promise<ExitCode> {
-  const asked = await readApproval(paths, options.approve, place.world.cwd);
+  const asked = await readApproval(paths, options.approve, place.host.cwd);
   const mistake = isRefusal(asked) ? asked : refuseIds(readIds(options.ack), asked.approval !== undefined);
   if (isRefusal(asked) || mistake !== undefined) {
-    printError(place.screen, `nothing was written: ${mistake?.message}`);
+    printError(place.terminal, `nothing was written: ${mistake?.message}`);
     return mistake?.code ?? exitCodes.error;
   }
-  const stops = hearStops(place.world);
-  const run = identifyRun(place.world);
+  const stops = listenForStops(place.host);
+  const run = identifyRun(place.host);
   try {
     return await applyUnderLock(asked, options, { ...place, ...stops, run });
   } finally {
@@ -100,29 +100,29 @@ export async function apply(
 }
 
 async function applyUnderLock(
-  { path, approval }: Asked,
+  { path, approval }: ApplyRequest,
   options: ApplyOptions,
-  place: RunPlace,
+  place: ApplyContext,
 ): Promise<ExitCode> {
-  const { stop, screen } = place;
+  const { stop, terminal } = place;
   const stack = stackWords(path, options.complete);
   const prepared = await prepareRun(path, place, {
     complete: options.complete,
     timeout: options.timeout,
     stops: place,
-    connect: (stack, world, { deadline }) => connectToWrite(stack, world, { deadline, signal: place.cut }),
+    connect: (stack, host, { deadline }) => connectToWrite(stack, host, { deadline, signal: place.cut }),
     lock: lockingOf(path, options, place),
   });
   if (typeof prepared === 'number') return prepared;
   const planAndApply = async () => {
-    const elsewhere = approval && refuseElsewhere(approval, prepared.request, screen);
+    const elsewhere = approval && refuseElsewhere(approval, prepared.request, terminal);
     if (elsewhere !== undefined) return elsewhere;
-    const planning = await unlessStopped(makePlanToApply(prepared.request), stop);
+    const planning = await raceStop(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped')
-      return tellStop(stop, screen, { done: 'nothing was written', code: exitCodes.error });
-    const secrets = secretPlace(prepared.request.stack, place.world);
-    await learnSecrets(planning.plan, secrets, place.world.secrets);
-    if (screen.format === 'text') printPlan(screen, planning.plan, { ...options, stack });
+      return tellStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
+    const secrets = secretPlace(prepared.request.stack, place.host);
+    await learnSecrets(planning.plan, secrets, place.host.secrets);
+    if (terminal.format === 'text') printPlan(terminal, planning.plan, { ...options, stack });
     const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
     const passed = await letPass(planning, pass, place);
     if (typeof passed === 'number') return passed;
@@ -130,7 +130,7 @@ async function applyUnderLock(
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
     const approved = { ...passed, head };
-    const ledger = await keepApproved(prepared.store, await begin(prepared, approved), approved);
+    const ledger = await storeApproval(prepared.store, await begin(prepared, approved), approved);
     return carryOut(planning, { ...prepared, ledger, head }, place);
   };
   return thenRelease(planAndApply, prepared.close);
@@ -139,15 +139,15 @@ async function applyUnderLock(
 function lockingOf(
   path: string | undefined,
   { lockTimeout: timeout = 0 }: ApplyOptions,
-  { run, stop, screen }: RunPlace,
+  { run, stop, terminal }: ApplyContext,
 ): Locking {
   return {
     take: (stack, store, { deadline }) =>
       holdLock(
         { store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop, deadline },
-        screen,
+        terminal,
       ),
-    free: (stack, store) => freeLeftLock({ store, stack: stack.name, run }, screen),
+    free: (stack, store) => freeLeftLock({ store, stack: stack.name, run }, terminal),
   };
 }
 
@@ -156,7 +156,7 @@ function lockingOf(
  * another one as soon as nothing is left to come.
  */
 async function begin(
-  { former, store, ledger, request: { stack } }: Prepared,
+  { former, store, ledger, request: { stack } }: PreparedApply,
   approval: HeadedApproval,
 ): Promise<Ledger> {
   if (former === undefined || !isPending(former)) return ledger;
@@ -164,7 +164,7 @@ async function begin(
 }
 
 interface Pass {
-  readonly approval: Asked['approval'];
+  readonly approval: ApplyRequest['approval'];
   readonly options: ApplyOptions;
   readonly ledger: Ledger;
   /** what names the stack on the command line */
@@ -176,14 +176,14 @@ interface Pass {
 async function letPass(
   planning: Planning,
   { approval, options, ledger, stack, secrets }: Pass,
-  place: RunPlace,
+  place: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
-  const { screen } = place;
-  const problems = refuseProblems(planning.plan, screen);
+  const { terminal } = place;
+  const problems = refuseProblems(planning.plan, terminal);
   if (problems !== undefined) return problems;
-  const approved = approval && holdToApproval(planning, approval, { ledger, screen });
+  const approved = approval && checkApproval(planning, approval, { ledger, terminal });
   if (typeof approved === 'number') return approved;
-  const missing = await refuseMissingSecrets(planning.plan, secrets, screen);
+  const missing = await refuseMissingSecrets(planning.plan, secrets, terminal);
   if (missing !== undefined) return missing;
   const begun = ledger.approved?.digest === approved?.digest ? ledger.approved : undefined;
   const consent = {
@@ -198,14 +198,14 @@ async function letPass(
   return { approved: approved && { ...approved, passed } };
 }
 
-async function headOf(plan: Plan, { ledger, from, request }: Prepared): Promise<LedgerHead> {
+async function headOf(plan: Plan, { ledger, from, request }: PreparedApply): Promise<LedgerHead> {
   return ledgerHead({ ledger, stack: request.stack, plan, from, order: await request.commitOrder });
 }
 
-async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): Promise<ExitCode> {
-  const { stop, run, screen } = place;
+async function carryOut(planning: Planning, prepared: Begun, place: ApplyContext): Promise<ExitCode> {
+  const { stop, run, terminal } = place;
   const { store, ledger, from, held } = prepared;
-  const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, screen);
+  const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, terminal);
   const ended: Outcome[] = [];
   let [cameToItsEnd, unrecorded] = [false, true];
   try {
@@ -214,7 +214,7 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
-      const code = tellStop(stop, screen, { done: whatWasDone(applied.outcomes), code: ended });
+      const code = tellStop(stop, terminal, { done: whatWasDone(applied.outcomes), code: ended });
       return finish({ outcomes: applied.outcomes, place, code });
     }
     const { outcomes, proof } = proved;
@@ -236,20 +236,20 @@ async function carryOut(planning: Planning, prepared: Begun, place: RunPlace): P
 async function applyWithProgress(
   planning: Planning,
   prepared: Begun,
-  { world, screen, stop, cut, ended }: RunPlace & { readonly ended: Outcome[] },
+  { host, terminal, stop, cut, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {
-  const progress = openProgress(screen);
+  const progress = openProgress(terminal);
   try {
     return await applyPlan({
       planning,
-      kinds: world.kinds,
+      kinds: host.kinds,
       targets: applyTargets(prepared),
       ledger: prepared.ledger,
       head: prepared.head,
       store: prepared.store,
       ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
-      readSecret: (source) => readSecret(source, secretPlace(prepared.request.stack, world)),
+      readSecret: (source) => readSecret(source, secretPlace(prepared.request.stack, host)),
       pause: async (milliseconds) => {
         await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
       },
@@ -263,7 +263,7 @@ async function applyWithProgress(
   }
 }
 
-function applyTargets({ connected }: Prepared): ReadonlyMap<string, ApplyTarget> {
+function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTarget> {
   return new Map(
     connected.targets.map((target) => [
       target.target.name,
@@ -284,7 +284,7 @@ interface Proved {
 async function prove(
   plan: Plan,
   { outcomes, ledger }: Applied,
-  { prepared, stop }: { readonly prepared: Prepared; readonly stop: AbortSignal },
+  { prepared, stop }: { readonly prepared: PreparedApply; readonly stop: AbortSignal },
 ): Promise<Proved | 'stopped'> {
   if (plan.changes.length === 0)
     return plan.coverage.complete ? { outcomes, ledger } : { outcomes, proof: plan, ledger };
@@ -297,7 +297,7 @@ async function prove(
     // Which commit was applied is settled by now.
     commitOrder: undefined,
   };
-  const again = await unlessStopped(makePlan({ ...request, ...written }), stop);
+  const again = await raceStop(makePlan({ ...request, ...written }), stop);
   if (again === 'stopped') return again;
   const saved = await saveFound(again, prepared.request.kinds, { ledger, store: prepared.store });
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
@@ -320,26 +320,27 @@ function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode
   return written ? exitCodes.partial : exitCodes.error;
 }
 
-interface Ending {
+interface ApplyResult {
   readonly outcomes: readonly Outcome[];
   readonly place: Place;
   readonly code: ExitCode;
   readonly proof?: Plan;
 }
 
-function finish({ outcomes, place, code, proof }: Ending): ExitCode {
-  const { screen } = place;
-  if (screen.format === 'json') printJson(screen, (told) => renderOutcomesJson(outcomes, told));
-  else for (const block of endingBlocks(outcomes, screen, proof)) screen.world.stdout.write(`\n${block}\n`);
-  printWarnings(screen, proof?.problems ?? []);
+function finish({ outcomes, place, code, proof }: ApplyResult): ExitCode {
+  const { terminal } = place;
+  if (terminal.format === 'json') printJson(terminal, (told) => renderOutcomesJson(outcomes, told));
+  else
+    for (const block of endingBlocks(outcomes, terminal, proof)) terminal.host.stdout.write(`\n${block}\n`);
+  printWarnings(terminal, proof?.problems ?? []);
   return code;
 }
 
 /** What is told at the end. Where every outcome already had its line, only those that need a person are repeated. */
-function endingBlocks(outcomes: readonly Outcome[], screen: Screen, proof: Plan | undefined): string[] {
-  const { paint, width, world } = screen;
+function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: Plan | undefined): string[] {
+  const { paint, width, host } = terminal;
   if (outcomes.length === 0) return [];
-  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !world.stdout.isTTY })];
+  const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
   if (proof === undefined) return blocks;
   const residue = renderResidue(withoutTold(proof, outcomes), {
     paint,

@@ -4,30 +4,30 @@ import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json
 import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
-import { printError, printJson, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export async function diff(
   files: { readonly one: string; readonly other: string },
-  { world, screen }: { readonly world: World; readonly screen: Screen },
+  { host, terminal }: { readonly host: CliHost; readonly terminal: Terminal },
 ): Promise<ExitCode> {
-  const [one, other] = [await openPlanFile(files.one, world.cwd), await openPlanFile(files.other, world.cwd)];
+  const [one, other] = [await openPlanFile(files.one, host.cwd), await openPlanFile(files.other, host.cwd)];
   if (isRefusal(one) || isRefusal(other)) {
-    for (const { message } of [one, other].filter(isRefusal)) printError(screen, message);
+    for (const { message } of [one, other].filter(isRefusal)) printError(terminal, message);
     return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);
   // What is the same but for secrets that neither file keeps may be of two meanings.
   const isSame = isSamePlan(difference) && one.plan.digest === other.plan.digest;
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
-  const { paint, width } = screen;
-  if (screen.format === 'json') {
+  const { paint, width } = terminal;
+  if (terminal.format === 'json') {
     const names = { one: named(one), other: named(other) };
-    printJson(screen, (told) => renderPlanDifferenceJson(difference, names, told));
+    printJson(terminal, (told) => renderPlanDifferenceJson(difference, names, told));
   } else if (isSame) {
-    world.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
+    host.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
   } else if (isSamePlan(difference)) {
-    world.stdout.write(
+    host.stdout.write(
       `The two plans differ in values that hold secrets, which no plan file keeps: digests ${one.plan.digest} and ${other.plan.digest}\n`,
     );
   } else {
@@ -37,7 +37,7 @@ export async function diff(
       names,
       ...(width === undefined ? {} : { width }),
     });
-    world.stdout.write(
+    host.stdout.write(
       `${text}\n\nThe two plans differ: digests ${one.plan.digest} and ${other.plan.digest}\n`,
     );
   }

@@ -26,9 +26,9 @@ import { hearEnd, type Stops } from '../stop/stop-signals.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, type Screen } from '../terminal/terminal.ts';
-import { unlessStopped } from '../stop/race-stop.ts';
-import type { World } from '../cli-host.ts';
+import { printDiagnostics, printError, type Terminal } from '../terminal/terminal.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface ExportOptions {
   /** a directory, or `-` for standard output */
@@ -46,11 +46,11 @@ export interface ExportOptions {
 }
 
 interface Place {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
 }
 
-interface Job {
+interface ExportJob {
   readonly stack: Stack;
   /** absolute path of the stack file */
   readonly file: string;
@@ -65,22 +65,22 @@ export async function exportLive(
   options: ExportOptions,
   place: Place,
 ): Promise<ExitCode> {
-  const { world, screen } = place;
-  const manifests = await loadManifests(path, world, options);
+  const { host, terminal } = place;
+  const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
   if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
-    printDiagnostics(screen, diagnostics.filter(isInTheWay));
-    if (path === '-') printError(screen, 'an export needs a stack with a file, not standard input');
+    printDiagnostics(terminal, diagnostics.filter(isInTheWay));
+    if (path === '-') printError(terminal, 'an export needs a stack with a file, not standard input');
     return exitCodeOf(diagnostics) || exitCodes.error;
   }
   const job = makeJob(stack, manifests, options, place);
   if (typeof job === 'string') {
-    printError(screen, job);
+    printError(terminal, job);
     return exitCodes.error;
   }
-  const stops = hearEnd(world);
+  const stops = hearEnd(host);
   try {
-    const targets = await unlessStopped(readTargets(job, options, { ...place, stops }), stops.stop);
+    const targets = await raceStop(readTargets(job, options, { ...place, stops }), stops.stop);
     return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, place });
   } finally {
     stops.forget();
@@ -89,14 +89,14 @@ export async function exportLive(
 
 async function draft(
   targets: readonly ExportedTarget[],
-  job: Job,
-  { options, place }: Writing,
+  job: ExportJob,
+  { options, place }: ExportWriting,
 ): Promise<ExitCode> {
   const { stack } = job;
-  const { world } = place;
-  const { kinds, secrets } = world;
+  const { host } = place;
+  const { kinds, secrets } = host;
   const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
-  const checked = await checkManifests(drafted, { ...job, kinds: world.kinds, targets });
+  const checked = await checkManifests(drafted, { ...job, kinds: host.kinds, targets });
   const wrote = await write(checked.manifests, job, { options, place });
   if (wrote !== exitCodes.done) return wrote;
   await report({ job, targets, checked, options }, place);
@@ -110,13 +110,18 @@ function isInTheWay({ code }: Manifests['diagnostics'][number]): boolean {
 }
 
 /** What is to be done, or why it cannot be. */
-function makeJob(stack: Stack, manifests: Manifests, options: ExportOptions, { world }: Place): Job | string {
+function makeJob(
+  stack: Stack,
+  manifests: Manifests,
+  options: ExportOptions,
+  { host }: Place,
+): ExportJob | string {
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
   if (unknown !== undefined) {
     const known = stack.targets.map(({ name }) => name).join(', ');
     return `the stack has no target "${unknown}": it has ${known}`;
   }
-  const wanted = kindsOf(options.kind, world.kinds);
+  const wanted = kindsOf(options.kind, host.kinds);
   if (typeof wanted === 'string') return wanted;
   return {
     stack,
@@ -137,9 +142,9 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
 }
 
 async function readTargets(
-  { stack, targets, wanted, declared }: Job,
+  { stack, targets, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { world, screen, stops }: Place & { readonly stops: Omit<Stops, 'cut'> },
+  { host, terminal, stops }: Place & { readonly stops: Omit<Stops, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const time = beginRun(stack.timeout, stops);
@@ -147,11 +152,11 @@ async function readTargets(
   let connected: Connected | undefined;
   let progress: ReadProgress | undefined;
   try {
-    const ledger = await readLedger(stack, world, time);
-    connected = await connectToRead({ ...stack, targets }, world, { deadline, signal: stops.over });
-    progress = openReadProgress(screen);
+    const ledger = await readLedger(stack, host, time);
+    connected = await connectToRead({ ...stack, targets }, host, { deadline, signal: stops.over });
+    progress = openReadProgress(terminal);
     const request = {
-      kinds: world.kinds,
+      kinds: host.kinds,
       wanted,
       filters: { names, tags, all, ...(project === undefined ? {} : { project }) },
       owners: { stack, declared, ledger },
@@ -165,8 +170,8 @@ async function readTargets(
   }
 }
 
-async function readLedger(stack: Stack, world: World, time: RunTime): Promise<Ledger> {
-  const store = await openLedger(stack, world, time);
+async function readLedger(stack: Stack, host: CliHost, time: RunTime): Promise<Ledger> {
+  const store = await openLedger(stack, host, time);
   try {
     return await store.read();
   } finally {
@@ -174,27 +179,27 @@ async function readLedger(stack: Stack, world: World, time: RunTime): Promise<Le
   }
 }
 
-interface Writing {
+interface ExportWriting {
   readonly options: ExportOptions;
   readonly place: Place;
 }
 
 async function write(
   manifests: readonly DraftedManifest[],
-  { stack }: Job,
-  { options, place: { world, screen } }: Writing,
+  { stack }: ExportJob,
+  { options, place: { host, terminal } }: ExportWriting,
 ): Promise<ExitCode> {
   if (manifests.length === 0) return exitCodes.done;
   const schemas = schemaDirectory(stack.directory);
   if (options.out === '-') {
-    world.stdout.write(textOf({ path: '-', manifests }, world.cwd, schemas));
+    host.stdout.write(textOf({ path: '-', manifests }, host.cwd, schemas));
     return exitCodes.done;
   }
-  const directory = resolve(world.cwd, options.out);
+  const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
   const existing = options.force ? [] : existingFiles(files, directory);
   if (existing.length > 0) {
-    printError(screen, overwriting(existing, options.out));
+    printError(terminal, overwriting(existing, options.out));
     return exitCodes.error;
   }
   await writeFiles(files, { directory, schemas, force: options.force ?? false });
@@ -206,19 +211,19 @@ function overwriting([first = '', ...more]: readonly string[], out: string): str
   return `nothing was written: "${join(out, first)}" ${others} already; pass --force to write over them, or another --out`;
 }
 
-interface Ending {
-  readonly job: Job;
+interface ExportResult {
+  readonly job: ExportJob;
   readonly targets: readonly ExportedTarget[];
   readonly checked: Checked;
   readonly options: ExportOptions;
 }
 
 /** On stderr, for the manifests themselves may be on stdout. */
-async function report(ending: Ending, { world, screen }: Place): Promise<void> {
+async function report(ending: ExportResult, { host, terminal }: Place): Promise<void> {
   const { checked, targets, options } = ending;
-  const say = (line: string) => world.stderr.write(`${printable(line)}\n`);
+  const say = (line: string) => host.stderr.write(`${printable(line)}\n`);
   const warn = (line: string) =>
-    world.stderr.write(`${screen.errorPaint.warning('warning')}: ${printable(line)}\n`);
+    host.stderr.write(`${terminal.errorPaint.warning('warning')}: ${printable(line)}\n`);
   for (const { sets } of targets)
     for (const why of new Set([...sets.values()].flatMap(({ incomplete }) => incomplete)))
       warn(`not everything was read: ${why}`);
@@ -226,7 +231,7 @@ async function report(ending: Ending, { world, screen }: Place): Promise<void> {
   for (const why of checked.differing) warn(why);
   say(exportedLine(checked.manifests, options));
   for (const line of leftOutLines(targets)) say(line);
-  const unread = options.out === '-' ? [] : await unreadFiles(ending, world);
+  const unread = options.out === '-' ? [] : await unreadFiles(ending, host);
   if (unread.length > 0)
     warn(
       `the stack does not read these files: add "${unread.join('", "')}" to "spec.manifests" of ${ending.job.stack.file}`,
@@ -252,10 +257,10 @@ function leftOutLines(targets: readonly ExportedTarget[]): string[] {
 }
 
 /** Patterns that the stack would have to have, from its own directory; empty when it reads everything already. */
-async function unreadFiles({ job, checked, options }: Ending, world: World): Promise<string[]> {
-  const { resources } = await loadManifests(job.file, world);
+async function unreadFiles({ job, checked, options }: ExportResult, host: CliHost): Promise<string[]> {
+  const { resources } = await loadManifests(job.file, host);
   const read = new Set(resources.map(({ address }) => formatAddress(address)));
   const isRead = ({ address }: DraftedManifest) => read.has(formatAddress(address));
   if (checked.manifests.every(isRead)) return [];
-  return [join(relative(job.stack.directory, resolve(world.cwd, options.out)), '**', '*.yaml')];
+  return [join(relative(job.stack.directory, resolve(host.cwd, options.out)), '**', '*.yaml')];
 }

@@ -6,12 +6,12 @@ import { renderRevert } from '../../report/terminal/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { hearEnd } from '../stop/stop-signals.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
-import { printError, printJson, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
 interface Place {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
   /** seconds that the run may take */
   readonly timeout?: number | undefined;
 }
@@ -21,17 +21,17 @@ export async function history(
   { limit }: { readonly limit: number },
   place: Place,
 ): Promise<ExitCode> {
-  const { world, screen } = place;
-  return withStackLedger(path, { ...place, stops: hearEnd(world) }, async ({ stack, store }) => {
+  const { host, terminal } = place;
+  return withStackLedger(path, { ...place, stops: hearEnd(host) }, async ({ stack, store }) => {
     const found = await store.readEntries(limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
-    if (screen.format === 'json') {
+    if (terminal.format === 'json') {
       const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
-      printJson(screen, (told) => renderHistoryJson(about, told));
+      printJson(terminal, (told) => renderHistoryJson(about, told));
     } else {
-      world.stdout.write(`${renderHistory(entries, { paint: screen.paint })}\n`);
-      for (const { message } of damaged) printError(screen, message);
+      host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
+      for (const { message } of damaged) printError(terminal, message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
   });
@@ -47,23 +47,23 @@ export async function showHistory(
   path: string | undefined,
   { revert, place }: ShowOptions & { readonly place: Place },
 ): Promise<ExitCode> {
-  const { world, screen } = place;
-  return withStackLedger(path, { ...place, stops: hearEnd(world) }, async ({ stack, store }) => {
+  const { host, terminal } = place;
+  return withStackLedger(path, { ...place, stops: hearEnd(host) }, async ({ stack, store }) => {
     const outlives = (name: string) => {
-      const ownership = world.kinds.get(name)?.ownership;
+      const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
     };
     const entry = await store.showEntry(id);
     if (entry === undefined) {
-      printError(screen, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
+      printError(terminal, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
       return exitCodes.error;
     }
-    if (screen.format === 'json' && !revert) printJson(screen, (told) => renderEntryJson(entry, told));
-    else world.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, screen)}\n`);
+    if (terminal.format === 'json' && !revert) printJson(terminal, (told) => renderEntryJson(entry, told));
+    else host.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, terminal)}\n`);
     return exitCodes.done;
   });
 }
 
-function show(entry: HistoryEntry, { paint, width }: Screen): string {
+function show(entry: HistoryEntry, { paint, width }: Terminal): string {
   return renderEntry(entry, { paint, ...(width === undefined ? {} : { width }) });
 }

@@ -12,12 +12,12 @@ import { hearEnd } from '../stop/stop-signals.ts';
 import { makePlan } from '../run/make-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
 import { writePlanFile } from '../approval/plan-file.ts';
-import { type Prepared, prepareRun } from '../run/prepare-run.ts';
-import { printError, printJson, type Screen } from '../terminal/terminal.ts';
+import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 import { secretPlace } from '../run/read-secret.ts';
 import { stackWords } from '../stack-argument.ts';
-import { unlessStopped } from '../stop/race-stop.ts';
-import type { World } from '../cli-host.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface PlanOptions {
   readonly calls?: boolean;
@@ -36,63 +36,62 @@ const standardOutput = '-';
 export async function plan(
   path: string | undefined,
   options: PlanOptions,
-  { world, screen }: { world: World; screen: Screen },
+  { host, terminal }: { host: CliHost; terminal: Terminal },
 ): Promise<ExitCode> {
   const { complete, timeout } = options;
   if (options.out === standardOutput) {
     printError(
-      screen,
+      terminal,
       '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too',
     );
     return exitCodes.error;
   }
   const stack = stackWords(path, complete);
-  const stops = hearEnd(world);
+  const stops = hearEnd(host);
   try {
     const prepared = await prepareRun(
       path,
-      { world, screen },
+      { host, terminal },
       {
         stops,
-        connect: (stack, world, { deadline }) =>
-          connectToRead(stack, world, { deadline, signal: stops.over }),
+        connect: (stack, host, { deadline }) => connectToRead(stack, host, { deadline, signal: stops.over }),
         complete,
         timeout,
       },
     );
     return typeof prepared === 'number'
       ? prepared
-      : await tell(prepared, options, { stack, screen, stop: stops.stop });
+      : await tell(prepared, options, { stack, terminal, stop: stops.stop });
   } finally {
     stops.forget();
   }
 }
 
-interface Telling {
+interface PlanReport {
   /** what names the stack on the command line */
   readonly stack: string | undefined;
-  readonly screen: Screen;
+  readonly terminal: Terminal;
   readonly stop: AbortSignal;
 }
 
 async function tell(
-  prepared: Prepared<ReaderConnection>,
+  prepared: PreparedRun<ReaderConnection>,
   options: PlanOptions,
-  { stack, screen, stop }: Telling,
+  { stack, terminal, stop }: PlanReport,
 ): Promise<ExitCode> {
-  const { world } = screen;
+  const { host } = terminal;
   try {
     const { request } = prepared;
-    const planning = await unlessStopped(makePlan(request), stop);
+    const planning = await raceStop(makePlan(request), stop);
     if (planning === 'stopped') return exitCodes.interrupted;
-    const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, world));
-    printPlan(screen, made, { calls: options.calls ?? false, stack });
+    const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, host));
+    printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
-      await writePlanFile(options.out, world, made);
+      await writePlanFile(options.out, host, made);
       const command = ['trueup apply', shellWord(options.out), stack]
         .filter((word) => word !== undefined)
         .join(' ');
-      world.stderr.write(`the plan was written to "${options.out}"${useOf(made, command)}\n`);
+      host.stderr.write(`the plan was written to "${options.out}"${useOf(made, command)}\n`);
     }
     return planExitCode(made, options.exitCode ?? false);
   } finally {
@@ -114,15 +113,15 @@ function useOf({ coverage, problems }: Plan, command: string): string {
 
 /** @param about.stack what names the stack on the command line */
 export function printPlan(
-  screen: Screen,
+  terminal: Terminal,
   made: Plan,
   about: { readonly calls?: boolean; readonly stack?: string | undefined } = {},
 ): void {
-  const { world, paint, width } = screen;
+  const { host, paint, width } = terminal;
   const { calls = false, stack } = about;
   const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
-  if (screen.format === 'text') world.stdout.write(`${renderPlan(made, options)}\n`);
-  else printJson(screen, (told) => renderPlanJson(made, { told, clean: world.clean }));
+  if (terminal.format === 'text') host.stdout.write(`${renderPlan(made, options)}\n`);
+  else printJson(terminal, (told) => renderPlanJson(made, { told, clean: host.clean }));
 }
 
 /** Problems first, then a look that missed something, then whether changes were asked to count. */

@@ -23,25 +23,25 @@ import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../run/connect.ts';
 import { tellUnwritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { hearStops } from '../stop/stop-signals.ts';
+import { listenForStops } from '../stop/stop-signals.ts';
 import { holdLock, thenRelease } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Screen } from '../terminal/terminal.ts';
-import { unlessStopped } from '../stop/race-stop.ts';
-import type { World } from '../cli-host.ts';
+import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import type { CliHost } from '../cli-host.ts';
 import { askToWrite } from './recover.ts';
 
 interface Place {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
 }
 
 /** What holds the lock gives it back whatever stops it. */
-interface RunPlace extends Place {
+interface MoveContext extends Place {
   readonly stop: AbortSignal;
   readonly time: RunTime;
 }
@@ -58,29 +58,29 @@ export async function recoverMoved(
   options: MovedOptions,
   place: Place,
 ): Promise<ExitCode> {
-  const { world, screen } = place;
-  const { stack, diagnostics, resources } = await loadManifests(path, world, options);
+  const { host, terminal } = place;
+  const { stack, diagnostics, resources } = await loadManifests(path, host, options);
   if (stack === undefined || hasErrors(diagnostics)) {
-    printDiagnostics(screen, diagnostics);
+    printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
   }
-  printWarnings(screen, diagnostics);
-  const stops = hearStops(world);
+  printWarnings(terminal, diagnostics);
+  const stops = listenForStops(host);
   const { stop } = stops;
   const time = beginRun(stack.timeout, stops);
-  const store = await openLedger(stack, world, time);
+  const store = await openLedger(stack, host, time);
   try {
     const held = await holdLock(
       {
         store,
         stack: stack.name,
-        run: identifyRun(world),
+        run: identifyRun(host),
         timeout: 0,
         path,
         stop,
         deadline: time.deadline,
       },
-      screen,
+      terminal,
     );
     if (typeof held === 'number') return held;
     return await thenRelease(
@@ -94,32 +94,32 @@ export async function recoverMoved(
   }
 }
 
-interface About {
+interface MovedStack {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly store: StackStore;
 }
 
 async function carry(
-  { stack, resources, store }: About,
+  { stack, resources, store }: MovedStack,
   options: MovedOptions,
-  place: RunPlace,
+  place: MoveContext,
 ): Promise<ExitCode> {
-  const { world, screen, stop } = place;
+  const { host, terminal, stop } = place;
   const ledger = await store.read();
   const looking = findMoved({ stack, resources, ledger }, options.moved, place);
-  const moved = await unlessStopped(looking, stop);
-  if (moved === 'stopped') return tellUnwritten(screen, stop);
+  const moved = await raceStop(looking, stop);
+  if (moved === 'stopped') return tellUnwritten(terminal, stop);
   if (typeof moved === 'string') {
-    printError(screen, `nothing was written: ${moved}`);
+    printError(terminal, `nothing was written: ${moved}`);
     return exitCodes.error;
   }
-  const carried = await unlessStopped(look({ stack, resources, ledger, target: moved.target }, place), stop);
-  if (carried === 'stopped') return tellUnwritten(screen, stop);
+  const carried = await raceStop(look({ stack, resources, ledger, target: moved.target }, place), stop);
+  if (carried === 'stopped') return tellUnwritten(terminal, stop);
   if (carried.gaps.length > 0) {
     const why = carried.gaps.join('; ');
     printError(
-      screen,
+      terminal,
       `nothing was written: not everything of "${options.moved}" could be read, and what was not seen would be forgotten: ${why}`,
     );
     return exitCodes.error;
@@ -132,18 +132,22 @@ async function carry(
   const records = new Map<AddressText, LedgerRecord>([...others, ...carried.kept]);
   const targets = identitiesAfter(ledger, [moved.target]);
   await store.write({ ...ledger, records, targets });
-  world.stdout.write(`The ledger has ${counted(carried.kept.size, 'record')} of "${name}" as it is now\n`);
+  host.stdout.write(`The ledger has ${counted(carried.kept.size, 'record')} of "${name}" as it is now\n`);
   return exitCodes.done;
 }
 
-interface Found {
+interface MoveInput {
   readonly stack: Stack;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
 }
 
 /** Or why there is nothing to carry over. A ledger that kept no places has what it knows of each proved whenever asked. */
-async function findMoved(found: Found, wanted: string, place: RunPlace): Promise<MovedTarget | string> {
+async function findMoved(
+  found: MoveInput,
+  wanted: string,
+  place: MoveContext,
+): Promise<MovedTarget | string> {
   const { stack, ledger } = found;
   const names = stack.targets.map((target) => `"${target.name}"`).join(', ');
   const target = stack.targets.find(({ name }) => name === wanted);
@@ -165,7 +169,7 @@ function noLedgerHere({ renamedFrom }: Stack): string {
 }
 
 /** Whether the ledger takes the target for the place that it is, and has records all the same that are not of it. */
-async function leadsElsewhere(looking: Looking, place: RunPlace): Promise<boolean> {
+async function leadsElsewhere(looking: Looking, place: MoveContext): Promise<boolean> {
   const { ledger, target } = looking;
   const records = new Map(recordsOf(ledger, target));
   const { targets } = await readAlone(looking, { ...ledger, records }, place);
@@ -181,7 +185,7 @@ async function leadsElsewhere(looking: Looking, place: RunPlace): Promise<boolea
   );
 }
 
-interface Looking extends Found {
+interface Looking extends MoveInput {
   readonly target: Target;
 }
 
@@ -189,11 +193,11 @@ interface Looking extends Found {
  * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
  * asked for by an id of another place.
  */
-async function look(looking: Looking, place: RunPlace): Promise<CarriedOver> {
-  const { world } = place;
+async function look(looking: Looking, place: MoveContext): Promise<CarriedOver> {
+  const { host } = place;
   const { resources, ledger, target } = looking;
   const here = recordsOf(ledger, target);
-  const isUnmarked = (kind: string) => world.kinds.get(kind)?.ownership.by === 'ledger';
+  const isUnmarked = (kind: string) => host.kinds.get(kind)?.ownership.by === 'ledger';
   const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
   const unmarked = here.filter(([text]) => isUnmarked(parseAddress(text).kind));
   const input = await readAlone(
@@ -208,14 +212,14 @@ async function look(looking: Looking, place: RunPlace): Promise<CarriedOver> {
 async function readAlone(
   { stack, resources, target }: Looking,
   ledger: Ledger,
-  { world, time: { deadline, over } }: RunPlace,
+  { host, time: { deadline, over } }: MoveContext,
 ): Promise<PlanInput> {
   const alone = { ...stack, targets: [target] };
-  const connected = await connectToRead(alone, world, { deadline, signal: over });
+  const connected = await connectToRead(alone, host, { deadline, signal: over });
   try {
     return await readPlanInput({
       stack: alone,
-      kinds: world.kinds,
+      kinds: host.kinds,
       resources: resources.filter(({ address }) => address.target === target.name),
       files: 0,
       documents: 0,
@@ -233,8 +237,8 @@ function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerR
   return [...records].filter(([text]) => parseAddress(text).target === name);
 }
 
-function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { world }: Place): void {
-  const say = (line = '') => world.stdout.write(`${line}\n`);
+function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { host }: Place): void {
+  const say = (line = '') => host.stdout.write(`${line}\n`);
   say(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
   say(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
   say();

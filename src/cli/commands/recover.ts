@@ -17,16 +17,16 @@ import { connectToRead } from '../run/connect.ts';
 import { tellUnwritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../ledger/former-ledger.ts';
-import { hearStops } from '../stop/stop-signals.ts';
+import { listenForStops } from '../stop/stop-signals.ts';
 import { holdLock, thenRelease } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../run/make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Screen } from '../terminal/terminal.ts';
-import { unlessStopped } from '../stop/race-stop.ts';
-import type { World } from '../cli-host.ts';
+import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface RecoverOptions {
   readonly yes?: boolean;
@@ -35,8 +35,8 @@ export interface RecoverOptions {
 }
 
 interface Place {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
 }
 
 export async function recover(
@@ -44,24 +44,24 @@ export async function recover(
   options: RecoverOptions,
   place: Place,
 ): Promise<ExitCode> {
-  const { world, screen } = place;
-  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, world, options);
+  const { host, terminal } = place;
+  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, host, options);
   if (stack === undefined || hasErrors(diagnostics)) {
-    printDiagnostics(screen, diagnostics);
+    printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
   }
   if (isSelection) {
     printError(
-      screen,
+      terminal,
       'nothing was written: a ledger is rebuilt from the whole stack, and standard input brings a selection of it: recover without "-"',
     );
     return exitCodes.error;
   }
-  printWarnings(screen, diagnostics);
-  const stops = hearStops(world);
+  printWarnings(terminal, diagnostics);
+  const stops = listenForStops(host);
   const { stop } = stops;
   const time = beginRun(stack.timeout, stops);
-  const store = await openLedger(stack, world, time);
+  const store = await openLedger(stack, host, time);
   try {
     const state = await lookAt(store);
     if (state.is === 'whole') return tellWhole(state.ledger, store, place);
@@ -71,12 +71,12 @@ export async function recover(
     if (former !== undefined && isPending(former)) return tellFormer(former, place);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
-    const input = await unlessStopped(readInput(about, place, time), stop);
-    if (input === 'stopped') return tellUnwritten(screen, stop);
-    const rebuilt = rebuild(input, world.kinds);
+    const input = await raceStop(readInput(about, place, time), stop);
+    if (input === 'stopped') return tellUnwritten(terminal, stop);
+    const rebuilt = rebuild(input, host.kinds);
     if (rebuilt === undefined) {
       printError(
-        screen,
+        terminal,
         `nothing was written: not everything could be read, and what was not seen would be forgotten: ${printable(gapsIn(input).join('; '))}`,
       );
       return exitCodes.error;
@@ -110,17 +110,17 @@ async function lookAt(store: StackStore): Promise<State> {
   }
 }
 
-function tellWhole({ records }: Ledger, { place: where }: StackStore, { world }: Place): ExitCode {
-  world.stdout.write(
+function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: Place): ExitCode {
+  host.stdout.write(
     `${where} is there and whole, with ${counted(records.size, 'record')}: there is nothing to recover\n`,
   );
   return exitCodes.done;
 }
 
 /** What the former name's ledger says is better than all that could be rebuilt (rule 44). */
-function tellFormer({ name, store }: FormerLedger, { screen }: Place): ExitCode {
+function tellFormer({ name, store }: FormerLedger, { terminal }: Place): ExitCode {
   printError(
-    screen,
+    terminal,
     `nothing was written: ${store.place}, of stack "${name}", is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
   );
   return exitCodes.error;
@@ -130,12 +130,12 @@ const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 async function readInput(
   about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
-  { world }: Place,
+  { host }: Place,
   { deadline, over }: RunTime,
 ): Promise<PlanInput> {
-  const connected = await connectToRead(about.stack, world, { deadline, signal: over });
+  const connected = await connectToRead(about.stack, host, { deadline, signal: over });
   try {
-    return await readPlanInput({ ...about, kinds: world.kinds, ledger: noLedger, connected });
+    return await readPlanInput({ ...about, kinds: host.kinds, ledger: noLedger, connected });
   } finally {
     await connected.close();
   }
@@ -167,7 +167,7 @@ function rebuild(input: PlanInput, kinds: Registry): Rebuilt | undefined {
   return { records: new Map([...completed, ...created].sort(([a], [b]) => (a < b ? -1 : 1))), unproven };
 }
 
-interface Telling {
+interface RecoveryReport {
   readonly state: Exclude<State, { is: 'whole' }>;
   readonly store: StackStore;
   readonly input: PlanInput;
@@ -177,10 +177,10 @@ interface Telling {
 /** What the ledger will say, and the plan that follows from it: everything in that plan is for a person to decide. */
 function tell(
   { records, unproven, ledger }: Rebuilt & { readonly ledger: Ledger },
-  { state, store, input, place }: Telling,
+  { state, store, input, place }: RecoveryReport,
 ): void {
-  const { world, screen } = place;
-  const say = (line = '') => world.stdout.write(`${line}\n`);
+  const { host, terminal } = place;
+  const say = (line = '') => host.stdout.write(`${line}\n`);
   say(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
   say(
     'The manifests as they are now are taken for what was applied last: what was dropped from them before is not',
@@ -191,22 +191,22 @@ function tell(
   for (const [text, record] of records) say(`  ${printable(text)}  ${describeRecord(record)}`);
   if (unproven.length > 0) say(`\nNot recorded:`);
   for (const { address, message } of unproven) say(`  ${printable(formatAddress(address))}: ${message}`);
-  tellFates(records, { world, screen });
+  tellFates(records, { host, terminal });
   const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
-  const width = screen.width === undefined ? {} : { width: screen.width };
+  const width = terminal.width === undefined ? {} : { width: terminal.width };
   say('\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n');
-  say(renderPlan(next, { paint: screen.paint, calls: false, ...width }));
+  say(renderPlan(next, { paint: terminal.paint, calls: false, ...width }));
 }
 
 /** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (rule 24). */
-function tellFates(records: Rebuilt['records'], { world }: Place): void {
+function tellFates(records: Rebuilt['records'], { host }: Place): void {
   const released = [...records].filter(([text, { origin, onRemove }]) => {
-    const ownership = world.kinds.get(parseAddress(text).kind)?.ownership;
+    const ownership = host.kinds.get(parseAddress(text).kind)?.ownership;
     const isUnmarked = ownership?.by === 'ledger' && ownership.undeclared === 'delete';
     return isUnmarked && origin === 'adopted' && onRemove === undefined;
   });
   if (released.length === 0) return;
-  const say = (line: string) => world.stdout.write(`${line}\n`);
+  const say = (line: string) => host.stdout.write(`${line}\n`);
   say(
     '\nNothing proves who created these. Once no longer declared they are released, and their access stays, also where',
   );
@@ -223,21 +223,21 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
 /** The exit code unless somebody has said, beforehand or now, that the ledger may be written. */
 export async function askToWrite(
   { yes }: RecoverOptions,
-  { world, screen }: Place,
+  { host, terminal }: Place,
   stop: AbortSignal,
 ): Promise<ExitCode | undefined> {
   if (yes) return undefined;
-  if (!world.interactive) {
+  if (!host.interactive) {
     printError(
-      screen,
+      terminal,
       'nothing was written: recover asks before it writes; where nobody can answer, pass --yes',
     );
     return exitCodes.error;
   }
-  return (await world.confirm('Write this ledger?', stop)) ? undefined : tellUnwritten(screen, stop);
+  return (await host.confirm('Write this ledger?', stop)) ? undefined : tellUnwritten(terminal, stop);
 }
 
-interface Writing {
+interface RecoveryWriting {
   readonly store: StackStore;
   readonly stack: string;
   readonly path: string | undefined;
@@ -247,26 +247,26 @@ interface Writing {
 
 async function write(
   ledger: Ledger,
-  { store, stack, path, stop, time: { deadline } }: Writing,
-  { world, screen }: Place,
+  { store, stack, path, stop, time: { deadline } }: RecoveryWriting,
+  { host, terminal }: Place,
 ): Promise<ExitCode> {
-  const run = identifyRun(world);
-  const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, screen);
+  const run = identifyRun(host);
+  const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, terminal);
   if (typeof held === 'number') return held;
   const writing = async () => {
     // Somebody may have mended it, or applied, while this was read and agreed to.
     const now = await lookAt(store);
     if (now.is === 'whole') {
       printError(
-        screen,
+        terminal,
         `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,
       );
       return exitCodes.error;
     }
     if (now.is === 'damaged')
-      world.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
+      host.stdout.write(`The damaged ledger was moved: it is ${await store.setAside()}\n`);
     await store.write(ledger);
-    world.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
+    host.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
     return exitCodes.done;
   };
   return thenRelease(writing, held.release);

@@ -2,22 +2,22 @@
 import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { allSchemas } from '../all-schemas.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
-export function schema(name: string | undefined, world: World, screen: Screen): ExitCode {
-  const schemas = allSchemas(world.kinds);
+export function schema(name: string | undefined, host: CliHost, terminal: Terminal): ExitCode {
+  const schemas = allSchemas(host.kinds);
   if (name === undefined) {
-    world.stdout.write(`${[...schemas.keys()].join('\n')}\n`);
+    host.stdout.write(`${[...schemas.keys()].join('\n')}\n`);
     return exitCodes.done;
   }
   const found = [...schemas].find(([known]) => known.toLowerCase() === name.toLowerCase());
   if (found === undefined) {
     const near = nearestWord(name, [...schemas.keys()]);
     const hint = near === undefined ? `one of ${[...schemas.keys()].join(', ')}` : `did you mean "${near}"?`;
-    printError(screen, `there is no schema "${name}": ${hint}`);
+    printError(terminal, `there is no schema "${name}": ${hint}`);
     return exitCodes.error;
   }
-  world.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);
+  host.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);
   return exitCodes.done;
 }

@@ -10,9 +10,9 @@ import {
   withdrawAnnounced,
 } from '../run/embedded-service.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
 import { readSeedFile } from '../run/seed-file.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface ServeOptions {
   readonly port?: number;
@@ -23,25 +23,25 @@ export interface ServeOptions {
 }
 
 /** Resolves when the service was told to stop and has closed. */
-export async function serve(options: ServeOptions, world: World, screen: Screen): Promise<ExitCode> {
+export async function serve(options: ServeOptions, host: CliHost, terminal: Terminal): Promise<ExitCode> {
   if (options.dialect !== undefined && options.dialect !== 'neutral') {
-    printError(screen, `the embedded service does not speak "${options.dialect}": it speaks "neutral"`);
+    printError(terminal, `the embedded service does not speak "${options.dialect}": it speaks "neutral"`);
     return exitCodes.error;
   }
   // The server checks the seed's shape itself and says what is wrong with it.
-  const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, world.cwd);
-  const place = options.data === inMemory ? inMemory : await placeOfData(options, world);
+  const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, host.cwd);
+  const place = options.data === inMemory ? inMemory : await placeOfData(options, host);
   const hold = await take(place);
   if ('refused' in hold) {
-    printError(screen, hold.refused);
+    printError(terminal, hold.refused);
     return exitCodes.error;
   }
   try {
-    await serveUntilStopped(place, { ...options, seed }, world);
+    await serveUntilStopped(place, { ...options, seed }, host);
   } catch (error) {
     const why = whyNoPort(error, options.port);
     if (why === undefined) throw error;
-    printError(screen, why);
+    printError(terminal, why);
     return exitCodes.error;
   } finally {
     hold.release();
@@ -51,8 +51,8 @@ export async function serve(options: ServeOptions, world: World, screen: Screen)
 
 const inMemory = ':memory:';
 
-function placeOfData(options: ServeOptions, world: World): Promise<string> {
-  return prepareDataFile(resolve(world.cwd, options.data ?? embeddedDataFile('.')));
+function placeOfData(options: ServeOptions, host: CliHost): Promise<string> {
+  return prepareDataFile(resolve(host.cwd, options.data ?? embeddedDataFile('.')));
 }
 
 /** One `serve` a file; data in memory is nobody else's anyway. */
@@ -87,7 +87,7 @@ function whyNoPort(error: unknown, port: number | undefined): string | undefined
 async function serveUntilStopped(
   data: string,
   { port = 0, seed, relaxedWrites: relaxed = false }: Omit<ServeOptions, 'seed'> & { readonly seed: unknown },
-  world: World,
+  host: CliHost,
 ): Promise<void> {
   const { startServer } = await import('../../server/start-server.ts');
   const server = await startServer({
@@ -95,13 +95,13 @@ async function serveUntilStopped(
     port,
     relaxed,
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
-    onFailure: tellFailure(world),
+    onFailure: tellFailure(host),
   });
   try {
     const wayIn = data === inMemory ? memoryHint(seed) : await describeWayIn(data, server.url);
     const withdraw = await announce(data, server.url);
-    world.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
-    await new Promise<void>((stop) => world.onStop(stop));
+    host.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
+    await new Promise<void>((stop) => host.onStop(stop));
     await withdraw();
   } finally {
     await server.close();

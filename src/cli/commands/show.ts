@@ -2,22 +2,22 @@
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 import { printPlan } from './plan.ts';
 
 export async function show(
   file: string,
   { calls = false }: { readonly calls?: boolean },
-  { world, screen }: { readonly world: World; readonly screen: Screen },
+  { host, terminal }: { readonly host: CliHost; readonly terminal: Terminal },
 ): Promise<ExitCode> {
-  const opened = await openPlanFile(file, world.cwd);
+  const opened = await openPlanFile(file, host.cwd);
   if (isRefusal(opened)) {
-    printError(screen, opened.message);
+    printError(terminal, opened.message);
     return exitCodes.error;
   }
   const { plan } = opened;
   // Only of a selection is it known how its manifests came in.
-  printPlan(screen, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
+  printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
   return exitCodes.done;
 }

@@ -6,13 +6,13 @@ import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { lockLines } from '../../report/terminal/lock-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { hearStops } from '../stop/stop-signals.ts';
+import { listenForStops } from '../stop/stop-signals.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
 import { raiseSerial } from '../ledger/raise-serial.ts';
 import type { RunTime } from '../run/run-time.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface UnlockOptions {
   readonly id: string;
@@ -23,26 +23,26 @@ export interface UnlockOptions {
 export async function unlock(
   path: string | undefined,
   { id, timeout }: UnlockOptions,
-  place: { readonly world: World; readonly screen: Screen },
+  place: { readonly host: CliHost; readonly terminal: Terminal },
 ): Promise<ExitCode> {
-  const { world, screen } = place;
+  const { host, terminal } = place;
   const tellRemoved = (name: string, lock: LedgerLock) => {
-    world.stdout.write(`Unlocked stack "${name}"; removed the lock of\n${lockLines(lock).join('\n')}\n`);
+    host.stdout.write(`Unlocked stack "${name}"; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
-  const stops = hearStops(world);
+  const stops = listenForStops(host);
   return withStackLedger(path, { ...place, timeout, stops }, async ({ stack, store, time }) => {
-    const removed = await takeAway(id, store, world);
+    const removed = await takeAway(id, store, host);
     if (removed !== undefined) return tellRemoved(stack.name, removed);
     // An apply of a stack that goes on under another name holds the lock of the former one, too.
     const former = stack.renamedFrom;
     const formers =
-      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { world, time });
+      former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { host, time });
     if (former !== undefined && formers !== undefined) return tellRemoved(former, formers);
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
-    printError(screen, `stack "${stack.name}" is not locked with this id: ${why}`);
+    printError(terminal, `stack "${stack.name}" is not locked with this id: ${why}`);
     return exitCodes.error;
   });
 }
@@ -51,7 +51,7 @@ export async function unlock(
 async function takeAway(
   id: string,
   store: StackStore,
-  { stderr }: Pick<World, 'stderr'>,
+  { stderr }: Pick<CliHost, 'stderr'>,
 ): Promise<LedgerLock | undefined> {
   if ((await store.readLock())?.id !== id) return undefined;
   const unraised = await raiseSerial(store);
@@ -62,11 +62,11 @@ async function takeAway(
 async function unlockFormer(
   id: string,
   stack: Stack,
-  { world, time }: { readonly world: World; readonly time: RunTime },
+  { host, time }: { readonly host: CliHost; readonly time: RunTime },
 ): Promise<LedgerLock | undefined> {
-  const store = await openLedger(stack, world, time);
+  const store = await openLedger(stack, host, time);
   try {
-    return await takeAway(id, store, world);
+    return await takeAway(id, store, host);
   } finally {
     await store.close();
   }

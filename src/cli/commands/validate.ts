@@ -3,22 +3,22 @@ import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
-import { printDiagnostics, type Screen } from '../terminal/terminal.ts';
+import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
 
 export async function validate(
   path: string | undefined,
   { complete }: { readonly complete?: boolean },
-  screen: Screen,
+  terminal: Terminal,
 ): Promise<ExitCode> {
-  const { world } = screen;
-  const manifests = await loadManifests(path, world, { complete });
+  const { host } = terminal;
+  const manifests = await loadManifests(path, host, { complete });
   const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
-  if (diagnostics.length > 0 || screen.format === 'json') printDiagnostics(screen, diagnostics);
+  if (diagnostics.length > 0 || terminal.format === 'json') printDiagnostics(terminal, diagnostics);
   if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);
-  if (screen.format === 'text') {
+  if (terminal.format === 'text') {
     const counts = `${counted(files, 'file')}, ${counted(documents, 'document')}, ${counted(resources.length, 'resource')}`;
     const what = isSelection ? 'a selection of stack' : 'stack';
-    world.stdout.write(`${screen.paint.added('valid')}: ${what} ${stack?.name ?? ''}, ${counts}\n`);
+    host.stdout.write(`${terminal.paint.added('valid')}: ${what} ${stack?.name ?? ''}, ${counts}\n`);
   }
   return exitCodeOf(diagnostics);
 }

@@ -2,7 +2,7 @@
 import { counted } from '../../model/counted.ts';
 import type { Reader } from '../../model/wire.ts';
 import { printable } from '../../report/format/printable.ts';
-import type { Screen } from '../terminal/terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 
 export interface ReadProgress {
   /** Begins a part of one target's work: `("acme", "reading Workspace")`. */
@@ -22,9 +22,9 @@ interface Part {
   answers: number;
 }
 
-export function openReadProgress({ world }: Screen): ReadProgress {
-  const { stderr } = world;
-  const isLive = stderr.isTTY && world.env['TERM'] !== 'dumb';
+export function openReadProgress({ host }: Terminal): ReadProgress {
+  const { stderr } = host;
+  const isLive = stderr.isTTY && host.env['TERM'] !== 'dumb';
   const parts = new Map<string, Part>();
   const lineOf = (target: string) => {
     const { what, answers } = parts.get(target) ?? { what: '', answers: 0 };

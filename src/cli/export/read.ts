@@ -35,7 +35,7 @@ export async function readExport(
   request: ExportRequest,
 ): Promise<ExportedTarget> {
   const opened = connected.openSession();
-  const look: Look = {
+  const look: ExportReading = {
     session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
     request,
     sets: new Map(),
@@ -53,7 +53,7 @@ export async function readExport(
   return { connected, sets: look.sets, chosen, leftOut: look.leftOut };
 }
 
-interface Look {
+interface ExportReading {
   readonly session: Session;
   readonly request: ExportRequest;
   readonly sets: Map<string, LiveSet>;
@@ -81,7 +81,7 @@ function wholeKind({ name, ownership }: Kind): string | undefined {
   return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
 }
 
-async function readWholes(look: Look, kind: Kind): Promise<void> {
+async function readWholes(look: ExportReading, kind: Kind): Promise<void> {
   const { session, request } = look;
   const { filters, owners, progress } = request;
   const isSought = (name: string) =>
@@ -98,7 +98,10 @@ async function readWholes(look: Look, kind: Kind): Promise<void> {
 }
 
 /** A part that has a document of its own already stays there. */
-async function readParts({ session, request, sets, wholes }: Look, kind: Kind): Promise<AddressText[]> {
+async function readParts(
+  { session, request, sets, wholes }: ExportReading,
+  kind: Kind,
+): Promise<AddressText[]> {
   const { name: target } = session.target;
   const { ownership } = kind;
   const isChosen = (name: string) =>

@@ -12,7 +12,7 @@ import type { Stack } from '../../model/stack/target.ts';
 import { identitiesOf } from '../../plan/ledger/moved-targets.ts';
 import type { LockFence } from './lock-fence.ts';
 
-export interface Asking {
+export interface BegunCreationsInput {
   readonly stack: Stack;
   readonly kinds: Registry;
   readonly resources: readonly DesiredResource[];
@@ -25,7 +25,7 @@ const mostTries = 20;
 /** Asks the store only where something declared bears no mark and has no record. @throws LedgerError */
 export async function begunCreations(
   store: Pick<HistoryStore, 'listEntries'>,
-  { stack, kinds, resources, ledger }: Asking,
+  { stack, kinds, resources, ledger }: BegunCreationsInput,
 ): Promise<ReadonlySet<AddressText>> {
   const isInQuestion = ({ address }: DesiredResource) =>
     kinds.get(address.kind)?.ownership.by === 'ledger' && !ledger.records.has(formatAddress(address));

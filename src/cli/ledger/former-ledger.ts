@@ -8,8 +8,8 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { openLedger } from './open-ledger.ts';
 import type { RunTime } from '../run/run-time.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface FormerLedger {
   readonly name: string;
@@ -22,8 +22,8 @@ export interface FormerLedger {
 }
 
 export interface FormerPlace {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
   readonly time: RunTime;
   /** for who is going to write */
   readonly lock?: Locking | undefined;
@@ -43,11 +43,11 @@ export interface Locking {
  */
 export async function openFormerLedger(
   stack: Stack,
-  { world, screen, time, lock }: FormerPlace,
+  { host, terminal, time, lock }: FormerPlace,
 ): Promise<FormerLedger | ExitCode | undefined> {
   const { renamedFrom: name } = stack;
   if (name === undefined) return undefined;
-  const store = await openLedger({ ...stack, name }, world, time);
+  const store = await openLedger({ ...stack, name }, host, time);
   let held: HeldLock | undefined;
   const close = async () => {
     try {
@@ -58,7 +58,7 @@ export async function openFormerLedger(
   };
   try {
     const found = await store.read();
-    const refused = refuseOtherHeir(found, { stack, name, screen });
+    const refused = refuseOtherHeir(found, { stack, name, terminal });
     // What came along before needs no lock: there is nothing left of it that anybody could write.
     const isSettled = found.closedFor === stack.name && found.records.size === 0;
     if (refused === undefined && isSettled) await lock?.free({ ...stack, name }, store);
@@ -70,7 +70,7 @@ export async function openFormerLedger(
     held = taken;
     if (held === undefined) return { name, ledger: found, store, close };
     const ledger = await store.read();
-    const late = refuseOtherHeir(ledger, { stack, name, screen });
+    const late = refuseOtherHeir(ledger, { stack, name, terminal });
     if (late === undefined) return { name, ledger, store, held, close };
     await close();
     return late;
@@ -83,21 +83,21 @@ export async function openFormerLedger(
 /** An exit code, told, when the stack of this name goes on under another one than this. */
 function refuseOtherHeir(
   { closedFor: heir }: Ledger,
-  { stack, name, screen }: { readonly stack: Stack; readonly name: string; readonly screen: Screen },
+  { stack, name, terminal }: { readonly stack: Stack; readonly name: string; readonly terminal: Terminal },
 ): ExitCode | undefined {
   if (heir === undefined || heir === stack.name) return undefined;
   printError(
-    screen,
+    terminal,
     `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
   );
   return exitCodes.conflict;
 }
 
 /** An exit code, told, for a stack that goes on under another name: nothing is planned under the old one any more. */
-export function refuseClosed({ closedFor }: Ledger, stack: Stack, screen: Screen): ExitCode | undefined {
+export function refuseClosed({ closedFor }: Ledger, stack: Stack, terminal: Terminal): ExitCode | undefined {
   if (closedFor === undefined || closedFor === stack.renamedFrom) return undefined;
   printError(
-    screen,
+    terminal,
     `stack "${stack.name}" goes on as "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
   );
   return exitCodes.conflict;

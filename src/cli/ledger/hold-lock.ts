@@ -12,7 +12,7 @@ import { codeOfStop } from '../stop/stop-signals.ts';
 import { GivenUp } from './ledger-waits.ts';
 import { LockFence } from './lock-fence.ts';
 import { raiseSerial } from './raise-serial.ts';
-import { printError, printNote, type Screen } from '../terminal/terminal.ts';
+import { printError, printNote, type Terminal } from '../terminal/terminal.ts';
 
 export interface LockRequest {
   readonly store: StackStore;
@@ -54,20 +54,20 @@ export async function thenRelease(
 }
 
 /** The lock, or the exit code when it is not to be had; everything has been told then. */
-export async function holdLock(request: LockRequest, screen: Screen): Promise<HeldLock | ExitCode> {
+export async function holdLock(request: LockRequest, terminal: Terminal): Promise<HeldLock | ExitCode> {
   const { store, run } = request;
   const wanted: LedgerLock = { id: randomUUID(), run, since: new Date().toISOString() };
-  const held = await takeLock(wanted, request, screen).catch(async (error: unknown) => {
+  const held = await takeLock(wanted, request, terminal).catch(async (error: unknown) => {
     const isLeft = error instanceof GivenUp ? error.unsure : !(await isGivenBack(wanted, store));
-    if (isLeft) screen.world.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
+    if (isLeft) terminal.host.stderr.write(`${renderLeftLock(wanted, request.path)}\n`);
     throw error;
   });
   if (held.id === wanted.id) {
-    const fence = fenceOf(store, wanted, screen);
-    return { lock: wanted, fence, release: () => release(wanted, request, { fence, screen }) };
+    const fence = fenceOf(store, wanted, terminal);
+    return { lock: wanted, fence, release: () => release(wanted, request, { fence, terminal }) };
   }
   if (request.stop.aborted) return codeOfStop(request.stop, exitCodes.error);
-  tellHeld(held, request, screen);
+  tellHeld(held, request, terminal);
   return exitCodes.locked;
 }
 
@@ -77,13 +77,13 @@ export async function holdLock(request: LockRequest, screen: Screen): Promise<He
  */
 export async function freeLeftLock(
   { store, stack, run }: Pick<LockRequest, 'store' | 'stack' | 'run'>,
-  { world }: Screen,
+  { host }: Terminal,
 ): Promise<void> {
   const held = await store.readLock();
   if (held === undefined || !isOver(held, run)) return;
   const removed = await store.unlock(held.id);
   if (removed !== undefined)
-    world.stderr.write(
+    host.stderr.write(
       `took away the lock of stack "${stack}" that an earlier try of this run, which is over, left behind\n`,
     );
 }
@@ -98,9 +98,9 @@ async function isGivenBack({ id }: LedgerLock, store: StackStore): Promise<boole
   }
 }
 
-function fenceOf(store: StackStore, { id }: LedgerLock, { world }: Screen): LockFence {
+function fenceOf(store: StackStore, { id }: LedgerLock, { host }: Terminal): LockFence {
   const tellSlow = (seconds: number) =>
-    world.stderr.write(
+    host.stderr.write(
       `${store.place} takes ${seconds} s to answer: the lock of this run is looked at before each write\n`,
     );
   return new LockFence({ store, id, now: () => Date.now(), tellSlow });
@@ -110,15 +110,15 @@ function fenceOf(store: StackStore, { id }: LedgerLock, { world }: Screen): Lock
 const longestPause = 5000;
 
 /** The lock that is held in the end: the wanted one, or the one in the way when time was up. */
-async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen): Promise<LedgerLock> {
+async function takeLock(wanted: LedgerLock, request: LockRequest, terminal: Terminal): Promise<LedgerLock> {
   const { timeout, stop, deadline } = request;
   const until = Date.now() + timeout * 1000;
   let told: string | undefined;
   for (let wait = 250; ; wait = Math.min(wait * 2, longestPause)) {
-    const held = await tryLock(wanted, request, screen);
+    const held = await tryLock(wanted, request, terminal);
     const left = until - Date.now();
     if (held.id === wanted.id || left <= 0 || stop.aborted) return held;
-    if (told !== held.id) tellWaiting(held, request, screen);
+    if (told !== held.id) tellWaiting(held, request, terminal);
     told = held.id;
     await deadline.leaveOut(pause(Math.min(wait, left), undefined, { signal: stop })).catch(() => {});
   }
@@ -127,15 +127,15 @@ async function takeLock(wanted: LedgerLock, request: LockRequest, screen: Screen
 async function tryLock(
   wanted: LedgerLock,
   { store, run, stack }: LockRequest,
-  screen: Screen,
+  terminal: Terminal,
 ): Promise<LedgerLock> {
   const held = await store.lock(wanted);
   if (held.id === wanted.id || !isOver(held, run)) return held;
   const unraised = await raiseSerial(store);
-  if (unraised !== undefined) printNote(screen, unraised);
+  if (unraised !== undefined) printNote(terminal, unraised);
   const standing = await store.lock(wanted, held.id);
   if (standing.id === wanted.id)
-    screen.world.stderr.write(
+    terminal.host.stderr.write(
       `took over the lock of stack "${stack}" from an earlier try of this run, which is over\n`,
     );
   return standing;
@@ -167,26 +167,26 @@ function isSamePlace(one: RunIdentity, other: RunIdentity): boolean {
   return one.where === other.where && one.pidNamespace === other.pidNamespace;
 }
 
-function tellHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, screen: Screen): void {
+function tellHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, terminal: Terminal): void {
   const crashed = isGone(held.run, run);
-  printError(screen, renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }));
+  printError(terminal, renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }));
 }
 
-function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { world }: Screen): void {
-  world.stderr.write(`waiting for the lock of stack "${stack}": ${run.who} holds it since ${since}\n`);
+function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { host }: Terminal): void {
+  host.stderr.write(`waiting for the lock of stack "${stack}": ${run.who} holds it since ${since}\n`);
 }
 
 async function release(
   lock: LedgerLock,
   { store, path }: LockRequest,
-  { fence, screen }: { readonly fence: LockFence; readonly screen: Screen },
+  { fence, terminal }: { readonly fence: LockFence; readonly terminal: Terminal },
 ): Promise<boolean> {
   const removed = await store.unlock(lock.id).catch((error: Error) => {
-    printError(screen, `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`);
+    printError(terminal, `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`);
     return lock;
   });
   // Who was stopped by the fence has been told.
   if (removed === undefined && !fence.lost.aborted)
-    printError(screen, 'somebody took the lock of this run away while it was working');
+    printError(terminal, 'somebody took the lock of this run away while it was working');
   return removed !== undefined;
 }

@@ -13,7 +13,7 @@ import type { SecretSource, Stack } from '../../model/stack/target.ts';
 import { guardedStore } from '../guarded-store.ts';
 import { LedgerPatience, phraseOf, type RunOver } from './ledger-waits.ts';
 import { readSecret } from '../run/read-secret.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 /**
  * To be closed; says what it waits for, and waits no longer than the run.
@@ -21,13 +21,13 @@ import type { World } from '../cli-host.ts';
  */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  world: Pick<World, 'clean' | 'env' | 'secrets' | 'stderr'>,
+  host: Pick<CliHost, 'clean' | 'env' | 'secrets' | 'stderr'>,
   run: RunOver,
 ): Promise<StackStore> {
-  const store = await storeOf(stack, world);
+  const store = await storeOf(stack, host);
   return guardedStore(
-    watched(store, run, (says) => world.stderr.write(`${says}\n`)),
-    world.clean,
+    watched(store, run, (says) => host.stderr.write(`${says}\n`)),
+    host.clean,
   );
 }
 
@@ -55,22 +55,22 @@ function watched(store: EndableStore, run: RunOver, tell: (says: string) => void
 
 async function storeOf(
   { ledger = { in: 'local' }, name, directory }: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  world: Pick<World, 'env' | 'secrets'>,
+  host: Pick<CliHost, 'env' | 'secrets'>,
 ): Promise<EndableStore> {
   switch (ledger.in) {
     case 'local':
       return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);
     case 'git':
-      return gitLedger({ directory, env: world.env }, { remote: ledger.remote, stack: name });
+      return gitLedger({ directory, env: host.env }, { remote: ledger.remote, stack: name });
     case 'postgres':
-      return postgresLedger(await readAddress(ledger.url, directory, world), name);
+      return postgresLedger(await readAddress(ledger.url, directory, host), name);
   }
 }
 
 async function readAddress(
   source: SecretSource,
   directory: string,
-  { env, secrets }: Pick<World, 'env' | 'secrets'>,
+  { env, secrets }: Pick<CliHost, 'env' | 'secrets'>,
 ): Promise<string> {
   const address = secrets.keep(
     await readSecret(source, { env, directory }, "the address of the ledger's database"),

@@ -4,10 +4,10 @@ import type { Stack } from '../../model/stack/target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { openLedger } from './open-ledger.ts';
-import { printDiagnostics, type Screen } from '../terminal/terminal.ts';
+import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
 import type { Stops } from '../stop/stop-signals.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface StackLedger {
   readonly stack: Stack;
@@ -16,8 +16,8 @@ export interface StackLedger {
 }
 
 export interface StackLedgerOptions {
-  readonly world: World;
-  readonly screen: Screen;
+  readonly host: CliHost;
+  readonly terminal: Terminal;
   /** seconds that the run may take, in place of what the stack says */
   readonly timeout?: number | undefined;
   readonly stops: Omit<Stops, 'cut'>;
@@ -26,19 +26,19 @@ export interface StackLedgerOptions {
 /** The exit code of what is done with the ledger; without a valid stack another one, and everything has been told then. */
 export async function withStackLedger(
   path: string | undefined,
-  { world, screen, timeout, stops }: StackLedgerOptions,
+  { host, terminal, timeout, stops }: StackLedgerOptions,
   work: (opened: StackLedger) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { stack, diagnostics } = await loadManifests(path, world, { timeout });
+  const { stack, diagnostics } = await loadManifests(path, host, { timeout });
   if (stack === undefined) {
     stops.forget();
-    printDiagnostics(screen, diagnostics);
+    printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics) || exitCodes.error;
   }
   const time = beginRun(stack.timeout, stops);
   let store: StackStore | undefined;
   try {
-    store = await openLedger(stack, world, time);
+    store = await openLedger(stack, host, time);
     return await work({ stack, store, time });
   } finally {
     await store?.close();

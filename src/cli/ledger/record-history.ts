@@ -10,7 +10,7 @@ import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { settleEntries } from './begun-creations.ts';
 import type { HeldLock } from './hold-lock.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
 
 export interface HistoryKeeper {
   /** Completes the entry. A failure is told and not thrown: what was applied was applied. */
@@ -35,10 +35,10 @@ export async function keepHistory(
     readonly ledger: Ledger;
     readonly held: Pick<HeldLock, 'fence'> | undefined;
   },
-  screen: Screen,
+  terminal: Terminal,
 ): Promise<HistoryKeeper> {
   const { from, run, store, ledger, held } = about;
-  const told = (what: string) => (error: Error) => printError(screen, `${what}: ${error.message}`);
+  const told = (what: string) => (error: Error) => printError(terminal, `${what}: ${error.message}`);
   if (plan.changes.length === 0)
     return {
       end: async (_, { cameToItsEnd }) => {
@@ -51,7 +51,7 @@ export async function keepHistory(
     };
   const now = new Date().toISOString();
   const head = { id: entryId(now), run, began: now, ...(from.commit === undefined ? {} : from) };
-  const entry = beginEntry(plan, head, { ledger, kinds: screen.world.kinds });
+  const entry = beginEntry(plan, head, { ledger, kinds: terminal.host.kinds });
   await store.keepEntries([entry]);
   return {
     end: async (outcomes, { unrecorded }) => {

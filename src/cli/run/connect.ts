@@ -18,7 +18,7 @@ import { openSession } from '../../services/open-session.ts';
 import type { Deadline } from '../stop/deadline.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
 import { readSecret, SecretError } from './read-secret.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
   readonly targets: readonly ConnectedTarget<C>[];
@@ -42,26 +42,26 @@ export interface ConnectionEnds {
 }
 
 /** For plans. @throws SecretError when a token cannot be read */
-export function connectToRead(stack: Stack, world: World, ends: ConnectionEnds): Promise<Connected> {
-  return connect(stack, world, { ...ends, open: openReader });
+export function connectToRead(stack: Stack, host: CliHost, ends: ConnectionEnds): Promise<Connected> {
+  return connect(stack, host, { ...ends, open: openReader });
 }
 
 /** For apply. @throws SecretError when a token cannot be read */
 export function connectToWrite(
   stack: Stack,
-  world: World,
+  host: CliHost,
   ends: ConnectionEnds,
 ): Promise<Connected<TargetConnection>> {
-  return connect(stack, world, { ...ends, open: openTarget });
+  return connect(stack, host, { ...ends, open: openTarget });
 }
 
 async function connect<C extends ReaderConnection>(
   stack: Stack,
-  world: World,
+  host: CliHost,
   { deadline, signal, open }: ConnectionEnds & { readonly open: (options: TargetOptions) => C },
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
-    ? await openEmbedded(stack, world)
+    ? await openEmbedded(stack, host)
     : undefined;
   const targets: ConnectedTarget<C>[] = [];
   const close = async () => {
@@ -70,7 +70,7 @@ async function connect<C extends ReaderConnection>(
   };
   try {
     for (const target of stack.targets) {
-      const { dialect, options } = await optionsOf(target, { stack, world, embedded });
+      const { dialect, options } = await optionsOf(target, { stack, host, embedded });
       const connection = open({ ...options, until: deadline.until, signal });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
@@ -82,17 +82,17 @@ async function connect<C extends ReaderConnection>(
   return { targets, close };
 }
 
-interface Surroundings {
+interface ConnectContext {
   readonly stack: Stack;
-  readonly world: World;
+  readonly host: CliHost;
   readonly embedded: Embedded | undefined;
 }
 
 async function optionsOf(
   target: Target,
-  around: Surroundings,
+  around: ConnectContext,
 ): Promise<{ dialect: Dialect; options: TargetOptions }> {
-  const { stack, world, embedded } = around;
+  const { stack, host, embedded } = around;
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
   const options: TargetOptions = {
@@ -101,18 +101,18 @@ async function optionsOf(
     dialect,
     token: await tokenOf(target, around),
     ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
-    env: world.env,
-    secrets: world.secrets,
-    ...(world.patience === undefined ? {} : { retryPolicy: world.patience }),
-    onWait: (says) => world.stderr.write(`${says}\n`),
-    userAgent: `trueup/${world.version}`,
+    env: host.env,
+    secrets: host.secrets,
+    ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
+    onWait: (says) => host.stderr.write(`${says}\n`),
+    userAgent: `trueup/${host.version}`,
   };
   return { dialect, options };
 }
 
 async function tokenOf(
   target: Target,
-  { stack, world, embedded }: Surroundings,
+  { stack, host, embedded }: ConnectContext,
 ): Promise<TargetOptions['token']> {
   const { token } = target;
   if (token === undefined) {
@@ -124,13 +124,13 @@ async function tokenOf(
     const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
     return async () => own;
   }
-  const place = { env: world.env, directory: stack.directory };
+  const place = { env: host.env, directory: stack.directory };
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
     const what = `the JWT that target "${target.name}" logs in with`;
     return { login: { mount, role, jwt: () => readSecret(jwt, place, what) } };
   }
-  const value = world.secrets.keep(await readSecret(token, place, `the token of target "${target.name}"`));
+  const value = host.secrets.keep(await readSecret(token, place, `the token of target "${target.name}"`));
   return async () => value;
 }
 

@@ -9,7 +9,7 @@ import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../../ledger/local/state-folder.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { readOwnSeed } from './seed-file.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface Embedded {
   readonly url: string;
@@ -38,14 +38,14 @@ const beside = {
 };
 
 /** Makes sure that the stack's organizations and mounts exist, and that someone serves them. */
-export async function openEmbedded(stack: Stack, world: World): Promise<Embedded> {
+export async function openEmbedded(stack: Stack, host: CliHost): Promise<Embedded> {
   const data = await prepareDataFile(embeddedDataFile(stack.directory));
   await ensureSeeded(stack, data);
   const tokens = await ensureTenants(stack, data);
   const running = await findRunning(data);
   if (running !== undefined) return { url: running, ...tokens, close: async () => {} };
   const { startServer } = await import('../../server/start-server.ts');
-  const server = await startServer({ data, onFailure: tellFailure(world) });
+  const server = await startServer({ data, onFailure: tellFailure(host) });
   return { url: server.url, ...tokens, close: () => server.close() };
 }
 
@@ -117,8 +117,8 @@ export async function readAnnounced(data: string): Promise<string | undefined> {
 }
 
 /** A failure of the service itself is a bug of ours, and nobody else would tell it. */
-export function tellFailure(world: World): (error: Error) => void {
-  return (error) => world.stderr.write(`the embedded service failed: ${error.stack ?? error.message}\n`);
+export function tellFailure(host: CliHost): (error: Error) => void {
+  return (error) => host.stderr.write(`the embedded service failed: ${error.stack ?? error.message}\n`);
 }
 
 /** Tells later commands where a data file is served. Returns how to take it back. */

@@ -7,12 +7,12 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { RunIdentity } from '../../model/stack/ledger.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
-type Env = World['env'];
-type Job = Pick<RunIdentity, 'id' | 'attempt' | 'sole' | 'url'>;
+type Env = CliHost['env'];
+type CiJob = Pick<RunIdentity, 'id' | 'attempt' | 'sole' | 'url'>;
 
-export function identifyRun({ env }: Pick<World, 'env'>): RunIdentity {
+export function identifyRun({ env }: Pick<CliHost, 'env'>): RunIdentity {
   const job = jobOf(env) ?? { id: `local:${randomUUID()}` };
   return { ...job, who: actorOf(env), where: hostname(), pid: process.pid, ...pidNamespace() };
 }
@@ -31,7 +31,7 @@ function pidNamespace(): Pick<RunIdentity, 'pidNamespace'> {
 }
 
 /** The first of these that the environment knows: an id that was set on purpose, then the variables of known CIs. */
-function jobOf(env: Env): Job | undefined {
+function jobOf(env: Env): CiJob | undefined {
   if (env['TRUEUP_RUN_ID']) return { id: `run:${env['TRUEUP_RUN_ID']}`, sole: true };
   if (env['GITHUB_RUN_ID']) return githubJob(env, env['GITHUB_RUN_ID']);
   if (env['CI_PIPELINE_ID']) return gitlabJob(env, env['CI_PIPELINE_ID']);
@@ -40,7 +40,7 @@ function jobOf(env: Env): Job | undefined {
 }
 
 /** Jobs of a matrix share all of this but the host; each re-run of a job counts the attempt up. */
-function githubJob(env: Env, run: string): Job {
+function githubJob(env: Env, run: string): CiJob {
   const { GITHUB_REPOSITORY: repository, GITHUB_JOB: job, GITHUB_SERVER_URL: server } = env;
   return {
     id: ['github', repository, run, job].filter(Boolean).join('/'),
@@ -50,7 +50,7 @@ function githubJob(env: Env, run: string): Job {
 }
 
 /** A job that is retried gets a new, higher id under the same name, and only when the one before has ended. */
-function gitlabJob(env: Env, pipeline: string): Job {
+function gitlabJob(env: Env, pipeline: string): CiJob {
   return {
     id: ['gitlab', env['CI_PROJECT_PATH'], pipeline, env['CI_JOB_NAME']].filter(Boolean).join('/'),
     ...attempt(env['CI_JOB_ID']),
@@ -58,14 +58,14 @@ function gitlabJob(env: Env, pipeline: string): Job {
   };
 }
 
-function buildJob(env: Env, build: string): Job {
+function buildJob(env: Env, build: string): CiJob {
   return {
     id: ['build', env['JOB_NAME'], build].filter(Boolean).join('/'),
     ...(env['BUILD_URL'] ? { url: env['BUILD_URL'] } : {}),
   };
 }
 
-function attempt(text: string | undefined): Pick<Job, 'attempt'> {
+function attempt(text: string | undefined): Pick<CiJob, 'attempt'> {
   return text !== undefined && /^\d+$/.test(text) ? { attempt: Number(text) } : {};
 }
 

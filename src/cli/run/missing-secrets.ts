@@ -10,7 +10,7 @@ import type { KnownSecrets } from '../../model/known-secrets.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { SecretSource } from '../../model/stack/target.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { printDiagnostics, printError, type Screen } from '../terminal/terminal.ts';
+import { printDiagnostics, printError, type Terminal } from '../terminal/terminal.ts';
 import { readSecret, type SecretPlace, whyAbsent } from './read-secret.ts';
 
 /** The plan with a note on each change whose calls need a secret that is not here. Notes are no part of what it means. */
@@ -29,15 +29,15 @@ export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promis
 export async function refuseMissingSecrets(
   plan: Plan,
   place: SecretPlace,
-  screen: Screen,
+  terminal: Terminal,
 ): Promise<ExitCode | undefined> {
   const missing = (
     await Promise.all(plan.changes.map((change) => missingOf(change, place, { reads: true })))
   ).flat();
   const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
   if (bySource.size === 0) return undefined;
-  printDiagnostics(screen, [...bySource.values()].flatMap(diagnose));
-  printError(screen, 'nothing was written: the plan sends secrets that cannot be read here');
+  printDiagnostics(terminal, [...bySource.values()].flatMap(diagnose));
+  printError(terminal, 'nothing was written: the plan sends secrets that cannot be read here');
   return exitCodes.error;
 }
 

@@ -41,10 +41,10 @@ import { type LoadOptions, loadManifests } from '../load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from './run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
-export interface Prepared<C extends ReaderConnection> {
+export interface PreparedRun<C extends ReaderConnection> {
   readonly request: PlanRequest;
   readonly connected: Connected<C>;
   readonly ledger: Ledger;
@@ -60,7 +60,7 @@ export interface Prepared<C extends ReaderConnection> {
 }
 
 export interface Preparation<C extends ReaderConnection> extends LoadOptions {
-  connect(stack: Stack, world: World, time: RunTime): Promise<Connected<C>>;
+  connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
   /** what ends the run before its end */
   readonly stops: RunOver & Pick<Stops, 'endWith'>;
   /** for who is going to write */
@@ -70,29 +70,29 @@ export interface Preparation<C extends ReaderConnection> extends LoadOptions {
 /** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
-  { world, screen }: { world: World; screen: Screen },
+  { host, terminal }: { host: CliHost; terminal: Terminal },
   { connect, stops, lock, ...options }: Preparation<C>,
-): Promise<Prepared<C> | ExitCode> {
-  const manifests = await loadManifests(path, world, options);
+): Promise<PreparedRun<C> | ExitCode> {
+  const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
   if (stack === undefined || hasErrors(diagnostics)) {
-    printDiagnostics(screen, diagnostics);
+    printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
   }
-  printWarnings(screen, diagnostics);
+  printWarnings(terminal, diagnostics);
   const time = beginRun(stack.timeout, stops);
-  const store = await openLedger(stack, world, time);
+  const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
   try {
-    const [from, untracked] = await askGit(manifests, stack, { env: world.env, signal: time.over });
-    const held = await lockUnlessClosed(store, { stack, screen, time, lock });
+    const [from, untracked] = await askGit(manifests, stack, { env: host.env, signal: time.over });
+    const held = await lockUnlessClosed(store, { stack, terminal, time, lock });
     if (typeof held === 'number') {
       await close();
       return held;
     }
     opened.held = held;
-    const evidence = await readEvidence(opened, manifests, { stack, world, screen, time, lock });
+    const evidence = await readEvidence(opened, manifests, { stack, host, terminal, time, lock });
     if (typeof evidence === 'number') {
       await close();
       return evidence;
@@ -102,14 +102,14 @@ export async function prepareRun<C extends ReaderConnection>(
       stack,
       piped: path === standardInput,
       untracked,
-      env: world.env,
+      env: host.env,
       signal: AbortSignal.any([opened.closing.signal, time.over]),
     });
-    const connected = await connect(stack, world, time);
+    const connected = await connect(stack, host, time);
     opened.connected = connected;
     const request = {
       stack,
-      kinds: world.kinds,
+      kinds: host.kinds,
       resources: manifests.resources,
       files: manifests.files,
       documents: manifests.documents,
@@ -129,10 +129,10 @@ export async function prepareRun<C extends ReaderConnection>(
 /** A closed ledger answers before its lock is asked for: nobody has to wait for what nobody may write. @throws LedgerError */
 async function lockUnlessClosed(
   store: StackStore,
-  { stack, screen, time, lock }: Omit<FormerPlace, 'world'> & { readonly stack: Stack },
+  { stack, terminal, time, lock }: Omit<FormerPlace, 'host'> & { readonly stack: Stack },
 ): Promise<HeldLock | ExitCode | undefined> {
   if (lock === undefined) return undefined;
-  return refuseClosed(await store.read(), stack, screen) ?? lock.take(stack, store, time);
+  return refuseClosed(await store.read(), stack, terminal) ?? lock.take(stack, store, time);
 }
 
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
@@ -144,18 +144,18 @@ async function readEvidence<C extends ReaderConnection>(
   { stack, ...place }: FormerPlace & { readonly stack: Stack },
 ): Promise<Evidence | ExitCode> {
   const own = await opened.store.read();
-  const former = refuseClosed(own, stack, place.screen) ?? (await openFormerLedger(stack, place));
+  const former = refuseClosed(own, stack, place.terminal) ?? (await openFormerLedger(stack, place));
   if (typeof former === 'number') return former;
   opened.former = former;
   if (former !== undefined && isSelection && isPending(former)) {
     printError(
-      place.screen,
+      place.terminal,
       `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
     );
     return exitCodes.error;
   }
   const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
-  const { kinds } = place.world;
+  const { kinds } = place.host;
   const begun = await begunCreations(opened.store, { stack, kinds, resources, ledger: taken.ledger });
   return { ...taken, begunCreations: begun };
 }
@@ -175,11 +175,11 @@ async function askGit(
 
 const noRepository: NoCommit = { why: 'not a git repository (or any of the parent directories)' };
 
-interface Asking {
+interface CommitOrderInput {
   readonly stack: Stack;
   readonly piped: boolean;
   readonly untracked: readonly string[];
-  readonly env: World['env'];
+  readonly env: CliHost['env'];
   readonly signal: AbortSignal;
 }
 
@@ -187,7 +187,7 @@ interface Asking {
 async function orderOf(
   { commit }: Ledger,
   ours: RepositoryCommit | NoCommit,
-  { stack, piped, untracked, env, signal }: Asking,
+  { stack, piped, untracked, env, signal }: CommitOrderInput,
 ): Promise<CommitOrder | undefined> {
   if (commit === undefined) return undefined;
   const at = { directory: stack.directory, env, signal };

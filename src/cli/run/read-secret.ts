@@ -6,7 +6,7 @@ import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.t
 import { leadsOut } from '../../manifest/files/admitted-files.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
-import type { World } from '../cli-host.ts';
+import type { CliHost } from '../cli-host.ts';
 
 /** Bytes of a token or a JWT, and far more than any has. */
 const mostOfSecret = megabyte;
@@ -18,7 +18,7 @@ export class SecretError extends Error {
 
 /** Where sources are looked for. */
 export interface SecretPlace {
-  readonly env: World['env'];
+  readonly env: CliHost['env'];
   /** what relative file names start from: the stack's directory */
   readonly directory: string;
   /** the files that manifests may name; any when absent, as for what the stack itself names */
@@ -28,7 +28,7 @@ export interface SecretPlace {
 /** Where sources that manifests name are looked for, and which of them the stack admits. */
 export function secretPlace(
   { directory, secrets }: Pick<Stack, 'directory' | 'secrets'>,
-  { env }: Pick<World, 'env'>,
+  { env }: Pick<CliHost, 'env'>,
 ): SecretPlace {
   return { env, directory, files: secrets?.files };
 }

@@ -7,7 +7,7 @@ const echo = 250;
  * Calls the handler for each signal but the echoes of the one before; another signal is never an echo.
  * @param now in milliseconds, from any beginning
  */
-export function hearOnce(handler: () => void, now: () => number): (signal: string) => void {
+export function debounceSignal(handler: () => void, now: () => number): (signal: string) => void {
   const heard = new Map<string, number>();
   return (signal) => {
     const at = now();

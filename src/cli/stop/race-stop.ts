@@ -1,7 +1,7 @@
 /** Work that a signal may cut short. What only reads can be left where it stands; what writes must be waited for. */
 
 /** What the work comes to, or `stopped` as soon as the signal says so; the work's own end is then nobody's concern. */
-export async function unlessStopped<T>(work: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
+export async function raceStop<T>(work: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
   if (stop.aborted) {
     work.catch(() => {});
     return 'stopped';

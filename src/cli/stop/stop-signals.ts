@@ -6,8 +6,8 @@
 import { type Deadline, DeadlineError } from './deadline.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
-import { printError, type Screen } from '../terminal/terminal.ts';
-import type { World } from '../cli-host.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
 
 export interface Stops extends RunOver {
   /** the first signal */
@@ -35,16 +35,16 @@ export function codeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
  */
 export function tellStop(
   stop: AbortSignal,
-  screen: Screen,
+  terminal: Terminal,
   { done, code }: { readonly done: string; readonly code: ExitCode },
 ): ExitCode {
   const why = stop.reason instanceof DeadlineError ? stop.reason.message : 'interrupted';
-  if (screen.format === 'json') printError(screen, `${done}: ${why}`);
+  if (terminal.format === 'json') printError(terminal, `${done}: ${why}`);
   return codeOfStop(stop, code);
 }
 
 /** For what writes. Each of them says on stderr what it leads to. */
-export function hearStops({ onStop, stderr }: Pick<World, 'onStop' | 'stderr'>): Stops {
+export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Stops {
   const [stop, cut, insist] = [new AbortController(), new AbortController(), new AbortController()];
   let timer: NodeJS.Timeout | undefined;
   const end = (over: AbortSignal) => {
@@ -80,7 +80,7 @@ export function hearStops({ onStop, stderr }: Pick<World, 'onStop' | 'stderr'>):
 }
 
 /** For what only reads, and has nothing to leave in order: the first signal ends all of it, with one word. */
-export function hearEnd({ onStop, stderr }: Pick<World, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
+export function hearEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
   const [stop, over] = [new AbortController(), new AbortController()];
   let heard = 0;
   const deafen = onStop(() => {

@@ -6,7 +6,7 @@ import type { ApplyEvent } from '../../model/plan/outcome.ts';
 import { columns } from '../../report/terminal/layout.ts';
 import { renderEvent } from '../../report/terminal/outcomes-text.ts';
 import { plain } from '../../report/terminal/paint.ts';
-import type { Screen } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 
 export interface Progress {
   tell(event: ApplyEvent): void;
@@ -14,11 +14,12 @@ export interface Progress {
 }
 
 /** JSON output is a result: progress would only disturb it, so it goes to stderr as lines. */
-export function openProgress(screen: Screen): Progress {
-  const { world } = screen;
-  if (screen.format === 'text' && world.stdout.isTTY && world.env['TERM'] !== 'dumb') return liveLine(screen);
-  const output = screen.format === 'json' ? world.stderr : world.stdout;
-  const paint = screen.format === 'json' ? screen.errorPaint : screen.paint;
+export function openProgress(terminal: Terminal): Progress {
+  const { host } = terminal;
+  if (terminal.format === 'text' && host.stdout.isTTY && host.env['TERM'] !== 'dumb')
+    return liveLine(terminal);
+  const output = terminal.format === 'json' ? host.stderr : host.stdout;
+  const paint = terminal.format === 'json' ? terminal.errorPaint : terminal.paint;
   return {
     tell: (event) => {
       const line = renderEvent(event, { paint });
@@ -31,13 +32,13 @@ export function openProgress(screen: Screen): Progress {
 /** Takes the cursor to the beginning of its line and clears the line. */
 const clearLine = '\r\u001b[K';
 
-function liveLine({ world, width = 80 }: Screen): Progress {
+function liveLine({ host, width = 80 }: Terminal): Progress {
   return {
     tell: (event) => {
       const text = renderEvent(event, { paint: plain });
-      if (text !== undefined) world.stdout.write(`${clearLine}${fitting(text, width)}`);
+      if (text !== undefined) host.stdout.write(`${clearLine}${fitting(text, width)}`);
     },
-    end: () => world.stdout.write(clearLine),
+    end: () => host.stdout.write(clearLine),
   };
 }
 

@@ -1,10 +1,10 @@
 /**
  * Questions to a person at a terminal. An answer is younger than its question: what was typed before it stood on the
- * screen is thrown away. Whoever walks away has answered nothing, and a terminal that is closed stops the run.
+ * terminal is thrown away. Whoever walks away has answered nothing, and a terminal that is closed stops the run.
  */
 import { createInterface } from 'node:readline';
 
-export interface Terminal {
+export interface QuestionStreams {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
   /** Ctrl-C while the question stands: the terminal sends no signal of its own then */
@@ -16,7 +16,7 @@ export interface Terminal {
 /** The line that is typed after the question; undefined after Ctrl-D, Ctrl-C, a hang-up, or when it is to stop. */
 export async function askLine(
   question: string,
-  terminal: Terminal,
+  terminal: QuestionStreams,
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { input, hangUp } = terminal;
@@ -35,7 +35,11 @@ export async function askLine(
 }
 
 /** Whether "y" or "yes" was typed after the question: a lone Enter is a no. */
-export async function askYes(question: string, terminal: Terminal, stop: AbortSignal): Promise<boolean> {
+export async function askYes(
+  question: string,
+  terminal: QuestionStreams,
+  stop: AbortSignal,
+): Promise<boolean> {
   const answer = await askLine(`${question} [y/N] `, terminal, stop);
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
@@ -46,7 +50,7 @@ const quiet = 100;
 const ctrlC = 3;
 
 /** Whether somebody is still there. */
-function throwAwayTyped({ input, interrupt }: Terminal, stop: AbortSignal): Promise<boolean> {
+function throwAwayTyped({ input, interrupt }: QuestionStreams, stop: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const isOver = () => input.readableEnded || input.destroyed;
     const end = () => {
@@ -68,7 +72,7 @@ function throwAwayTyped({ input, interrupt }: Terminal, stop: AbortSignal): Prom
 
 function readLine(
   question: string,
-  { input, output, interrupt }: Terminal,
+  { input, output, interrupt }: QuestionStreams,
   stop: AbortSignal,
 ): Promise<string | undefined> {
   return new Promise((resolve) => {

@@ -7,14 +7,14 @@ import { renderDiagnosticsJson } from '../../report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
 import { colourful, type Paint, plain } from '../../report/terminal/paint.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import type { Output, World } from '../cli-host.ts';
+import type { Output, CliHost } from '../cli-host.ts';
 
 export type Format = 'text' | 'json';
 export type ColorChoice = 'auto' | 'always' | 'never';
 
-export interface Screen {
+export interface Terminal {
   readonly format: Format;
-  readonly world: World;
+  readonly host: CliHost;
   readonly paint: Paint;
   /** for what goes to stderr */
   readonly errorPaint: Paint;
@@ -28,22 +28,22 @@ export interface Screen {
 /** The result of a command as JSON. @param told the problems that it is to name besides */
 export type JsonAnswer = (told: readonly Diagnostic[]) => string;
 
-export function openScreen(world: World, options: { format?: Format; color?: ColorChoice }): Screen {
+export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
   const paintFor = (output: Output) =>
-    isColoured(output, world, options.color ?? 'auto') ? colourful : plain;
+    isColoured(output, host, options.color ?? 'auto') ? colourful : plain;
   return {
     format: options.format ?? 'text',
-    world,
-    paint: paintFor(world.stdout),
-    errorPaint: paintFor(world.stderr),
-    width: world.stdout.columns,
+    host: host,
+    paint: paintFor(host.stdout),
+    errorPaint: paintFor(host.stderr),
+    width: host.stdout.columns,
     told: [],
     pending: {},
   };
 }
 
 /** A flag beats the environment; `NO_COLOR` beats `FORCE_COLOR`; else only a terminal is coloured. */
-function isColoured(output: Output, { env }: World, choice: ColorChoice): boolean {
+function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): boolean {
   if (choice !== 'auto') return choice === 'always';
   if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
   if ((env['FORCE_COLOR'] ?? '') !== '' && env['FORCE_COLOR'] !== '0') return true;
@@ -51,45 +51,45 @@ function isColoured(output: Output, { env }: World, choice: ColorChoice): boolea
 }
 
 /** The diagnostics of a command that got no further: in JSON they are its result. */
-export function printDiagnostics(screen: Screen, diagnostics: readonly Diagnostic[]): void {
-  printJson(screen, renderDiagnosticsJson);
-  printWarnings(screen, diagnostics);
+export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+  printJson(terminal, renderDiagnosticsJson);
+  printWarnings(terminal, diagnostics);
 }
 
 /** Diagnostics of a command that goes on: its result is still to come. */
-export function printWarnings(screen: Screen, diagnostics: readonly Diagnostic[]): void {
-  const { format, world, errorPaint, told } = screen;
+export function printWarnings(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+  const { format, host, errorPaint, told } = terminal;
   told.push(...diagnostics);
   if (diagnostics.length > 0 && format === 'text')
-    world.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
+    host.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
 /** A line about something that is amiss and stops nothing. */
-export function printNote(screen: Screen, message: string): void {
-  screen.told.push({ code: 'note', severity: 'warning', class: 'failure', message });
-  if (screen.format === 'text') screen.world.stderr.write(`${message}\n`);
+export function printNote(terminal: Terminal, message: string): void {
+  terminal.told.push({ code: 'note', severity: 'warning', class: 'failure', message });
+  if (terminal.format === 'text') terminal.host.stderr.write(`${message}\n`);
 }
 
 /** Makes this the answer, where JSON was asked for; it is written when the command has ended, with all that it told. */
-export function printJson({ format, pending }: Screen, answer: JsonAnswer): void {
+export function printJson({ format, pending }: Terminal, answer: JsonAnswer): void {
   if (format === 'json') pending.answer = answer;
 }
 
 /** The end of a command that was asked for JSON: whoever reads it gets an answer, also when there is nothing but errors. */
-export function answerInJson({ format, world, told, pending }: Screen, code: ExitCode): void {
+export function answerInJson({ format, host, told, pending }: Terminal, code: ExitCode): void {
   if (format !== 'json') return;
   if (pending.answer === undefined && told.length === 0) {
     if (code === exitCodes.done) return;
     told.push(failure(code === exitCodes.interrupted ? 'interrupted' : 'stopped'));
   }
-  world.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(told)}\n`);
+  host.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(told)}\n`);
 }
 
 /** What ended the command, or a part of it. In JSON it stands in the answer and nowhere else. */
-export function printError(screen: Screen, message: string): void {
-  screen.told.push(failure(message));
-  if (screen.format === 'text')
-    screen.world.stderr.write(`${screen.errorPaint.error('error')}: ${message}\n`);
+export function printError(terminal: Terminal, message: string): void {
+  terminal.told.push(failure(message));
+  if (terminal.format === 'text')
+    terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
 }
 
 function failure(message: string): Diagnostic {

@@ -33,25 +33,19 @@ export type ApprovalVerdict =
 
 export type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
 
-export function judgeApproval(
-  { plan, remainingWork: remainingWork }: FreshPlan,
-  approved: Approved,
-): ApprovalVerdict {
+export function judgeApproval({ plan, remainingWork }: FreshPlan, approved: Approved): ApprovalVerdict {
   const isTold = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
   // A digest cannot vouch for a file that leaves something out: what it shows besides has to be so, too.
   const isShown = isTold || isRedactionOf(approved.changes, plan.changes);
   if (plan.digest === approved.digest && isShown) return { is: 'equal' };
-  if (isTold) return judgeChanges({ plan, remainingWork: remainingWork }, approved.changes);
+  if (isTold) return judgeChanges({ plan, remainingWork }, approved.changes);
   return approved.isHere && isRedacted(approved.changes)
-    ? judgeChanges({ plan, remainingWork: remainingWork }, withGapsApart(approved.changes))
+    ? judgeChanges({ plan, remainingWork }, withGapsApart(approved.changes))
     : { is: 'elsewhere' };
 }
 
 /** What is not known to be true, or planned as it was approved, stands in the way. */
-function judgeChanges(
-  { plan, remainingWork: remainingWork }: FreshPlan,
-  approved: readonly MeantChange[],
-): ApprovalVerdict {
+function judgeChanges({ plan, remainingWork }: FreshPlan, approved: readonly MeantChange[]): ApprovalVerdict {
   const byAddress = (changes: readonly MeantChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import { hearOnce } from '../../../src/cli/stop/debounce-signal.ts';
+import { debounceSignal } from '../../../src/cli/stop/debounce-signal.ts';
 
 /** How often the handler was called for signals at these milliseconds. */
 function heard(...signals: readonly (readonly [string, number])[]): number {
   let [count, clock] = [0, 0];
-  const hear = hearOnce(
+  const hear = debounceSignal(
     () => {
       count += 1;
     },
