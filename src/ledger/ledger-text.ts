@@ -13,7 +13,7 @@ import {
 import type { IdentityText } from '../model/stack/target-identity.ts';
 
 /** What a text is and where it was found, for messages. */
-export interface LedgerPlace {
+export interface LedgerLocation {
   /** `the ledger "…/payments.ledger.json"` */
   readonly place: string;
   readonly stack: string;
@@ -60,7 +60,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
 }
 
 /** @throws LedgerError when the text is no ledger of this stack, or not as it was written */
-export function parseLedger(text: string, { place, stack }: LedgerPlace): Ledger {
+export function parseLedger(text: string, { place, stack }: LedgerLocation): Ledger {
   const stored = parseStored(place, text);
   if (stored.stack !== stack) {
     throw new LedgerError(

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Ledger, LedgerConflict } from '../model/stack/ledger.ts';
-import { formatLedger, type LedgerPlace, parseLedger } from './ledger-text.ts';
+import { formatLedger, type LedgerLocation, parseLedger } from './ledger-text.ts';
 
 /** One try to write a ledger. */
 export interface Step {
@@ -18,11 +18,11 @@ export interface Step {
 
 /** Of one store and its writes, which come one after the other. */
 export class OwnWrites {
-  readonly #where: LedgerPlace;
+  readonly #where: LedgerLocation;
   /** hashes of the texts that were sent since the last one that is known to stand there */
   readonly #unsure = new Set<string>();
 
-  constructor(where: LedgerPlace) {
+  constructor(where: LedgerLocation) {
     this.#where = where;
   }
 

@@ -2,7 +2,7 @@
  * How long a run waits for its ledger. What it wants to know ends with the run. Its last words, such as the lock that goes
  * back, have some time of their own; once one of them was not answered in it, no other is waited for.
  */
-import type { Ends, Question } from '../../ledger/endable-store.ts';
+import type { QuestionEnds, Question } from '../../ledger/endable-store.ts';
 import { WaitEnded } from '../../model/stack/ledger.ts';
 import { DeadlineError } from '../stop/deadline.ts';
 
@@ -67,7 +67,7 @@ export class LedgerPatience {
   }
 
   /** @throws GivenUp when the run ended before the answer came */
-  async ask<T>(question: Question, work: (ends: Ends) => Promise<T>): Promise<T> {
+  async ask<T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> {
     const { over } = this.#run;
     const { is } = questions[question];
     if (this.#silent) throw this.#givenUp(question, false);

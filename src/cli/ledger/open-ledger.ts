@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { systemClock } from '../../http/transport/clock.ts';
 import { Waits } from '../../http/transport/waits.ts';
-import type { EndableStore, Ends, Question } from '../../ledger/endable-store.ts';
+import type { EndableStore, QuestionEnds, Question } from '../../ledger/endable-store.ts';
 import { gitLedger } from '../../ledger/git/git-ledger.ts';
 import { localLedger } from '../../ledger/local/local-ledger.ts';
 import { postgresLedger } from '../../ledger/postgres/postgres-ledger.ts';
@@ -35,7 +35,7 @@ export async function openLedger(
 function watched(store: EndableStore, run: RunOver, tell: (says: string) => void): StackStore {
   const waits = new Waits(store.place, { tell, clock: systemClock });
   const patience = new LedgerPatience(store.place, run);
-  const ask = <T>(question: Question, work: (ends: Ends) => Promise<T>): Promise<T> =>
+  const ask = <T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> =>
     patience.ask(question, work).finally(waits.begin(phraseOf(question)));
   return {
     place: store.place,

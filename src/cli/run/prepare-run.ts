@@ -6,7 +6,7 @@
 import { relative } from 'node:path';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { orderCommits } from '../../ledger/git/order-commits.ts';
-import type { GitPlace } from '../../ledger/git/git-command.ts';
+import type { GitContext } from '../../ledger/git/git-command.ts';
 import {
   type NoCommit,
   type RepositoryCommit,
@@ -164,7 +164,7 @@ async function readEvidence<C extends ReaderConnection>(
 async function askGit(
   { paths }: Manifests,
   { directory }: Stack,
-  about: Pick<GitPlace, 'env' | 'signal'>,
+  about: Pick<GitContext, 'env' | 'signal'>,
 ): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
   // Two processes less where there is nothing to ask.
   if (!(await findRepository(directory)).isGit) return [noRepository, []];

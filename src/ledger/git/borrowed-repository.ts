@@ -8,18 +8,18 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { linesOf } from './commit-graph.ts';
-import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
+import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
 export interface BorrowedRepository {
   /** git that runs here works on the borrowed repository */
-  readonly at: GitPlace;
+  readonly at: GitContext;
   /** the one that the clone would ask: that of the branch, else `origin`, else the only one */
   readonly remote: string | undefined;
   close(): Promise<void>;
 }
 
 /** @throws LedgerError when git fails */
-export async function borrowRepository(clone: GitPlace): Promise<BorrowedRepository> {
+export async function borrowRepository(clone: GitContext): Promise<BorrowedRepository> {
   const paths = ['--show-toplevel', '--git-path', 'objects', '--git-path', 'shallow', '--show-object-format'];
   const [top = '', objects = '', shallow = '', format = ''] = await linesOf(clone, ['rev-parse', ...paths]);
   const settings = await readSettings(clone);
@@ -46,9 +46,9 @@ export async function borrowRepository(clone: GitPlace): Promise<BorrowedReposit
 }
 
 /** All that git goes by in a repository, in its order: key and value. */
-type Settings = readonly (readonly [string, string])[];
+type GitSettings = readonly (readonly [string, string])[];
 
-async function readSettings(clone: GitPlace): Promise<Settings> {
+async function readSettings(clone: GitContext): Promise<GitSettings> {
   const { code, out, words } = await runGit(['config', '--list', '-z'], clone);
   if (code !== 0) throw new LedgerError(`git config says: ${words}`);
   const entries = out.toString().split('\0').filter(Boolean);
@@ -69,7 +69,7 @@ function isAboutReaching(key: string): boolean {
 }
 
 /** In place of all files of settings, so that none of them counts twice: a header that is sent twice is refused. */
-function configVariables(settings: Settings): Record<string, string> {
+function configVariables(settings: GitSettings): Record<string, string> {
   const each = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key] as const,
     [`GIT_CONFIG_VALUE_${index}`, value] as const,
@@ -84,7 +84,7 @@ function configVariables(settings: Settings): Record<string, string> {
 }
 
 /** Nobody is asked for a passphrase, a host key or a login; a program of the clone's own that answers is kept. */
-function unasked({ env }: GitPlace, settings: Settings): Record<string, string> {
+function unasked({ env }: GitContext, settings: GitSettings): Record<string, string> {
   const never = { GCM_INTERACTIVE: 'never' };
   if (env['SSH_ASKPASS'] !== undefined) return never;
   const hasOwn = env['GIT_ASKPASS'] !== undefined || settings.some(([key]) => key === 'core.askpass');
@@ -93,12 +93,12 @@ function unasked({ env }: GitPlace, settings: Settings): Record<string, string> 
   return { ...never, ...git, SSH_ASKPASS: 'false', SSH_ASKPASS_REQUIRE: 'force' };
 }
 
-async function branchOf(clone: GitPlace): Promise<string | undefined> {
+async function branchOf(clone: GitContext): Promise<string | undefined> {
   const { code, out } = await runGit(['symbolic-ref', '--quiet', '--short', 'HEAD'], clone);
   return code === 0 ? out.toString().trim() : undefined;
 }
 
-function remoteOf(settings: Settings, branch: string | undefined): string | undefined {
+function remoteOf(settings: GitSettings, branch: string | undefined): string | undefined {
   const upstream = settings.findLast(([key]) => key === `branch.${branch}.remote`)?.[1];
   // A dot is this very repository.
   if (upstream !== undefined && upstream !== '.') return upstream;
@@ -113,7 +113,7 @@ async function copyIfThere(from: string, to: string): Promise<void> {
   });
 }
 
-export interface Wanted {
+export interface FetchRequest {
   /** ids, or refspecs */
   readonly refs: readonly string[];
   /** how many commits behind each of them */
@@ -128,7 +128,7 @@ export interface Wanted {
  */
 export async function fetchInto(
   { at, remote }: BorrowedRepository,
-  { refs, depth, content }: Wanted,
+  { refs, depth, content }: FetchRequest,
 ): Promise<GitAnswer> {
   if (remote === undefined)
     throw new LedgerError('this clone does not hold all that lies between, and has no remote to ask');

@@ -7,7 +7,7 @@ import process from 'node:process';
 import { LedgerError, WaitEnded } from '../../model/stack/ledger.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 
-export interface GitPlace {
+export interface GitContext {
   /** absolute, anywhere inside the repository */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +52,7 @@ const farewell = 1_000;
  * Git and all that it starts, such as a connection, are a group of processes of their own, so that they end together.
  * @throws LedgerError when there is no git on this machine, or when it does not end by itself; WaitEnded when it was told to
  */
-export async function runGit(args: readonly string[], place: GitPlace, input = ''): Promise<GitAnswer> {
+export async function runGit(args: readonly string[], place: GitContext, input = ''): Promise<GitAnswer> {
   const late = AbortSignal.timeout(place.longest ?? longest);
   const signal = place.signal === undefined ? late : AbortSignal.any([place.signal, late]);
   const child = spawn('git', [...quiet, ...args], {
@@ -74,7 +74,7 @@ export async function runGit(args: readonly string[], place: GitPlace, input = '
   return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
 }
 
-function lateWords(args: readonly string[], place: GitPlace): string {
+function lateWords(args: readonly string[], place: GitContext): string {
   const seconds = (place.longest ?? longest) / 1000;
   return `"git ${args[0] ?? ''}" did not end within ${seconds} s; check that the remote answers this machine: "git ls-remote" shows it`;
 }
@@ -112,7 +112,7 @@ function endGroup({ pid }: { readonly pid?: number | undefined }, signal: NodeJS
   }
 }
 
-function environment({ env, settings }: GitPlace): Record<string, string> {
+function environment({ env, settings }: GitContext): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
     value === undefined || inherited.includes(name) || watching.test(name) ? [] : [[name, value] as const],
   );

@@ -4,15 +4,18 @@
  */
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
 import { asideName } from '../local/set-aside-name.ts';
-import { type EndableStore, type Ends, noEnds } from '../endable-store.ts';
-import type { GitPlace } from './git-command.ts';
+import { type EndableStore, type QuestionEnds, noEnds } from '../endable-store.ts';
+import type { GitContext } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
 
 /** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
-export function gitLedger(at: GitPlace, { remote, stack }: { remote: string; stack: string }): EndableStore {
+export function gitLedger(
+  at: GitContext,
+  { remote, stack }: { remote: string; stack: string },
+): EndableStore {
   return new GitRef(at, remote, stack);
 }
 
@@ -31,7 +34,7 @@ class GitRef implements EndableStore {
   /** what this store read or wrote last: good enough to try a write from, never to answer from */
   #last: Snapshot | undefined;
 
-  constructor(at: GitPlace, remote: string, stack: string) {
+  constructor(at: GitContext, remote: string, stack: string) {
     const ref = `refs/trueup/${stack}`;
     this.#stack = stack;
     this.#repository = new GitRepository(at, { remote, ref });
@@ -91,7 +94,7 @@ class GitRef implements EndableStore {
     await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, ends, async () => edits);
   }
 
-  async listEntries(limit: number, ends?: Ends): Promise<readonly HistoryEntry[]> {
+  async listEntries(limit: number, ends?: QuestionEnds): Promise<readonly HistoryEntry[]> {
     return wholeEntries(await this.readEntries(limit, ends));
   }
 
@@ -113,7 +116,7 @@ class GitRef implements EndableStore {
     return this.#repository.close();
   }
 
-  async #look({ look }: Ends): Promise<Snapshot> {
+  async #look({ look }: QuestionEnds): Promise<Snapshot> {
     this.#last = await this.#repository.look(look);
     return this.#last;
   }
@@ -124,7 +127,7 @@ class GitRef implements EndableStore {
    */
   async #replace(
     what: string,
-    ends: Ends,
+    ends: QuestionEnds,
     edit: (state: Snapshot) => Promise<Edits | undefined>,
   ): Promise<void> {
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
@@ -148,17 +151,17 @@ class GitRef implements EndableStore {
     throw new LedgerError(`${this.place} is written by too many runs at once: try again`);
   }
 
-  async #ledgerIn(state: Snapshot, ends: Ends): Promise<Ledger> {
+  async #ledgerIn(state: Snapshot, ends: QuestionEnds): Promise<Ledger> {
     const text = await this.#textIn(state, ledgerPath, ends);
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async #lockIn(state: Snapshot, ends: Ends): Promise<LedgerLock | undefined> {
+  async #lockIn(state: Snapshot, ends: QuestionEnds): Promise<LedgerLock | undefined> {
     const text = await this.#textIn(state, lockPath, ends);
     return text === undefined ? undefined : parseLock(text, this.#fileName(lockPath));
   }
 
-  async #textIn({ blobs }: Snapshot, path: string, { look }: Ends): Promise<string | undefined> {
+  async #textIn({ blobs }: Snapshot, path: string, { look }: QuestionEnds): Promise<string | undefined> {
     const id = blobs.get(path);
     return id === undefined ? undefined : (await this.#repository.readBlobs([id], look))[0];
   }

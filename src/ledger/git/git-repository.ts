@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { unlessEnded } from '../endable-store.ts';
-import { type GitAnswer, type GitPlace, runGit } from './git-command.ts';
+import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
 /** One state of the ref. */
 export interface Snapshot {
@@ -32,11 +32,11 @@ const nothing: Snapshot = { commit: undefined, blobs: new Map() };
 const looks = 10;
 
 export class GitRepository {
-  readonly #at: GitPlace;
+  readonly #at: GitContext;
   readonly #where: RemoteRef;
-  #opened: Promise<{ readonly at: GitPlace; readonly directory: string }> | undefined;
+  #opened: Promise<{ readonly at: GitContext; readonly directory: string }> | undefined;
 
-  constructor(at: GitPlace, where: RemoteRef) {
+  constructor(at: GitContext, where: RemoteRef) {
     this.#at = at;
     this.#where = where;
   }

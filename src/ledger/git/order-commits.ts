@@ -6,14 +6,19 @@ import { posix } from 'node:path';
 import { type CommitOrder, type StackPaths, shortCommit } from '../../model/stack/commit-order.ts';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
-import { type BorrowedRepository, borrowRepository, fetchInto, type Wanted } from './borrowed-repository.ts';
+import {
+  type BorrowedRepository,
+  borrowRepository,
+  fetchInto,
+  type FetchRequest,
+} from './borrowed-repository.ts';
 import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standingOf } from './commit-graph.ts';
-import { type GitPlace, runGit } from './git-command.ts';
+import { type GitContext, runGit } from './git-command.ts';
 import type { NoCommit, RepositoryCommit } from './repository-commit.ts';
 
 export interface CommitQuestion {
   /** where the manifests are */
-  readonly at: GitPlace;
+  readonly at: GitContext;
   /** what was applied last, as the ledger has it */
   readonly applied: string;
   readonly ours: RepositoryCommit | NoCommit;
@@ -45,7 +50,7 @@ export async function orderCommits(question: CommitQuestion): Promise<CommitOrde
 }
 
 async function compare(
-  at: GitPlace,
+  at: GitContext,
   pair: CommitPair,
   { files, untracked = [] }: Pick<CommitQuestion, 'files' | 'untracked'>,
 ): Promise<CommitOrder> {
@@ -74,7 +79,7 @@ interface Concerned {
 
 /** Whether any of what changed is the stack's, or may be. */
 async function concerns(
-  at: GitPlace,
+  at: GitContext,
   changed: readonly ChangedFile[],
   { borrowed, pair, files }: Concerned,
 ): Promise<boolean> {
@@ -98,7 +103,7 @@ function untold(first: string, more: number): string {
 const depths = [64, 4096, 0x7fffffff];
 
 /** For a service that gives nothing by its id, also not the trees of a commit later on. */
-const everyBranch: Pick<Wanted, 'refs' | 'content'> = {
+const everyBranch: Pick<FetchRequest, 'refs' | 'content'> = {
   refs: ['+refs/heads/*:refs/trueup/*'],
   content: 'trees',
 };
@@ -107,7 +112,7 @@ async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promis
   const { at } = borrowed;
   const missing = (await hasCommit(at, pair.applied)) ? [] : [pair.applied];
   const tips = [pair.ours, pair.applied].filter((id) => !missing.includes(id));
-  let wanted: Pick<Wanted, 'refs' | 'content'> = {
+  let wanted: Pick<FetchRequest, 'refs' | 'content'> = {
     refs: [...missing, ...(await cutBehind(at, tips))],
     content: 'commits',
   };
@@ -123,7 +128,7 @@ async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promis
 }
 
 /** @returns `refused` when the remote gives nothing by its id. @throws LedgerError when it gives nothing at all */
-async function fetch(borrowed: BorrowedRepository, wanted: Wanted): Promise<'fetched' | 'refused'> {
+async function fetch(borrowed: BorrowedRepository, wanted: FetchRequest): Promise<'fetched' | 'refused'> {
   const { code, words } = await fetchInto(borrowed, wanted);
   if (code === 0) return 'fetched';
   const unknown = /not our ref/.test(words) && wanted.refs.find((ref) => words.includes(ref));
@@ -165,20 +170,20 @@ async function changedFiles(
 }
 
 /** Of either commit; from the top of the repository, with slashes. */
-async function symbolicLinks(at: GitPlace, { ours, applied }: CommitPair): Promise<string[]> {
+async function symbolicLinks(at: GitContext, { ours, applied }: CommitPair): Promise<string[]> {
   const listed = [ours, applied].map((id) => entriesOf(at, ['ls-tree', '-r', '-z', '--full-tree', id]));
   return (await Promise.all(listed))
     .flat()
     .flatMap((entry) => (entry.startsWith('120000 ') ? [entry.slice(entry.indexOf('\t') + 1)] : []));
 }
 
-async function entriesOf(at: GitPlace, args: readonly string[]): Promise<string[]> {
+async function entriesOf(at: GitContext, args: readonly string[]): Promise<string[]> {
   const { code, out, words } = await runGit(args, at);
   if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${words}`);
   return out.toString().split('\0').filter(Boolean);
 }
 
-async function hasTrees(at: GitPlace, id: string): Promise<boolean> {
+async function hasTrees(at: GitContext, id: string): Promise<boolean> {
   const args = ['rev-list', '--objects', '--filter=blob:none', '--missing=print', '--max-count=1', id];
   return (await linesOf(at, args)).every((line) => !line.startsWith('?'));
 }

@@ -1,5 +1,5 @@
 /** Which commit the manifests of a directory come from. Only looks; a directory outside of any repository has none. */
-import { type GitPlace, runGit } from './git-command.ts';
+import { type GitContext, runGit } from './git-command.ts';
 
 export interface RepositoryCommit {
   readonly commit: string;
@@ -14,7 +14,7 @@ export interface NoCommit {
   readonly why: string;
 }
 
-export async function repositoryCommit(place: GitPlace): Promise<RepositoryCommit | NoCommit> {
+export async function repositoryCommit(place: GitContext): Promise<RepositoryCommit | NoCommit> {
   try {
     const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], place);
     if (head.code !== 0)

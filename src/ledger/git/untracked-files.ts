@@ -1,12 +1,12 @@
 /** Which files no commit tells of: of manifests that are made by a program, the commit beside them says nothing. */
-import { type GitPlace, runGit } from './git-command.ts';
+import { type GitContext, runGit } from './git-command.ts';
 
 /**
  * Of these files those that git does not track, ignored ones too. What lies in a submodule or behind a symbolic link is
  * tracked as that. None where there is no repository: who asks for its commit is told so.
  * @param files relative to the place's directory, with slashes; also `../…`
  */
-export async function untrackedFiles(place: GitPlace, files: readonly string[]): Promise<string[]> {
+export async function untrackedFiles(place: GitContext, files: readonly string[]): Promise<string[]> {
   const listed = await runGit(['ls-files', '--stage', '-z', '--', ':/'], place).catch(() => undefined);
   if (listed?.code !== 0) return [];
   const entries = listed.out.toString().split('\0').filter(Boolean);

@@ -16,7 +16,7 @@ import { makeFolder } from './state-folder.ts';
  * @param signal ends the waiting, too; whoever is inside goes on
  * @throws when the guard cannot be had
  */
-export async function oneAtATime<T>(
+export async function withExclusiveFile<T>(
   guard: string,
   work: () => Promise<T>,
   pauses: Iterable<number> = aMinute(),

@@ -8,10 +8,10 @@ import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
 import { asideName } from './set-aside-name.ts';
-import { type EndableStore, type Ends, noEnds } from '../endable-store.ts';
+import { type EndableStore, type QuestionEnds, noEnds } from '../endable-store.ts';
 import { followLinks } from './follow-links.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
-import { oneAtATime } from './exclusive-file.ts';
+import { withExclusiveFile } from './exclusive-file.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { replaceFile } from './replace-file.ts';
 import { stateFolderName } from './state-folder.ts';
@@ -40,7 +40,7 @@ class LocalFile implements EndableStore {
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async write(ledger: Ledger, ends?: Ends): Promise<Ledger> {
+  async write(ledger: Ledger, ends?: QuestionEnds): Promise<Ledger> {
     return this.#alone(this.place, ends, async (file) => {
       const step = this.#own.next(ledger, await this.#readText());
       if (!step.isDone) await replaceFile(file, this.#own.sending(step));
@@ -52,7 +52,7 @@ class LocalFile implements EndableStore {
     return readIfThere(this.#file, this.place);
   }
 
-  async setAside(ends?: Ends): Promise<string> {
+  async setAside(ends?: QuestionEnds): Promise<string> {
     return this.#alone(this.place, ends, async (file) => {
       const aside = `${file}.${asideName()}`;
       await rename(file, aside);
@@ -64,7 +64,7 @@ class LocalFile implements EndableStore {
     return readLockIn(await this.#realFile());
   }
 
-  async lock(wanted: LedgerLock, instead?: string, ends?: Ends): Promise<LedgerLock> {
+  async lock(wanted: LedgerLock, instead?: string, ends?: QuestionEnds): Promise<LedgerLock> {
     return this.#alone(this.#lockPlace, ends, async (file) => {
       const held = await readLockIn(file);
       if (held !== undefined && held.id !== instead) return held;
@@ -73,7 +73,7 @@ class LocalFile implements EndableStore {
     });
   }
 
-  async unlock(id: string, ends?: Ends): Promise<LedgerLock | undefined> {
+  async unlock(id: string, ends?: QuestionEnds): Promise<LedgerLock | undefined> {
     return this.#alone(this.#lockPlace, ends, async (file) => {
       const held = await readLockIn(file);
       if (held?.id !== id) return undefined;
@@ -119,10 +119,14 @@ class LocalFile implements EndableStore {
   async close(): Promise<void> {}
 
   /** Who is inside is waited for, and nothing else can take long. @param work is given the ledger's file, where it really lies */
-  async #alone<T>(what: string, { look }: Ends = noEnds, work: (file: string) => Promise<T>): Promise<T> {
+  async #alone<T>(
+    what: string,
+    { look }: QuestionEnds = noEnds,
+    work: (file: string) => Promise<T>,
+  ): Promise<T> {
     try {
       const file = await followLinks(this.#file);
-      return await oneAtATime(guardOf(file), () => work(file), undefined, look);
+      return await withExclusiveFile(guardOf(file), () => work(file), undefined, look);
     } catch (error) {
       return unwritable(what)(error);
     }

@@ -14,7 +14,7 @@ import {
 } from '../../model/stack/ledger.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import { asideName } from '../local/set-aside-name.ts';
-import { type EndableStore, type Ends, noEnds, unlessEnded } from '../endable-store.ts';
+import { type EndableStore, type QuestionEnds, noEnds, unlessEnded } from '../endable-store.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { migrate, versionOf } from './postgres-schema.ts';
@@ -51,7 +51,7 @@ class Postgres implements EndableStore {
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  #readStored(ends: Ends): Promise<string | undefined> {
+  #readStored(ends: QuestionEnds): Promise<string | undefined> {
     return this.#readText('select content::text from trueup.ledgers where stack = $1', [], ends);
   }
 
@@ -68,7 +68,7 @@ class Postgres implements EndableStore {
   }
 
   /** @returns whether the serial was still the one that was expected */
-  async #writeText(text: string, serial: number, ends: Ends): Promise<boolean> {
+  async #writeText(text: string, serial: number, ends: QuestionEnds): Promise<boolean> {
     const statement =
       serial === 0
         ? `insert into trueup.ledgers (stack, serial, content) values ($1, $2 + 1, $3)
@@ -127,7 +127,7 @@ class Postgres implements EndableStore {
     );
   }
 
-  async listEntries(limit: number, ends?: Ends): Promise<readonly HistoryEntry[]> {
+  async listEntries(limit: number, ends?: QuestionEnds): Promise<readonly HistoryEntry[]> {
     return wholeEntries(await this.readEntries(limit, ends));
   }
 
@@ -168,19 +168,23 @@ class Postgres implements EndableStore {
     return `the history entry "${id}" of stack "${this.#stack}" in PostgreSQL`;
   }
 
-  async #readText(statement: string, values: readonly unknown[], ends: Ends): Promise<string | undefined> {
+  async #readText(
+    statement: string,
+    values: readonly unknown[],
+    ends: QuestionEnds,
+  ): Promise<string | undefined> {
     return (await this.#readTexts(statement, values, ends))[0];
   }
 
   /** Nothing where trueup never wrote. */
-  #readTexts(statement: string, values: readonly unknown[], ends: Ends): Promise<string[]> {
+  #readTexts(statement: string, values: readonly unknown[], ends: QuestionEnds): Promise<string[]> {
     return this.#with('read', ends, async (client) => {
       if (!this.#ready) this.#ready = (await versionOf(client)) > 0;
       return this.#ready ? this.#query(client, statement, values) : [];
     });
   }
 
-  #change(statement: string, values: readonly unknown[], ends: Ends): Promise<string[]> {
+  #change(statement: string, values: readonly unknown[], ends: QuestionEnds): Promise<string[]> {
     return this.#with('written', ends, async (client) => {
       if (!this.#ready) await migrate(client);
       this.#ready = true;
@@ -194,7 +198,11 @@ class Postgres implements EndableStore {
     return rows.map((row) => Object.values(row)[0] ?? '');
   }
 
-  async #with<T>(what: 'read' | 'written', ends: Ends, work: (client: PoolClient) => Promise<T>): Promise<T> {
+  async #with<T>(
+    what: 'read' | 'written',
+    ends: QuestionEnds,
+    work: (client: PoolClient) => Promise<T>,
+  ): Promise<T> {
     try {
       this.#pool ??= openPool(this.#url, this.#sockets);
       const pool = await this.#pool;
@@ -216,7 +224,7 @@ class BrokenConnection extends Error {}
 
 async function once<T>(
   pool: Pool,
-  { look, word }: Ends,
+  { look, word }: QuestionEnds,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
   const connecting = pool.connect();

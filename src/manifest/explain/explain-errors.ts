@@ -8,12 +8,12 @@ import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
 import { explainWrongType } from './explain-type.ts';
 import { isPlainName } from './hidden-parts.ts';
 import { groupErrors } from './group-errors.ts';
-import type { Judgement } from './judged-value.ts';
+import type { JudgedValue } from './judged-value.ts';
 import { nearestWord } from './nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from './problem.ts';
 import { suggestField } from './suggest-field.ts';
 
-export function explainErrors(errors: readonly SchemaError[], judgement: Judgement): Problem[] {
+export function explainErrors(errors: readonly SchemaError[], judgement: JudgedValue): Problem[] {
   const grouped = groupErrors(errors);
   const mistyped = new Set(
     grouped.flatMap((error) => (error.keyword === 'type' ? [error.instancePath] : [])),
@@ -34,13 +34,13 @@ function isExplained(problem: Problem, problems: readonly Problem[]): boolean {
   );
 }
 
-function explain(error: SchemaError, judgement: Judgement): Problem {
+function explain(error: SchemaError, judgement: JudgedValue): Problem {
   const at = [...judgement.base, ...toPath(error.instancePath)];
   const explainer = explainers[error.keyword];
   return explainer === undefined ? invalid(error, at) : explainer(error, at, judgement);
 }
 
-type Explainer = (error: SchemaError, at: Path, judgement: Judgement) => Problem;
+type Explainer = (error: SchemaError, at: Path, judgement: JudgedValue) => Problem;
 
 const explainers: Readonly<Record<string, Explainer>> = {
   additionalProperties: unknownField,
@@ -74,7 +74,7 @@ const explainers: Readonly<Record<string, Explainer>> = {
   exclusiveMaximum: outOfRange,
 };
 
-function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecret }: Judgement): Problem {
+function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecret }: JudgedValue): Problem {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
   const allowed = known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {};
@@ -127,7 +127,7 @@ function missingCompanion(error: SchemaError, at: Path): Problem {
   };
 }
 
-function notAllowed(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+function notAllowed(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
   const values = [error.params['allowedValues'] ?? error.params['allowedValue']].flat();
   const words = values.filter((value) => typeof value === 'string');
   const meant = typeof error.data === 'string' ? nearestWord(error.data, words) : undefined;
@@ -164,7 +164,7 @@ const formatWords: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
 };
 
-function malformed(error: SchemaError, at: Path, { isSecret }: Judgement): Problem {
+function malformed(error: SchemaError, at: Path, { isSecret }: JudgedValue): Problem {
   const format = String(error.params['format'] ?? '');
   const property = error.propertyName;
   const meant = isSecret(at)
@@ -228,7 +228,7 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   };
 }
 
-function repeated(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+function repeated(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
   const [one, other] = [Number(error.params['i']), Number(error.params['j'])];
   const [first, again] = [`${Math.min(one, other)}`, `${Math.max(one, other)}`];
   return {
@@ -241,7 +241,7 @@ function repeated(error: SchemaError, at: Path, { typed }: Judgement): Problem {
   };
 }
 
-function outOfRange(error: SchemaError, at: Path, { typed }: Judgement): Problem {
+function outOfRange(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
   const bounds: Readonly<Record<string, string>> = {
     '>=': 'at least',
     '<=': 'at most',

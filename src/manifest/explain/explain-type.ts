@@ -7,7 +7,7 @@ import type { Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { SchemaError } from '../schema/compile-schema.ts';
 import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
-import type { Judgement } from './judged-value.ts';
+import type { JudgedValue } from './judged-value.ts';
 import { type Problem, pathText, quoted } from './problem.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {
@@ -21,7 +21,7 @@ const booleans: Readonly<Record<string, boolean>> = {
   n: false,
 };
 
-export function explainWrongType(error: SchemaError, at: Path, judgement: Judgement): Problem {
+export function explainWrongType(error: SchemaError, at: Path, judgement: JudgedValue): Problem {
   if (at.length === 0) return noDocument(error);
   if (error.data === null) return unwantedNull(error, at, judgement);
   if (typeof error.data === 'string' && judgement.isSecret(at.slice(-1))) return literalSecret(error, at);
@@ -47,7 +47,7 @@ function noDocument(error: SchemaError): Problem {
 }
 
 /** `null` asks for the service's default; a field that has none cannot be asked for it (rule 6). */
-function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: Judgement): Problem {
+function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: JudgedValue): Problem {
   const known = field(at);
   if (known !== undefined && known.default === undefined) return noDefault(at, absent);
   return {

@@ -4,7 +4,7 @@ import type { JsonObject, Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { ServiceSpellings } from './service-spellings.ts';
 
-export interface Judgement {
+export interface JudgedValue {
   /** where in the document the judged value stands; `[]` for the document itself */
   readonly base: Path;
   /** of the judged value; fields in the wrong section are found with it */

@@ -6,7 +6,7 @@ import type { Diagnostic, Place, Severity } from '../../model/diagnostic.ts';
 import type { Path } from '../../model/json/json.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import { maskFrom } from './mask-secrets.ts';
-import type { Side } from '../yaml/yaml-document.ts';
+import type { EntrySide } from '../yaml/yaml-document.ts';
 
 export interface Problem {
   readonly code: string;
@@ -15,7 +15,7 @@ export interface Problem {
   /** in the whole document: `['spec', 'vcsRepo', 'branch']` */
   readonly path: Path;
   /** what to point at; the value when absent */
-  readonly side?: Side;
+  readonly side?: EntrySide;
   readonly message: string;
   readonly found?: string;
   readonly allowed?: string;
@@ -27,7 +27,7 @@ export interface Problem {
 
 /** Knows where the parts of one document stand, wherever they were written. */
 export interface Whereabouts {
-  place(path: Path, side?: Side): Place;
+  place(path: Path, side?: EntrySide): Place;
   /** whether the value comes from the stack's defaults */
   fromDefaults(path: Path): boolean;
   /** whether the value is a secret, or says where one comes from */

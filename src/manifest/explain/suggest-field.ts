@@ -5,7 +5,7 @@ import { nearestWord } from './nearest-word.ts';
 import type { Problem } from './problem.ts';
 import type { ServiceSpellings } from './service-spellings.ts';
 
-export interface Surroundings {
+export interface SuggestContext {
   /** the fields of the map that holds the unknown one */
   readonly known: readonly string[];
   /** of the whole document */
@@ -17,7 +17,7 @@ export interface Surroundings {
 export function suggestField(
   name: string,
   parent: Path,
-  { known, schema, spellings }: Surroundings,
+  { known, schema, spellings }: SuggestContext,
 ): Pick<Problem, 'fix' | 'meant'> {
   const translated = camelCase(name);
   if (translated !== name && known.includes(translated))

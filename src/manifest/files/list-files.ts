@@ -88,7 +88,7 @@ function maybeNothing(pattern: string): string {
 }
 
 /** All that one pattern stands for. */
-type Listed = Omit<PatternFiles, 'pattern'>;
+type PatternMatch = Omit<PatternFiles, 'pattern'>;
 
 interface Around {
   readonly directory: string;
@@ -96,7 +96,10 @@ interface Around {
   isLeft(file: string): boolean;
 }
 
-async function listPattern(pattern: string, { directory, repository, isLeft }: Around): Promise<Listed> {
+async function listPattern(
+  pattern: string,
+  { directory, repository, isLeft }: Around,
+): Promise<PatternMatch> {
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   const root = resolve(directory, glob === '' ? pattern : base);
   const file = glob === '' ? await listFile(pattern, root) : undefined;
@@ -117,7 +120,7 @@ function matchesBelow(root: string, glob: string): (file: string) => boolean {
 }
 
 /** Undefined for a directory. */
-async function listFile(pattern: string, path: string): Promise<Listed | undefined> {
+async function listFile(pattern: string, path: string): Promise<PatternMatch | undefined> {
   try {
     return (await stat(path)).isDirectory() ? undefined : { files: [path] };
   } catch (error) {
@@ -128,7 +131,7 @@ async function listFile(pattern: string, path: string): Promise<Listed | undefin
   }
 }
 
-function withFiles(pattern: string, { files, unreadable }: Walked, message: string): Listed {
+function withFiles(pattern: string, { files, unreadable }: WalkedFiles, message: string): PatternMatch {
   const sorted = [...files].sort();
   if (unreadable.length > 0) {
     const told = `a directory of "${pattern}" cannot be read: ${unreadable.join(', ')}`;
@@ -144,21 +147,21 @@ function refuseOutside(paths: readonly string[], directory: string, repository: 
   return { code: 'outside-repository', message: `the directory ${names.join(', ')} ${message}`, fix };
 }
 
-interface Walked {
+interface WalkedFiles {
   readonly files: string[];
   readonly unreadable: string[];
   /** directories outside the repository, which were not entered */
   readonly outside: string[];
 }
 
-interface Walk {
+interface DirectoryWalk {
   readonly repository: Repository;
   isWanted(file: string): boolean;
 }
 
 /** All files below a directory that are wanted; links are followed, but no directory is entered twice on one way. */
-async function walk(root: string, about: Walk): Promise<Walked> {
-  const walked: Walked = { files: [], unreadable: [], outside: [] };
+async function walk(root: string, about: DirectoryWalk): Promise<WalkedFiles> {
+  const walked: WalkedFiles = { files: [], unreadable: [], outside: [] };
   await enter(root, [], about, walked);
   return walked;
 }
@@ -166,8 +169,8 @@ async function walk(root: string, about: Walk): Promise<Walked> {
 async function enter(
   directory: string,
   above: readonly string[],
-  about: Walk,
-  walked: Walked,
+  about: DirectoryWalk,
+  walked: WalkedFiles,
 ): Promise<void> {
   try {
     if (!liesIn(about.repository, await realpath(directory))) {

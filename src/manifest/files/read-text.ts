@@ -41,10 +41,10 @@ export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic
   }
 }
 
-type Obstacle = Unfit | 'outside';
+type TextObstacle = Unfit | 'outside';
 
 /** What was opened is judged by where it is found, too. */
-async function readOwn(path: string, repository: Repository): Promise<Uint8Array | Obstacle> {
+async function readOwn(path: string, repository: Repository): Promise<Uint8Array | TextObstacle> {
   let saysEmpty = false;
   const read = await readRegular(path, mostBytes, (opened) => {
     saysEmpty = opened.size === 0;
@@ -66,7 +66,7 @@ export async function whyOutside(
   return isThere && liesIn(repository, real) ? undefined : 'outside';
 }
 
-const refusals: Readonly<Record<Obstacle, (file: string, repository: Repository) => Diagnostic>> = {
+const refusals: Readonly<Record<TextObstacle, (file: string, repository: Repository) => Diagnostic>> = {
   outside: (file, repository) => {
     const { message, fix } = outsideWords(repository);
     return refusal('outside-repository', file, { message, fix });

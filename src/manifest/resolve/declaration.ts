@@ -6,13 +6,13 @@ import type { Place } from '../../model/diagnostic.ts';
 import type { Field } from '../../model/kind/field.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import type { Judgement } from '../explain/judged-value.ts';
+import type { JudgedValue } from '../explain/judged-value.ts';
 import { manifestSchema } from '../schema/manifest-schema.ts';
 import { leadsToSecret } from '../explain/mask-secrets.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
 import type { Whereabouts } from '../explain/problem.ts';
 import type { ServiceSpellings } from '../explain/service-spellings.ts';
-import { placeIn, type Side, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
+import { placeIn, type EntrySide, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
 
 export interface Declaration {
   readonly kind: Kind;
@@ -46,7 +46,7 @@ export function declare(
   const value =
     defaults !== undefined && isJsonObject(spec) ? { ...own, spec: mergeDefaults(defaults.spec, spec) } : own;
   const fromDefaults = (path: Path) => value !== own && comesFromDefaults(path, own, defaults?.spec);
-  const place = (path: Path, side?: Side): Place =>
+  const place = (path: Path, side?: EntrySide): Place =>
     defaults !== undefined && fromDefaults(path)
       ? placeIn(defaults.document, ['spec', 'defaults', kind.name, ...path.slice(1)], side)
       : placeIn(document, path, side);
@@ -67,7 +67,7 @@ function comesFromDefaults(path: Path, own: JsonObject, defaults: JsonObject | u
 }
 
 /** What explaining the errors of a declaration needs. */
-export function judgementOf({ kind, document, defaults, where, spellings }: Declaration): Judgement {
+export function judgementOf({ kind, document, defaults, where, spellings }: Declaration): JudgedValue {
   return {
     base: [],
     schema: manifestSchema(kind),

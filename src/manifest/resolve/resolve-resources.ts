@@ -11,7 +11,7 @@ import type { Target } from '../../model/stack/target.ts';
 import type { Declaration, Defaults } from './declaration.ts';
 import { mergeDefaults } from './merge-defaults.ts';
 import { layerSpec, type SpecLayers } from './spec-layers.ts';
-import { placeIn, type Side } from '../yaml/yaml-document.ts';
+import { placeIn, type EntrySide } from '../yaml/yaml-document.ts';
 
 /** One address that the manifests declare, and how. */
 export interface Entry {
@@ -108,7 +108,7 @@ function makePart(
   const inherited = layers.fromDefaults.includes(shortForm) ? Object.keys(spec) : [];
   const added = Object.keys(defaults?.spec ?? {}).filter((name) => !Object.hasOwn(spec, name));
   const place = () => placeOfEntry(part);
-  const placeOf = (path: Path, side?: Side) => {
+  const placeOf = (path: Path, side?: EntrySide) => {
     const [field, ...rest] = path;
     if (field === undefined) return place();
     if (defaults !== undefined && added.includes(field))

@@ -8,7 +8,7 @@ import type { Kind } from '../../model/kind/kind.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Defaults } from './declaration.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
-import { placeIn, type Side, type YamlDocument } from '../yaml/yaml-document.ts';
+import { placeIn, type EntrySide, type YamlDocument } from '../yaml/yaml-document.ts';
 
 export interface SpecLayers {
   /** folded and merged */
@@ -16,13 +16,13 @@ export interface SpecLayers {
   /** top-level fields of which the manifest itself says nothing */
   readonly fromDefaults: readonly string[];
   /** Where a field of `spec` was written; undefined when nothing of it was. */
-  placeOf(path: Path, side?: Side): Place | undefined;
+  placeOf(path: Path, side?: EntrySide): Place | undefined;
 }
 
 interface Layer {
   readonly written: JsonObject;
   readonly folded: JsonObject;
-  place(path: Path, side?: Side): Place;
+  place(path: Path, side?: EntrySide): Place;
 }
 
 /** @param document a valid manifest of the kind */
@@ -56,7 +56,7 @@ function makeLayer(kind: Kind, written: JsonObject, place: Layer['place']): Laye
 function findPlace(
   kind: Kind,
   layers: readonly Layer[],
-  { path, side }: { readonly path: Path; readonly side: Side | undefined },
+  { path, side }: { readonly path: Path; readonly side: EntrySide | undefined },
 ): Place | undefined {
   const depths = layers.map((layer) => depthOf(layer.folded, path));
   const deepest = Math.max(...depths);

@@ -19,9 +19,9 @@ export function checkPlaces(targets: readonly (Target | undefined)[]): Problem[]
 
 const identityText = (target: Target) => formatIdentity(identityOf(target));
 
-type Listed = readonly [target: Target, index: number];
+type IndexedTarget = readonly [target: Target, index: number];
 
-function meet([first, firstAt]: Listed, [again, at]: Listed): Problem | undefined {
+function meet([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget): Problem | undefined {
   // Two of one name are told as that.
   if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
   const base = ['spec', 'targets'];

@@ -12,7 +12,7 @@ import { checkGuards } from './check-guards.ts';
 import { checkPlaces } from './check-target-identities.ts';
 import { compileSchema } from '../schema/compile-schema.ts';
 import { explainErrors } from '../explain/explain-errors.ts';
-import type { Judgement } from '../explain/judged-value.ts';
+import type { JudgedValue } from '../explain/judged-value.ts';
 import type { ManifestPattern } from '../files/list-files.ts';
 import { partialSpecSchema } from '../schema/manifest-schema.ts';
 import { leadsToSecret } from '../explain/mask-secrets.ts';
@@ -125,7 +125,7 @@ function timeoutOf(text = ''): Pick<Stack, 'timeout'> {
   return timeout === undefined || timeout === 0 ? {} : { timeout };
 }
 
-function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): Judgement {
+function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): JudgedValue {
   return {
     base: [],
     schema,

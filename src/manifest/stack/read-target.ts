@@ -8,7 +8,7 @@ import { nearestWord } from '../explain/nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
 import type { TargetDocument } from '../schema/stack-schema.ts';
 
-export interface TargetReading {
+export interface ReadTargetResult {
   /** absent when there are problems */
   readonly target?: Target;
   readonly problems: readonly Problem[];
@@ -35,7 +35,7 @@ export function readTarget(
     readonly amiss: readonly string[];
     readonly dialects: ReadonlyMap<string, Dialect>;
   },
-): TargetReading {
+): ReadTargetResult {
   const { base, amiss, dialects } = about;
   if (!isJsonObject(value) || ['service', 'url', 'name', ''].some((name) => amiss.includes(name)))
     return { problems: [] };

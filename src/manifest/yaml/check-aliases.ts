@@ -9,7 +9,7 @@ import { toPlace, type YamlDocument } from './yaml-document.ts';
 /** Far above what people write: the largest manifests have some hundred values. */
 const maxValues = 100_000;
 
-interface Walk {
+interface AliasWalk {
   readonly document: YamlDocument;
   /** number of values under each anchor, once it is closed; 0 while it is open */
   readonly sizes: Map<string, number>;
@@ -21,7 +21,7 @@ interface Walk {
 export function checkAliases(document: YamlDocument, end: number): Diagnostic | undefined {
   const { events, first } = document;
   if (!hasAlias(events, first, end)) return undefined;
-  const walk: Walk = { document, sizes: new Map(), index: first };
+  const walk: AliasWalk = { document, sizes: new Map(), index: first };
   measure(walk);
   return walk.problem;
 }
@@ -32,7 +32,7 @@ function hasAlias(events: readonly Event[], first: number, end: number): boolean
 }
 
 /** Walks one node; the number of values that it unfolds to. */
-function measure(walk: Walk): number {
+function measure(walk: AliasWalk): number {
   const event = walk.document.events[walk.index++];
   if (event === undefined || walk.problem !== undefined) return 0;
   if (event.type === EVENT_ID.ALIAS) return unfold(walk, event);
@@ -44,7 +44,7 @@ function measure(walk: Walk): number {
   return size;
 }
 
-function measureMembers(walk: Walk): number {
+function measureMembers(walk: AliasWalk): number {
   let size = 1;
   while (walk.problem === undefined && walk.document.events[walk.index]?.type !== EVENT_ID.POP)
     size += measure(walk);
@@ -52,7 +52,7 @@ function measureMembers(walk: Walk): number {
   return size;
 }
 
-function unfold(walk: Walk, event: AliasEvent): number {
+function unfold(walk: AliasWalk, event: AliasEvent): number {
   const name = nameOf(walk, event);
   const size = walk.sizes.get(name) ?? 1;
   if (size === 0)
@@ -71,14 +71,14 @@ function unfold(walk: Walk, event: AliasEvent): number {
 }
 
 function nameOf(
-  { document }: Walk,
+  { document }: AliasWalk,
   event: { readonly anchorStart: number; readonly anchorEnd: number },
 ): string {
   return document.text.slice(event.anchorStart, event.anchorEnd);
 }
 
 function refuse(
-  { document }: Walk,
+  { document }: AliasWalk,
   event: AliasEvent,
   words: Pick<Diagnostic, 'code' | 'message' | 'fix'>,
 ): Diagnostic {

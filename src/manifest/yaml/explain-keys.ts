@@ -6,7 +6,7 @@ import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.t
 import type { SourceText } from './source-text.ts';
 
 /** Where the parsed text stands in its source. */
-interface Parsed extends Omit<EventRange, 'first'> {
+interface ParsedRange extends Omit<EventRange, 'first'> {
   readonly source: SourceText;
   readonly base: number;
 }
@@ -15,7 +15,7 @@ interface Parsed extends Omit<EventRange, 'first'> {
  * @returns a diagnostic at each repetition of a key, with the place of the first; one alone where a whole document is
  * repeated, for then nothing is wrong but that it is not separated from the one before
  */
-export function findDuplicateKeys(parsed: Parsed): Diagnostic[] {
+export function findDuplicateKeys(parsed: ParsedRange): Diagnostic[] {
   return mapsIn(parsed).flatMap((map) => {
     const repetitions = repetitionsIn(parsed, map);
     const document = repetitions.find(({ name }) => name === 'apiVersion');
@@ -33,7 +33,7 @@ interface Repetition {
   readonly first: Span;
 }
 
-function repetitionsIn(parsed: Parsed, map: number): Repetition[] {
+function repetitionsIn(parsed: ParsedRange, map: number): Repetition[] {
   const range = { ...parsed, first: 0 };
   const seen = new Map<string, Span>();
   return pairsOf(range, map).flatMap(({ key }) => {
@@ -46,7 +46,7 @@ function repetitionsIn(parsed: Parsed, map: number): Repetition[] {
 }
 
 /** @returns a diagnostic at each key that is a list or a map, which is most often a template's `{{` */
-export function findComplexKeys(parsed: Parsed): Diagnostic[] {
+export function findComplexKeys(parsed: ParsedRange): Diagnostic[] {
   const range = { ...parsed, first: 0 };
   const keys = mapsIn(parsed).flatMap((map) => pairsOf(range, map).map(({ key }) => key));
   return keys.flatMap((key) => {
@@ -66,11 +66,11 @@ export function findComplexKeys(parsed: Parsed): Diagnostic[] {
   });
 }
 
-function mapsIn({ events }: Parsed): number[] {
+function mapsIn({ events }: ParsedRange): number[] {
   return events.flatMap((event, index) => (event.type === EVENT_ID.MAPPING ? [index] : []));
 }
 
-function unseparated(parsed: Parsed, { span, first }: Repetition): Diagnostic {
+function unseparated(parsed: ParsedRange, { span, first }: Repetition): Diagnostic {
   return {
     code: 'missing-separator',
     severity: 'error',
@@ -82,7 +82,7 @@ function unseparated(parsed: Parsed, { span, first }: Repetition): Diagnostic {
   };
 }
 
-function duplicate(parsed: Parsed, { name, span, first }: Repetition): Diagnostic {
+function duplicate(parsed: ParsedRange, { name, span, first }: Repetition): Diagnostic {
   return {
     code: 'duplicate-field',
     severity: 'error',
@@ -94,6 +94,6 @@ function duplicate(parsed: Parsed, { name, span, first }: Repetition): Diagnosti
   };
 }
 
-function placeOf({ source, base }: Parsed, { start, end }: Span) {
+function placeOf({ source, base }: ParsedRange, { start, end }: Span) {
   return source.place(base + start, base + end);
 }

@@ -83,7 +83,7 @@ function explain(trouble: Trouble): Slip {
   return { message: `this is no valid YAML: ${trouble.reason}` };
 }
 
-type Look = (trouble: Trouble) => Slip | undefined;
+type SlipFinder = (trouble: Trouble) => Slip | undefined;
 
 /** A template language's marks, left in the text. */
 export const unrendered = {
@@ -95,7 +95,7 @@ export const unrendered = {
 const oddLine = /^end of the stream|^expected ':' after|multiline key may not be/;
 
 /** Slips that the parser cannot know of, by how the text looks. */
-const looks: readonly Look[] = [
+const looks: readonly SlipFinder[] = [
   ({ conflict: at }) =>
     at === undefined
       ? undefined
@@ -119,7 +119,7 @@ const looks: readonly Look[] = [
 ];
 
 /** The parser's reasons, each with what it usually means. */
-const translations: readonly Look[] = [
+const translations: readonly SlipFinder[] = [
   says(/^tab characters/, () => ({
     message: 'a tab indents this line',
     fix: 'indent with spaces',
@@ -154,7 +154,7 @@ const translations: readonly Look[] = [
 function says(
   pattern: RegExp,
   slip: (trouble: Trouble, ...groups: readonly (string | undefined)[]) => Slip,
-): Look {
+): SlipFinder {
   return (trouble) => {
     const found = pattern.exec(trouble.reason);
     return found === null ? undefined : slip(trouble, ...found.slice(1));

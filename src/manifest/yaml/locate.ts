@@ -28,14 +28,14 @@ export interface Location {
   readonly value?: Span;
 }
 
-interface Pair {
+interface EventPair {
   readonly key?: number;
   readonly value: number;
 }
 
 /** The place of a path, or of the deepest part of it that exists. */
 export function locate(range: EventRange, path: Path): Location {
-  let found: Pair = { value: range.first };
+  let found: EventPair = { value: range.first };
   let depth = 0;
   for (const segment of path) {
     const child = childOf(range, found.value, segment);
@@ -87,7 +87,7 @@ export function spanOf(range: EventRange, at: number): Span | undefined {
   return { start: event.start, end: collectionEnd(range, at, event.start) };
 }
 
-function childOf(range: EventRange, at: number, segment: string): Pair | undefined {
+function childOf(range: EventRange, at: number, segment: string): EventPair | undefined {
   const event = range.events[at];
   if (event?.type === EVENT_ID.MAPPING) return memberOf(range, at, segment);
   if (event?.type === EVENT_ID.SEQUENCE) {
@@ -99,7 +99,7 @@ function childOf(range: EventRange, at: number, segment: string): Pair | undefin
   return target === undefined ? undefined : childOf(range, target, segment);
 }
 
-function memberOf(range: EventRange, at: number, segment: string): Pair | undefined {
+function memberOf(range: EventRange, at: number, segment: string): EventPair | undefined {
   const pairs = pairsOf(range, at);
   const own = pairs.find(({ key }) => keyText(range, key) === segment);
   if (own !== undefined) return own;

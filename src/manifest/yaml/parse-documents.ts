@@ -74,17 +74,17 @@ function parseChunk(source: SourceText, { text, base }: Chunk): ParsedText {
   }
 }
 
-interface Parsed extends Chunk {
+interface ParsedChunk extends Chunk {
   readonly source: SourceText;
   readonly events: Event[];
 }
 
-function construct({ text, events }: Parsed, json: boolean): unknown[] {
+function construct({ text, events }: ParsedChunk, json: boolean): unknown[] {
   return constructFromEvents(events, { source: text, schema: jsonLikeSchema, maxTotalMergeKeys: -1, json });
 }
 
 /** Reads on behind duplicate keys (the last one wins), for the other problems of the same document. */
-function readOn(parsed: Parsed, cause: YAMLException): ParsedText {
+function readOn(parsed: ParsedChunk, cause: YAMLException): ParsedText {
   const keys = [...findComplexKeys(parsed), ...findDuplicateKeys(parsed)];
   const explain = (error: YAMLException) => explainSyntax(parsed.source, parsed.base, error);
   if (keys.length === 0) return { documents: [], diagnostics: [explain(cause)] };
@@ -97,7 +97,7 @@ function readOn(parsed: Parsed, cause: YAMLException): ParsedText {
   }
 }
 
-function toDocuments(parsed: Parsed, values: readonly unknown[]): ParsedText {
+function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedText {
   const documents: YamlDocument[] = [];
   const diagnostics: Diagnostic[] = [];
   const starts = contentStarts(parsed.events);

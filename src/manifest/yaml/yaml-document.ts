@@ -16,10 +16,10 @@ export interface YamlDocument extends EventRange {
 }
 
 /** Which end of a field a diagnostic points at. */
-export type Side = 'key' | 'value';
+export type EntrySide = 'key' | 'value';
 
 /** The place of a path, or of the nearest thing around it that was written. */
-export function placeIn(document: YamlDocument, path: Path, side: Side = 'value'): Place {
+export function placeIn(document: YamlDocument, path: Path, side: EntrySide = 'value'): Place {
   const { depth, key, value } = locate(document, path);
   const around = depth < path.length;
   const wanted = side === 'key' || around ? (key ?? value) : (value ?? key);

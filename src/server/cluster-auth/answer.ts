@@ -2,7 +2,7 @@
 // Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
 
 /** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
-export type Answer =
+export type SecretsAnswer =
   | {
       readonly status: 200;
       readonly data: Readonly<Record<string, unknown>> | null;
@@ -12,30 +12,30 @@ export type Answer =
   | { readonly status: number; readonly errors: readonly string[] };
 
 /** 200 with data. */
-export function answerData(data: Readonly<Record<string, unknown>>): Answer {
+export function answerData(data: Readonly<Record<string, unknown>>): SecretsAnswer {
   return { status: 200, data };
 }
 
 /** The answer to a write or a delete: 204, or 200 with the warnings when there are any. */
-export function answerDone(warnings: string[] = []): Answer {
+export function answerDone(warnings: string[] = []): SecretsAnswer {
   return warnings.length === 0 ? { status: 204 } : { status: 200, data: null, warnings };
 }
 
 /** An error with the text as it stands; without a text the body is `{"errors":[]}`. */
-export function answerError(status: number, text?: string): Answer {
+export function answerError(status: number, text?: string): SecretsAnswer {
   return { status, errors: text === undefined ? [] : [text] };
 }
 
 /** An error in the form that the service's core gives to what it refuses itself. */
-export function answerWrappedError(status: number, text: string): Answer {
+export function answerWrappedError(status: number, text: string): SecretsAnswer {
   return answerError(status, `1 error occurred:\n\t* ${text}\n\n`);
 }
 
 /** What is not there: a config never written, an unknown role, a list of nothing. */
-export const NOT_FOUND: Answer = answerError(404);
+export const NOT_FOUND: SecretsAnswer = answerError(404);
 
 /** The body that goes over the wire; undefined for 204 (wire/cluster-auth 2.1, "Success with data"). */
-export function envelope(answer: Answer, requestId: string): object | undefined {
+export function envelope(answer: SecretsAnswer, requestId: string): object | undefined {
   if ('errors' in answer) return { errors: answer.errors };
   if (!('data' in answer)) return undefined;
   return {

@@ -1,9 +1,9 @@
 // The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
 // Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
 // included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
-import { type Answer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
+import { type SecretsAnswer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
 import { asBoolean, asList, asText, readFields, type SentFields } from './values/field-coercion.ts';
-import type { Handler, MountCall } from './mount-call.ts';
+import type { MountHandler, MountCall } from './mount-call.ts';
 import { containsPemBlock, publicKeyProblem } from './values/public-keys.ts';
 import { recordChange } from './record-change.ts';
 
@@ -43,7 +43,7 @@ interface ConfigRow {
  * `GET config`: the specification's four fields and, as documented additions (rule 12), `issuer`,
  * `disable_iss_validation` and `token_reviewer_jwt_set`. 404 before the first write.
  */
-export const readConfig: Handler = (call) => {
+export const readConfig: MountHandler = (call) => {
   const row = call.services.database.get<ConfigRow>(
     `SELECT cluster_host, cluster_ca_cert, pem_keys, disable_local_ca_jwt, disable_iss_validation, issuer,
        token_reviewer_jwt <> '' AS token_reviewer_jwt_set
@@ -63,8 +63,8 @@ export const readConfig: Handler = (call) => {
 };
 
 /** `POST config`: replaces the config. 204, or 400 with the first problem; unknown fields vanish without a word. */
-export const writeConfig: Handler = (call) =>
-  call.services.database.transaction((): Answer => {
+export const writeConfig: MountHandler = (call) =>
+  call.services.database.transaction((): SecretsAnswer => {
     const sent = readFields(CONFIG_FIELDS, call.body);
     if (!sent.ok) return answerError(400, `Field validation failed: ${sent.problem}`);
     const config: Config = { ...DEFAULTS, ...sent.value };

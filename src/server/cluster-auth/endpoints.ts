@@ -3,30 +3,30 @@
 // `team` can stand side by side. The login of a mount is not served yet: its path is unsupported like any other.
 import type { Database } from '../data-file/database.ts';
 import { readConfig, writeConfig } from './config.ts';
-import type { Handler, MountCall } from './mount-call.ts';
+import type { MountHandler, MountCall } from './mount-call.ts';
 import { deleteRole, readRole, roleExists, writeRole } from './role.ts';
 import { listRoles } from './role-list.ts';
 
 /** What a request wants, whatever verb it came in: POST and PUT are both a write. */
 export type Operation = 'read' | 'list' | 'write' | 'delete' | 'patch';
 
-export interface Endpoint {
+export interface MountEndpoint {
   /** The role in the path, in lower case; empty where the path has none. */
   readonly roleName: string;
-  readonly handlers: Readonly<Partial<Record<Operation, Handler>>>;
+  readonly handlers: Readonly<Partial<Record<Operation, MountHandler>>>;
   /** Tells a write that creates from one that updates; without it every write is an update. */
   readonly exists?: (call: MountCall) => boolean;
 }
 
-const CONFIG: Endpoint = { roleName: '', handlers: { read: readConfig, write: writeConfig } };
-const ROLES: Endpoint = { roleName: '', handlers: { list: listRoles } };
+const CONFIG: MountEndpoint = { roleName: '', handlers: { read: readConfig, write: writeConfig } };
+const ROLES: MountEndpoint = { roleName: '', handlers: { list: listRoles } };
 const ROLE_HANDLERS = { read: readRole, write: writeRole, delete: deleteRole };
 
 /** Letters, digits, `_`, and inside also `.` and `-`. */
 const ROLE_PATH = /^role\/(\w(?:[\w.-]*\w)?)$/;
 
 /** The endpoint at a path below a mount, undefined for an unsupported one (`role/x/y`, `role/-x`, `config/`). */
-export function endpointAt(pathInMount: string): Endpoint | undefined {
+export function endpointAt(pathInMount: string): MountEndpoint | undefined {
   if (pathInMount === 'config') return CONFIG;
   if (pathInMount === 'role' || pathInMount === 'role/') return ROLES;
   const name = ROLE_PATH.exec(pathInMount)?.[1];

@@ -11,7 +11,7 @@ import { ALIAS_NAME_SOURCES, DEPRECATED_NAMES, FRESH_ROLE, type Role, type SentR
 export const MAX_LEASE_SECONDS = 768 * 3600;
 
 /** A text when the role breaks the rule. */
-type Rule = (role: Role) => string | false;
+type MergeRule = (role: Role) => string | false;
 
 /**
  * The role after a write. `stored` is undefined for a name that does not exist yet, which starts from the defaults.
@@ -93,7 +93,7 @@ function aliasNameSource(stored: Role | undefined, sent: SentRole): string {
 const BATCH = "'token_type' cannot be 'batch' or 'default_batch' when set to generate";
 
 /** The rules of the token fields; negative durations never get here, their coercion refuses them. */
-const TOKEN_RULES: readonly Rule[] = [
+const TOKEN_RULES: readonly MergeRule[] = [
   (role) =>
     !['default', 'service', 'batch'].includes(role.token_type) &&
     `invalid 'token_type' value ${JSON.stringify(role.token_type)}`,
@@ -105,7 +105,7 @@ const TOKEN_RULES: readonly Rule[] = [
 ];
 
 /** The rules of the whole role, after the deprecated names are folded in. */
-const ROLE_RULES: readonly Rule[] = [
+const ROLE_RULES: readonly MergeRule[] = [
   (role) =>
     role.token_period > MAX_LEASE_SECONDS &&
     `token period of '"${formatDuration(role.token_period)}"' is greater than the backend's maximum lease TTL ` +
@@ -135,7 +135,7 @@ function mixesWildcard(entries: readonly string[]): string | false {
   return entries.length > 1 && entries.includes('*') && 'can not mix "*" with values';
 }
 
-function firstBroken(rules: readonly Rule[], role: Role): string | undefined {
+function firstBroken(rules: readonly MergeRule[], role: Role): string | undefined {
   for (const rule of rules) {
     const text = rule(role);
     if (text !== false) return text;

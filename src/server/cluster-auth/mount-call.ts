@@ -2,7 +2,7 @@
 // Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
 import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { Services } from '../services.ts';
-import type { Answer } from './answer.ts';
+import type { SecretsAnswer } from './answer.ts';
 
 export interface MountCall {
   readonly services: Services;
@@ -16,4 +16,4 @@ export interface MountCall {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-export type Handler = (call: MountCall) => Answer;
+export type MountHandler = (call: MountCall) => SecretsAnswer;

@@ -2,11 +2,11 @@
 // Invariant: what is refused here is refused for anyone, with or without a token: nothing was looked up yet.
 import type { FastifyRequest } from 'fastify';
 
-import { type Answer, answerError } from './answer.ts';
+import { type SecretsAnswer, answerError } from './answer.ts';
 import type { Operation } from './endpoints.ts';
 import { parseBoolean } from './values/field-coercion.ts';
 
-export interface ReadRequest {
+export interface SecretsRequest {
   readonly operation: Operation;
   /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
   readonly path: string;
@@ -22,7 +22,7 @@ const OPERATIONS: Record<string, Operation> = {
 };
 
 /** Reads the request, or gives the answer that refuses it. LIST has become GET with `list=true` (list-verb.ts). */
-export function readRequest(request: FastifyRequest): ReadRequest | Answer {
+export function readRequest(request: FastifyRequest): SecretsRequest | SecretsAnswer {
   const operation = operationOf(request);
   if (typeof operation !== 'string') return operation;
   if (operation === 'patch') {
@@ -39,7 +39,7 @@ export function readRequest(request: FastifyRequest): ReadRequest | Answer {
   return { operation, path, body };
 }
 
-function operationOf(request: FastifyRequest): Operation | Answer {
+function operationOf(request: FastifyRequest): Operation | SecretsAnswer {
   const operation = OPERATIONS[request.method];
   if (operation === undefined) return answerError(405);
   const { list } = request.query as { list?: string | string[] };
@@ -50,7 +50,7 @@ function operationOf(request: FastifyRequest): Operation | Answer {
   return wantsList ? 'list' : 'read';
 }
 
-function patchTypeRefusal(contentType: string | undefined): Answer | undefined {
+function patchTypeRefusal(contentType: string | undefined): SecretsAnswer | undefined {
   const type = contentType?.split(';')[0]?.trim().toLowerCase();
   if (!type) return answerError(400, 'mime: no media type');
   if (type === 'application/merge-patch+json') return undefined;

@@ -1,9 +1,9 @@
 // One role: read, write, delete (wire/cluster-auth 5.3, 2.5, 2.7, 2.8).
 // Invariants: a name is stored and asked for in lower case; a write is read, merged, checked and stored in one
 // transaction together with its audit event.
-import { type Answer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
+import { type SecretsAnswer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
 import { mergeRole, roleWarnings } from './merge-role.ts';
-import type { Handler, MountCall } from './mount-call.ts';
+import type { MountHandler, MountCall } from './mount-call.ts';
 import { recordChange } from './record-change.ts';
 import { presentRole, type Role, readRoleFields, unknownRoleFields } from './role-fields.ts';
 
@@ -13,7 +13,7 @@ export function roleExists(call: MountCall): boolean {
 }
 
 /** `GET role/:name`: 200 with the fields, 404 for a role that is not there. */
-export const readRole: Handler = (call) => {
+export const readRole: MountHandler = (call) => {
   const role = findRole(call);
   return role === undefined ? NOT_FOUND : answerData(presentRole(role));
 };
@@ -22,8 +22,8 @@ export const readRole: Handler = (call) => {
  * `POST role/:name`: creates the role, or merges the sent fields into it. 204; 200 with warnings when there is one to
  * give; 400 with the first broken rule. Unknown fields are mentioned only beside another warning (wire/cluster-auth 2.5).
  */
-export const writeRole: Handler = (call) =>
-  call.services.database.transaction((): Answer => {
+export const writeRole: MountHandler = (call) =>
+  call.services.database.transaction((): SecretsAnswer => {
     const sent = readRoleFields(call.body);
     if (!sent.ok) return answerError(400, sent.problem);
     const stored = findRole(call);
@@ -36,7 +36,7 @@ export const writeRole: Handler = (call) =>
   });
 
 /** `DELETE role/:name`: 204, whether or not the role was there. Only a real delete leaves an event. */
-export const deleteRole: Handler = (call) =>
+export const deleteRole: MountHandler = (call) =>
   call.services.database.transaction(() => {
     const deleted = call.services.database.run(
       'DELETE FROM cluster_auth_roles WHERE mount = :mount AND name = :name',

@@ -4,16 +4,16 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ServiceIdentity } from '../identity/service-identity.ts';
-import type { Capability } from '../identity/service-policies.ts';
+import type { PolicyCapability } from '../identity/service-policies.ts';
 import type { Services } from '../services.ts';
-import { type Answer, answerError, answerWrappedError, envelope } from './answer.ts';
+import { type SecretsAnswer, answerError, answerWrappedError, envelope } from './answer.ts';
 import { endpointAt, findMount, type Operation } from './endpoints.ts';
 import type { MountCall } from './mount-call.ts';
 import { readRequest } from './read-request.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
-const CAPABILITIES: Record<Operation, Capability> = {
+const CAPABILITIES: Record<Operation, PolicyCapability> = {
   read: 'read',
   list: 'list',
   write: 'update',
@@ -38,7 +38,7 @@ export function registerClusterAuth(app: FastifyInstance, services: Services): v
   });
 }
 
-function answer(services: Services, request: FastifyRequest): Answer {
+function answer(services: Services, request: FastifyRequest): SecretsAnswer {
   const read = readRequest(request);
   if ('status' in read) return read;
   const identity = services.authenticateServiceToken(tokenOf(request));
@@ -66,7 +66,7 @@ function answer(services: Services, request: FastifyRequest): Answer {
 }
 
 /** A policy may write the path of a list with or without its trailing slash. */
-function mayDo(identity: ServiceIdentity, capability: Capability, path: string): boolean {
+function mayDo(identity: ServiceIdentity, capability: PolicyCapability, path: string): boolean {
   if (identity.can(capability, path)) return true;
   return capability === 'list' && identity.can('list', path.replace(/\/$/, ''));
 }
@@ -80,12 +80,12 @@ function tokenOf(request: FastifyRequest): string | string[] | undefined {
 }
 
 /** What went wrong before or outside an operation: a body too large, or a bug of ours, whose text stays inside. */
-function answerToError({ statusCode = 500, message }: FastifyError): Answer {
+function answerToError({ statusCode = 500, message }: FastifyError): SecretsAnswer {
   if (statusCode === 413) return answerError(413, 'http: request body too large');
   return statusCode < 500 ? answerError(statusCode, message) : answerWrappedError(500, 'internal error');
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, given: Answer): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer): FastifyReply {
   return reply
     .code(given.status)
     .header('content-type', 'application/json')

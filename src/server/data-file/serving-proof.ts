@@ -57,13 +57,13 @@ async function ask(url: string): Promise<string | undefined> {
   }
 }
 
-interface Claim {
+interface ServingClaim {
   readonly challenge: string;
   readonly url: string;
   readonly file: string;
 }
 
-function proofOf(key: string, { challenge, url, file }: Claim): Buffer {
+function proofOf(key: string, { challenge, url, file }: ServingClaim): Buffer {
   return createHmac('sha256', Buffer.from(key, 'hex'))
     .update(JSON.stringify([challenge, url, file]))
     .digest();

@@ -3,7 +3,7 @@
 // when the token was made.
 
 import type { Database } from '../data-file/database.ts';
-import { allows, type Capability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
+import { allows, type PolicyCapability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
 import { hashToken } from './tokens.ts';
 
 export interface ServiceIdentity {
@@ -11,7 +11,7 @@ export interface ServiceIdentity {
   readonly displayName: string;
   readonly policies: readonly string[];
   /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`. */
-  can(capability: Capability, path: string): boolean;
+  can(capability: PolicyCapability, path: string): boolean;
 }
 
 interface ServiceTokenRow {

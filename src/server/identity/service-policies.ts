@@ -3,18 +3,18 @@
 // vaguer one, whatever it grants. The policy `root` may do everything.
 
 export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'sudo', 'deny'] as const;
-export type Capability = (typeof CAPABILITIES)[number];
+export type PolicyCapability = (typeof CAPABILITIES)[number];
 
 /** `path` knows `+` for one whole segment and a trailing `*` for any rest; it has no leading slash and no `v1/`. */
 export interface PolicyRule {
   readonly path: string;
-  readonly capabilities: readonly Capability[];
+  readonly capabilities: readonly PolicyCapability[];
 }
 
 export const ROOT_POLICY = 'root';
 
 /** Whether the rules allow `capability` on `path` (`auth/cluster/role/web`). */
-export function allows(rules: readonly PolicyRule[], capability: Capability, path: string): boolean {
+export function allows(rules: readonly PolicyRule[], capability: PolicyCapability, path: string): boolean {
   const matching = rules.filter((rule) => matches(rule.path, path));
   const best = matching.reduce<PolicyRule | undefined>(
     (found, rule) => (found !== undefined && precision(found.path) >= precision(rule.path) ? found : rule),

@@ -3,14 +3,14 @@
 // so that one answer tells them all. Members that nobody asks for are ignored.
 
 import type { Identifier } from './document.ts';
-import { invalid, type Problem } from './errors.ts';
+import { invalid, type PointedProblem } from './errors.ts';
 
-export type JsonObject = Readonly<Record<string, unknown>>;
+export type BodyObject = Readonly<Record<string, unknown>>;
 
 /** The value as an object; undefined for everything else, lists and null included. */
-export function asObject(value: unknown): JsonObject | undefined {
+export function asObject(value: unknown): BodyObject | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as JsonObject)
+    ? (value as BodyObject)
     : undefined;
 }
 
@@ -18,7 +18,7 @@ export function asObject(value: unknown): JsonObject | undefined {
 export function readResource(
   body: unknown,
   type: string,
-): { attributes: JsonObject; relationships: JsonObject } {
+): { attributes: BodyObject; relationships: BodyObject } {
   const data = asObject(asObject(body)?.['data']);
   if (data === undefined) {
     throw invalid([{ detail: 'data must be a resource object', pointer: '/data' }]);
@@ -33,12 +33,12 @@ export function readResource(
 }
 
 /** `data` of a body that must be a list of resources of this type, each as found. @throws ApiError 422. */
-export function readResourceList(body: unknown, type: string): JsonObject[] {
+export function readResourceList(body: unknown, type: string): BodyObject[] {
   const data = asObject(body)?.['data'];
   if (!Array.isArray(data)) {
     throw invalid([{ detail: `data must be a list of "${type}"`, pointer: '/data' }]);
   }
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const items = data.map((item: unknown, index) => {
     const object = asObject(item);
     if (object?.['type'] !== type) {
@@ -52,7 +52,7 @@ export function readResourceList(body: unknown, type: string): JsonObject[] {
 
 /** `data` of a body that must be a list of identifiers of this type. @throws ApiError 422. */
 export function readIdentifiers(body: unknown, type: string): Identifier[] {
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const identifiers = readResourceList(body, type).map((item, index) => {
     const id = item['id'];
     if (typeof id !== 'string' || id === '') {
@@ -66,12 +66,12 @@ export function readIdentifiers(body: unknown, type: string): Identifier[] {
 
 /** Reads members of one object. Each method gives undefined for an absent member and for one it has refused. */
 export class MemberReader {
-  readonly #source: JsonObject;
+  readonly #source: BodyObject;
   readonly #pointer: string;
-  readonly #problems: Problem[];
+  readonly #problems: PointedProblem[];
 
   /** `pointer` is where `source` stands in the body; problems are added to the caller's list. */
-  constructor(source: JsonObject, pointer: string, problems: Problem[]) {
+  constructor(source: BodyObject, pointer: string, problems: PointedProblem[]) {
     this.#source = source;
     this.#pointer = pointer;
     this.#problems = problems;
@@ -114,7 +114,7 @@ export class MemberReader {
     return this.refuse(name, `${name} must be a whole number greater than 0`);
   }
 
-  nullableObject(name: string): JsonObject | null | undefined {
+  nullableObject(name: string): BodyObject | null | undefined {
     const value = this.#source[name];
     if (value === undefined || value === null) return value;
     return asObject(value) ?? this.refuse(name, `${name} must be an object or null`);

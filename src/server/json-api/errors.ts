@@ -10,7 +10,7 @@ export interface ErrorSource {
 }
 
 /** One problem with a request's body: what is wrong and where. */
-export interface Problem {
+export interface PointedProblem {
   readonly detail: string;
   readonly pointer: string;
 }
@@ -79,7 +79,7 @@ export function unavailable(detail: string): ApiError {
 }
 
 /** All problems of a body at once, so that a client can mend them in one go. */
-export function invalid(problems: readonly Problem[]): ApiError {
+export function invalid(problems: readonly PointedProblem[]): ApiError {
   return new ApiError(
     422,
     problems.map(({ detail, pointer }) => ({ detail, source: { pointer } })),

@@ -50,7 +50,7 @@ export interface SeededThing {
   readonly name?: string;
 }
 
-interface Place {
+interface SeedScope {
   readonly database: Database;
   readonly organizationId: string;
   readonly organizationName: string;
@@ -60,7 +60,10 @@ interface Place {
  * Whether the file has the thing already, by its id.
  * @throws SeedConflictError when its id belongs to another organization, or its name to something with another id
  */
-export function isThere({ database, organizationId, organizationName }: Place, thing: SeededThing): boolean {
+export function isThere(
+  { database, organizationId, organizationName }: SeedScope,
+  thing: SeededThing,
+): boolean {
   const { table, what, id, name } = thing;
   const known = database.get<{ organization_id: string }>(
     `SELECT organization_id FROM ${table} WHERE id = :id`,

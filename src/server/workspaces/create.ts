@@ -5,7 +5,7 @@ import type { Database } from '../data-file/database.ts';
 import { newId } from '../identifiers.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
-import { invalid, notFound, type Problem } from '../json-api/errors.ts';
+import { invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { projectAccess, requireOrganization } from './access.ts';
 import {
@@ -24,7 +24,7 @@ import { readWorkspaceRequest } from './document/workspace-request.ts';
 export function createWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { organization, rights } = requireOrganization(services, request);
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const body = readWorkspaceRequest(request.body, problems);
   const project = findProject(database, organization.id, body.projectId);
   if (project === undefined) throw unknownProject();

@@ -3,7 +3,7 @@
 
 import type { ApiAnswer, ApiRequest } from '../json-api/endpoint.ts';
 import { ok } from '../json-api/endpoint.ts';
-import { notFound, type Problem } from '../json-api/errors.ts';
+import { notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { type OrganizationRecord, projectAccess, requireWorkspace } from './access.ts';
 import { unknownProject } from './create.ts';
@@ -17,7 +17,7 @@ import { readWorkspaceRequest } from './document/workspace-request.ts';
 export function updateWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { workspace } = requireWorkspace(services, request, 'can-update');
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const body = readWorkspaceRequest(request.body, problems);
   const settings = settleWorkspace(
     {

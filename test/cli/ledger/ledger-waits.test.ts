@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeadlineError, openDeadline } from '../../../src/cli/stop/deadline.ts';
 import { GivenUp, LedgerPatience } from '../../../src/cli/ledger/ledger-waits.ts';
-import { type Ends, unlessEnded } from '../../../src/ledger/endable-store.ts';
+import { type QuestionEnds, unlessEnded } from '../../../src/ledger/endable-store.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -16,7 +16,7 @@ const never = new Promise<never>(() => {});
 function openRun() {
   const [over, insist] = [new AbortController(), new AbortController()];
   const patience = new LedgerPatience('the ledger "x"', { over: over.signal, insist: insist.signal });
-  const asked = (question: Parameters<LedgerPatience['ask']>[0], end: keyof Ends) => {
+  const asked = (question: Parameters<LedgerPatience['ask']>[0], end: keyof QuestionEnds) => {
     const state = { ended: undefined as GivenUp | undefined };
     patience
       .ask(question, (ends) => unlessEnded(never, ends[end]))

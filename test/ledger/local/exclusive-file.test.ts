@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { holderOf } from '../../support/ledger/other-holder.ts';
-import { oneAtATime } from '../../../src/ledger/local/exclusive-file.ts';
+import { withExclusiveFile } from '../../../src/ledger/local/exclusive-file.ts';
 
 function guardFile(): string {
   const directory = mkdtempSync(join(tmpdir(), 'trueup-guard-'));
@@ -46,22 +46,22 @@ describe('work that one at a time may do', () => {
       inside -= 1;
       return 'done';
     };
-    const ends = await Promise.all(Array.from({ length: 10 }, () => oneAtATime(guard, work)));
+    const ends = await Promise.all(Array.from({ length: 10 }, () => withExclusiveFile(guard, work)));
     expect([ends.length, most]).toEqual([10, 1]);
   });
 
   test('leaves nothing but an empty file of its owner', async () => {
     const guard = guardFile();
-    await oneAtATime(guard, async () => expect(readdirSync(join(guard, '..'))).toEqual(['guard']));
+    await withExclusiveFile(guard, async () => expect(readdirSync(join(guard, '..'))).toEqual(['guard']));
     expect(readdirSync(join(guard, '..'))).toEqual(['guard']);
     expect([statSync(guard).size, statSync(guard).mode & 0o777]).toEqual([0, 0o600]);
   });
 
   test('leaves the way free when it fails', async () => {
     const guard = guardFile();
-    const failing = oneAtATime(guard, () => Promise.reject(new Error('the disk is full')));
+    const failing = withExclusiveFile(guard, () => Promise.reject(new Error('the disk is full')));
     await expect(failing).rejects.toThrow('the disk is full');
-    expect(await oneAtATime(guard, async () => 'next')).toBe('next');
+    expect(await withExclusiveFile(guard, async () => 'next')).toBe('next');
   });
 
   test('waits for another process that is inside, however long that one is paused', async () => {
@@ -74,7 +74,7 @@ describe('work that one at a time may do', () => {
       seen.push('still outside');
       holder.leave();
     });
-    await oneAtATime(guard, async () => seen.push('inside'), tries);
+    await withExclusiveFile(guard, async () => seen.push('inside'), tries);
     expect(seen).toEqual(['still outside', 'inside']);
   });
 
@@ -93,7 +93,7 @@ describe('work that one at a time may do', () => {
       inside -= 1;
     };
     const patience = () => triesUntil(10, holder.leave);
-    await Promise.all(Array.from({ length: 5 }, () => oneAtATime(guard, work, patience())));
+    await Promise.all(Array.from({ length: 5 }, () => withExclusiveFile(guard, work, patience())));
     expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
@@ -102,13 +102,13 @@ describe('work that one at a time may do', () => {
     const holder = await holderOf(guard);
     await holder.kill();
     expect(existsSync(guard)).toBe(true);
-    expect(await oneAtATime(guard, async () => 'inside', [])).toBe('inside');
+    expect(await withExclusiveFile(guard, async () => 'inside', [])).toBe('inside');
   });
 
   test('is given up with a word when nobody ever leaves', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
-    await expect(oneAtATime(guard, async () => {}, [1, 1])).rejects.toThrow(
+    await expect(withExclusiveFile(guard, async () => {}, [1, 1])).rejects.toThrow(
       `another process has kept "${guard}" locked all the time: it is paused, or the file system knows no locks`,
     );
     holder.leave();
@@ -118,19 +118,21 @@ describe('work that one at a time may do', () => {
     const guard = guardFile();
     writeFileSync(join(guard, '..', '..', 'file'), '');
     const below = join(guard, '..', '..', 'file', 'guard');
-    await expect(oneAtATime(below, async () => {})).rejects.toThrow(/EEXIST|ENOTDIR/);
+    await expect(withExclusiveFile(below, async () => {})).rejects.toThrow(/EEXIST|ENOTDIR/);
     mkdirSync(join(guard, '..'));
     writeFileSync(guard, 'something else '.repeat(100));
-    await expect(oneAtATime(guard, async () => {})).rejects.toThrow(
+    await expect(withExclusiveFile(guard, async () => {})).rejects.toThrow(
       /guard" cannot be locked: .*not a database/,
     );
   });
 
   test('is refused where the guard may only be read, for that would admit everybody', async () => {
     const guard = guardFile();
-    await oneAtATime(guard, async () => {});
+    await withExclusiveFile(guard, async () => {});
     chmodSync(guard, 0o400);
-    const entered = await oneAtATime(guard, async () => 'inside').catch((error: Error) => error.message);
+    const entered = await withExclusiveFile(guard, async () => 'inside').catch(
+      (error: Error) => error.message,
+    );
     // Root may write everywhere: then there is nothing to refuse.
     if (process.getuid?.() !== 0) expect(entered).toContain('EACCES');
   });

@@ -1,8 +1,8 @@
 /** A process that is inside a critical section, says so, and stays there until it is told to go on. */
-import { oneAtATime } from '../../../src/ledger/local/exclusive-file.ts';
+import { withExclusiveFile } from '../../../src/ledger/local/exclusive-file.ts';
 
 const [guard = ''] = process.argv.slice(2);
-await oneAtATime(guard, async () => {
+await withExclusiveFile(guard, async () => {
   process.stdout.write('inside\n');
   await new Promise((resolve) => {
     process.stdin.once('data', resolve);

@@ -12,7 +12,7 @@ import { tagNamesOf } from '../tags/tags.ts';
 import { vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 
 /** What a document needs beside its own record; read once for a whole page. */
-interface Surroundings {
+interface DocumentContext {
   readonly origin: string;
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
   readonly tagNames: ReadonlyMap<string, string[]>;
@@ -45,7 +45,7 @@ export function workspaceResources(
   }));
 }
 
-function attributesOf(record: WorkspaceRecord, surroundings: Surroundings): Record<string, unknown> {
+function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): Record<string, unknown> {
   return {
     name: record.name,
     description: record.description,

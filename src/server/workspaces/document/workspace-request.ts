@@ -2,8 +2,8 @@
 // Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
 // is a value. Only types are judged here; what values mean together is judged where they are settled.
 
-import { asObject, type JsonObject, MemberReader, readResource } from '../../json-api/body.ts';
-import { badRequest, type Problem } from '../../json-api/errors.ts';
+import { asObject, type BodyObject, MemberReader, readResource } from '../../json-api/body.ts';
+import { badRequest, type PointedProblem } from '../../json-api/errors.ts';
 import { readTagBindings, type TagBinding } from '../tags/tag-bindings.ts';
 import { readTagNames } from '../tags/tag-names.ts';
 import { EXECUTION_MODES, type ExecutionMode } from './workspace-record.ts';
@@ -55,7 +55,7 @@ export interface WorkspaceRequest {
 }
 
 /** Reads a body; what is wrong with it is added to `problems`. @throws ApiError 422 when it is no workspace at all. */
-export function readWorkspaceRequest(body: unknown, problems: Problem[]): WorkspaceRequest {
+export function readWorkspaceRequest(body: unknown, problems: PointedProblem[]): WorkspaceRequest {
   const { attributes, relationships } = readResource(body, 'workspaces');
   const read = new MemberReader(attributes, '/data/attributes', problems);
   return {
@@ -96,14 +96,17 @@ function noneWhenEmpty(text: Maybe<string | null>): Maybe<string | null> {
 }
 
 function readOverwrites(
-  source: Maybe<JsonObject | null>,
-  problems: Problem[],
+  source: Maybe<BodyObject | null>,
+  problems: PointedProblem[],
 ): WorkspaceRequest['settingOverwrites'] {
   const read = new MemberReader(source ?? {}, '/data/attributes/setting-overwrites', problems);
   return { executionMode: read.boolean('execution-mode'), agentPool: read.boolean('agent-pool') };
 }
 
-function readVcsRepo(source: Maybe<JsonObject | null>, problems: Problem[]): Maybe<VcsRepoRequest | null> {
+function readVcsRepo(
+  source: Maybe<BodyObject | null>,
+  problems: PointedProblem[],
+): Maybe<VcsRepoRequest | null> {
   if (source === undefined || source === null) return source;
   // The real service answers these two with a plain 400: they come from clients that send what they should leave out.
   for (const name of ['oauth-token-id', 'vcs-app-installation-id']) {
@@ -120,7 +123,7 @@ function readVcsRepo(source: Maybe<JsonObject | null>, problems: Problem[]): May
   };
 }
 
-function readProjectId(relationship: unknown, problems: Problem[]): Maybe<string> {
+function readProjectId(relationship: unknown, problems: PointedProblem[]): Maybe<string> {
   if (relationship === undefined) return undefined;
   const id = asObject(asObject(relationship)?.['data'])?.['id'];
   if (typeof id === 'string') return id;

@@ -124,7 +124,7 @@ function lockers(services: Services, records: readonly WorkspaceRecord[]): Resou
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
   const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map(userResource);
-  const teams = rowsByIds<TeamRow>(services, 'teams', idsOf('teams')).map((row) => ({
+  const teams = rowsByIds<IncludedTeamRow>(services, 'teams', idsOf('teams')).map((row) => ({
     id: row.id,
     type: 'teams',
     attributes: { name: row.name },
@@ -155,7 +155,7 @@ interface RunRow {
   created_at: string;
 }
 
-interface TeamRow {
+interface IncludedTeamRow {
   id: string;
   name: string;
 }

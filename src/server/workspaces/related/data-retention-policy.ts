@@ -6,7 +6,7 @@ import { newId } from '../../identifiers.ts';
 import { asObject, MemberReader } from '../../json-api/body.ts';
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
-import { invalid, notFound, type Problem } from '../../json-api/errors.ts';
+import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
@@ -96,7 +96,7 @@ function requestedPolicy(body: unknown, before: PolicyRow | undefined): PolicyCo
     const detail = `type must be "${DELETE_OLDERS}" or "${DONT_DELETES}"`;
     throw invalid([{ detail, pointer: '/data/type' }]);
   }
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const read = new MemberReader(asObject(data?.['attributes']) ?? {}, '/data/attributes', problems);
   const days =
     read.positiveInteger('delete-older-than-n-days') ?? before?.delete_older_than_n_days ?? undefined;

@@ -5,7 +5,7 @@
 import { readableCondition } from '../../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
-import { invalid, notFound, type Problem } from '../../json-api/errors.ts';
+import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import { describePage, requestedPage } from '../../json-api/pagination.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
@@ -114,7 +114,7 @@ function requireWritableList(
   }
   const consumerIds = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
   const known = readableAmong(services, request, workspace, consumerIds);
-  const problems = consumerIds.flatMap((id, index): Problem[] => {
+  const problems = consumerIds.flatMap((id, index): PointedProblem[] => {
     const pointer = `/data/${index}/id`;
     if (id === workspace.id)
       return [{ detail: 'A workspace cannot be its own remote state consumer', pointer }];

@@ -2,7 +2,7 @@
 // Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
 // the duration is computed when it is read, so neither ever goes stale.
 
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 import { keepAbsent } from './plain-settings.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
@@ -21,7 +21,7 @@ export function settleAutoDestroy(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   projectDuration: string | null,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): AutoDestroySettings {
   const duration = request.autoDestroyActivityDuration;
   if (typeof duration === 'string' && !DURATION.test(duration)) {
@@ -44,7 +44,7 @@ export function settleAutoDestroy(
   };
 }
 
-function minuteOf(text: string | null | undefined, problems: Problem[]): string | null | undefined {
+function minuteOf(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {
   if (text === null || text === undefined) return text;
   const time = Date.parse(text);
   if (Number.isNaN(time)) {

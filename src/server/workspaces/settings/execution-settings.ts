@@ -6,7 +6,7 @@
 //
 // Invariant: a workspace keeps a pool of its own only while its own mode is `agent`; a mode of `agent` always has a pool.
 
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
 
@@ -26,7 +26,7 @@ export function settleExecution(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   surroundings: ExecutionSurroundings,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): ExecutionSettings {
   checkTogether(current, request, problems);
   const mode = ownMode(current, request);
@@ -62,7 +62,11 @@ function requestedPool(current: WorkspaceSettings, request: WorkspaceRequest): s
   return request.agentPoolId === undefined ? current.agent_pool_id : request.agentPoolId;
 }
 
-function checkTogether(current: WorkspaceSettings, request: WorkspaceRequest, problems: Problem[]): void {
+function checkTogether(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  problems: PointedProblem[],
+): void {
   if (request.operations !== undefined && request.executionMode !== undefined) {
     problems.push({
       detail: 'operations must not be given together with execution-mode',
@@ -90,7 +94,7 @@ interface PoolChoice {
   readonly surroundings: ExecutionSurroundings;
 }
 
-function checkPool(choice: PoolChoice, problems: Problem[]): void {
+function checkPool(choice: PoolChoice, problems: PointedProblem[]): void {
   const { request, mode, overwritten, poolId, surroundings } = choice;
   const refuse = (detail: string): void => {
     problems.push({ detail, pointer: '/data/attributes/agent-pool-id' });

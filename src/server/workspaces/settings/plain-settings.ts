@@ -2,7 +2,7 @@
 // Invariant: an absent attribute keeps its previous value, with one exception that the spec makes:
 // assessments-enabled falls back to false on every update that does not repeat it.
 
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 import type { WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
 
@@ -17,7 +17,7 @@ const CONSTRAINT = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*${VERSION}\s
 export function settlePlainSettings(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): Partial<WorkspaceSettings> {
   checkName(request.name, problems);
   checkEngineVersion(request.engineVersion, problems);
@@ -49,7 +49,7 @@ function flag(requested: boolean | undefined, current: number): number {
   return requested === undefined ? current : Number(requested);
 }
 
-function checkName(name: string | undefined, problems: Problem[]): void {
+function checkName(name: string | undefined, problems: PointedProblem[]): void {
   if (name !== undefined && !NAME.test(name)) {
     problems.push({
       detail: 'Name can only include letters, numbers, -, and _',
@@ -58,7 +58,7 @@ function checkName(name: string | undefined, problems: Problem[]): void {
   }
 }
 
-function checkEngineVersion(version: string | undefined, problems: Problem[]): void {
+function checkEngineVersion(version: string | undefined, problems: PointedProblem[]): void {
   if (version === undefined || version === 'latest') return;
   if (!version.split(',').every((part) => CONSTRAINT.test(part))) {
     problems.push({

@@ -2,7 +2,7 @@
 // Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
 
 import type { Database } from '../../data-file/database.ts';
-import { invalid, type Problem } from '../../json-api/errors.ts';
+import { invalid, type PointedProblem } from '../../json-api/errors.ts';
 import type { OrganizationRecord } from '../access.ts';
 import { settleAutoDestroy } from './auto-destroy.ts';
 import { settleExecution } from './execution-settings.ts';
@@ -77,7 +77,7 @@ export interface Settling {
  * The settings after the request, with the project already decided. `problems` are those found while reading the body.
  * @throws ApiError 422 with every problem.
  */
-export function settleWorkspace(settling: Settling, problems: Problem[]): WorkspaceSettings {
+export function settleWorkspace(settling: Settling, problems: PointedProblem[]): WorkspaceSettings {
   const { database, organization, project, current, request } = settling;
   const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
   const settings: WorkspaceSettings = {
@@ -120,7 +120,7 @@ function belongsTo(database: Database, table: string, organizationId: string, id
   );
 }
 
-function checkNameIsFree(settling: Settling, name: string, problems: Problem[]): void {
+function checkNameIsFree(settling: Settling, name: string, problems: PointedProblem[]): void {
   if (name === settling.current.name) return;
   const taken = settling.database.get(
     'SELECT 1 FROM workspaces WHERE organization_id = :organization AND name = :name',

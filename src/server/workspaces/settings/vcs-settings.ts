@@ -2,7 +2,7 @@
 // Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
 // trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others.
 
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 import { keepAbsent } from './plain-settings.ts';
 import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from '../document/workspace-record.ts';
 import type { VcsRepoRequest, WorkspaceRequest } from '../document/workspace-request.ts';
@@ -25,7 +25,7 @@ export function settleVcs(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
   surroundings: VcsSurroundings,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): VcsSettings {
   const before = vcsRepoOf(current);
   const repo = settleRepo(before, request.vcsRepo, surroundings, problems);
@@ -45,7 +45,7 @@ function settleRepo(
   before: VcsRepo | null,
   request: VcsRepoRequest | null | undefined,
   surroundings: VcsSurroundings,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): VcsRepo | null {
   if (request === undefined) return before;
   if (request === null) return null;
@@ -81,7 +81,7 @@ function checkRepo(
   repo: VcsRepo,
   request: VcsRepoRequest,
   surroundings: VcsSurroundings,
-  problems: Problem[],
+  problems: PointedProblem[],
 ): void {
   const refuse = (name: string, detail: string): void => {
     problems.push({ detail, pointer: `${AT}/${name}` });
@@ -122,10 +122,10 @@ function checkConnection(
   }
 }
 
-type Trigger = 'prefixes' | 'patterns' | 'regex';
+type TriggerKind = 'prefixes' | 'patterns' | 'regex';
 
 /** The kinds of trigger that the request populates. */
-function namedTriggers(request: WorkspaceRequest): Trigger[] {
+function namedTriggers(request: WorkspaceRequest): TriggerKind[] {
   return [
     ...(request.triggerPrefixes?.length ? ['prefixes' as const] : []),
     ...(request.triggerPatterns?.length ? ['patterns' as const] : []),
@@ -133,15 +133,15 @@ function namedTriggers(request: WorkspaceRequest): Trigger[] {
   ];
 }
 
-function namedTrigger(request: WorkspaceRequest): Trigger | undefined {
+function namedTrigger(request: WorkspaceRequest): TriggerKind | undefined {
   return namedTriggers(request)[0];
 }
 
 function settleTriggers(
   requested: readonly string[] | undefined,
   current: string,
-  named: Trigger | undefined,
-  self: Trigger,
+  named: TriggerKind | undefined,
+  self: TriggerKind,
 ): string {
   if (requested !== undefined) return JSON.stringify(requested);
   return named === undefined || named === self ? current : '[]';
@@ -151,19 +151,19 @@ function settleTriggers(
 function settleFileTriggers(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  named: Trigger | undefined,
+  named: TriggerKind | undefined,
 ): number {
   if (request.fileTriggersEnabled !== undefined) return Number(request.fileTriggersEnabled);
   return named === 'regex' ? 0 : current.file_triggers_enabled;
 }
 
-const ATTRIBUTE_OF: Readonly<Record<Trigger, string>> = {
+const ATTRIBUTE_OF: Readonly<Record<TriggerKind, string>> = {
   prefixes: 'trigger-prefixes',
   patterns: 'trigger-patterns',
   regex: 'vcs-repo/tags-regex',
 };
 
-function checkTriggers(repo: VcsRepo | null, request: WorkspaceRequest, problems: Problem[]): void {
+function checkTriggers(repo: VcsRepo | null, request: WorkspaceRequest, problems: PointedProblem[]): void {
   const [first, second] = namedTriggers(request);
   if (first !== undefined && second !== undefined) {
     problems.push({
@@ -180,6 +180,6 @@ function checkTriggers(repo: VcsRepo | null, request: WorkspaceRequest, problems
   }
 }
 
-function nameOf(trigger: Trigger): string {
+function nameOf(trigger: TriggerKind): string {
   return ATTRIBUTE_OF[trigger].replace('vcs-repo/', '');
 }

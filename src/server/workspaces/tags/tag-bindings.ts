@@ -6,7 +6,7 @@ import { newId } from '../../identifiers.ts';
 import { asObject } from '../../json-api/body.ts';
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
 
@@ -23,7 +23,7 @@ const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
 const CHARACTERS_IN_WORDS = 'letters, digits and _ . = + - @ :';
 
 /** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. */
-export function readTagBindings(relationship: unknown, problems: Problem[]): TagBinding[] | undefined {
+export function readTagBindings(relationship: unknown, problems: PointedProblem[]): TagBinding[] | undefined {
   if (relationship === undefined) return undefined;
   const pointer = '/data/relationships/tag-bindings/data';
   const data = asObject(relationship)?.['data'];
@@ -46,7 +46,7 @@ export function readTagBindings(relationship: unknown, problems: Problem[]): Tag
   });
 }
 
-function readTagBinding(item: unknown, pointer: string, problems: Problem[]): TagBinding {
+function readTagBinding(item: unknown, pointer: string, problems: PointedProblem[]): TagBinding {
   const object = asObject(item);
   if (object?.['type'] !== 'tag-bindings') {
     problems.push({ detail: 'type must be "tag-bindings"', pointer: `${pointer}/type` });

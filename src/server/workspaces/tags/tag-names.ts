@@ -2,7 +2,7 @@
 // Invariant: names are lower case, whatever the client wrote; a tag and its capitalised twin are the same tag.
 
 import { asObject } from '../../json-api/body.ts';
-import type { Problem } from '../../json-api/errors.ts';
+import type { PointedProblem } from '../../json-api/errors.ts';
 
 const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/;
 const MAX_TAG_NAME_LENGTH = 255;
@@ -18,7 +18,7 @@ export const TAG_NAME_RULE =
   'A tag name holds letters, digits, ":", "-" and "_", and begins and ends with a letter or a digit';
 
 /** Reads `relationships.tags` of a create; undefined when there is none. */
-export function readTagNames(relationship: unknown, problems: Problem[]): string[] | undefined {
+export function readTagNames(relationship: unknown, problems: PointedProblem[]): string[] | undefined {
   if (relationship === undefined) return undefined;
   const pointer = '/data/relationships/tags/data';
   const data = asObject(relationship)?.['data'];

@@ -4,9 +4,9 @@
 
 import type { Database } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
-import { asObject, type JsonObject, readResourceList } from '../../json-api/body.ts';
+import { asObject, type BodyObject, readResourceList } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
-import { invalid, notFound, type Problem } from '../../json-api/errors.ts';
+import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import { describePage, pageWindow, requestedPage } from '../../json-api/pagination.ts';
 import { queryText } from '../../json-api/query.ts';
 import type { Services } from '../../services.ts';
@@ -115,7 +115,7 @@ function requestedTags(
   request: ApiRequest,
   workspace: WorkspaceRecord,
 ): { name: string }[] {
-  const problems: Problem[] = [];
+  const problems: PointedProblem[] = [];
   const tags = readResourceList(request.body, 'tags').flatMap((item, index) => {
     const name =
       item['id'] === undefined || item['id'] === ''
@@ -129,7 +129,7 @@ function requestedTags(
   return tags;
 }
 
-function givenName(item: JsonObject): string | undefined {
+function givenName(item: BodyObject): string | undefined {
   return normalTagName(asObject(item['attributes'])?.['name']);
 }
 
