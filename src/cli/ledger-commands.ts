@@ -47,8 +47,8 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
       // What "history" takes as well is found there, wherever it stands on the line.
       const options: CommonOptions & Timed & ShowOptions = show.optsWithGlobals();
       const { showHistory } = await import('./commands/history.ts');
-      const place = { host, terminal: terminalOf(options), timeout: options.timeout };
-      end(await showHistory(id, path, { ...options, place }));
+      const context = { host, terminal: terminalOf(options), timeout: options.timeout };
+      end(await showHistory(id, path, { ...options, context }));
     });
 }
 

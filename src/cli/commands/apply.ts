@@ -2,6 +2,7 @@
  * `trueup apply [path]`: shows the plan, asks or compares it with what was approved, carries it out, and plans again to
  * prove that nothing is left.
  */
+import type { CommandContext } from '../command-context.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
 import { creationsInDoubt, withFoundTrue } from '../../apply/found-afterwards.ts';
@@ -43,7 +44,6 @@ import { printError, printJson, printWarnings, type Terminal } from '../terminal
 import { readSecret, type SecretPlace, secretPlace } from '../run/read-secret.ts';
 import { pathOfStack, stackWords } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import type { CliHost } from '../cli-host.ts';
 import { printPlan } from './plan.ts';
 
 export interface ApplyOptions {
@@ -68,13 +68,8 @@ interface Begun extends PreparedApply {
   readonly head: LedgerHead;
 }
 
-interface Place {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
-}
-
 /** One run of apply: who it is, and what tells it to stop. */
-interface ApplyContext extends Place, Stops {
+interface ApplyContext extends CommandContext, Stops {
   readonly run: RunIdentity;
 }
 
@@ -82,18 +77,18 @@ interface ApplyContext extends Place, Stops {
 export async function apply(
   paths: readonly string[],
   options: ApplyOptions,
-  place: Place,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const asked = await readApproval(paths, options.approve, place.host.cwd);
+  const asked = await readApproval(paths, options.approve, context.host.cwd);
   const mistake = isRefusal(asked) ? asked : refuseIds(readIds(options.ack), asked.approval !== undefined);
   if (isRefusal(asked) || mistake !== undefined) {
-    printError(place.terminal, `nothing was written: ${mistake?.message}`);
+    printError(context.terminal, `nothing was written: ${mistake?.message}`);
     return mistake?.code ?? exitCodes.error;
   }
-  const stops = listenForStops(place.host);
-  const run = identifyRun(place.host);
+  const stops = listenForStops(context.host);
+  const run = identifyRun(context.host);
   try {
-    return await applyUnderLock(asked, options, { ...place, ...stops, run });
+    return await applyUnderLock(asked, options, { ...context, ...stops, run });
   } finally {
     stops.forget();
   }
@@ -102,16 +97,16 @@ export async function apply(
 async function applyUnderLock(
   { path, approval }: ApplyRequest,
   options: ApplyOptions,
-  place: ApplyContext,
+  context: ApplyContext,
 ): Promise<ExitCode> {
-  const { stop, terminal } = place;
+  const { stop, terminal } = context;
   const stack = stackWords(path, options.complete);
-  const prepared = await prepareRun(path, place, {
+  const prepared = await prepareRun(path, context, {
     complete: options.complete,
     timeout: options.timeout,
-    stops: place,
-    connect: (stack, host, { deadline }) => connectToWrite(stack, host, { deadline, signal: place.cut }),
-    lock: lockingOf(path, options, place),
+    stops: context,
+    connect: (stack, host, { deadline }) => connectToWrite(stack, host, { deadline, signal: context.cut }),
+    lock: lockingOf(path, options, context),
   });
   if (typeof prepared === 'number') return prepared;
   const planAndApply = async () => {
@@ -120,18 +115,18 @@ async function applyUnderLock(
     const planning = await raceStop(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped')
       return tellStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
-    const secrets = secretPlace(prepared.request.stack, place.host);
-    await learnSecrets(planning.plan, secrets, place.host.secrets);
+    const secrets = secretPlace(prepared.request.stack, context.host);
+    await learnSecrets(planning.plan, secrets, context.host.secrets);
     if (terminal.format === 'text') printPlan(terminal, planning.plan, { ...options, stack });
     const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
-    const passed = await letPass(planning, pass, place);
+    const passed = await letPass(planning, pass, context);
     if (typeof passed === 'number') return passed;
     // Reading, and the answer of a person, take their time.
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
     const approved = { ...passed, head };
     const ledger = await storeApproval(prepared.store, await begin(prepared, approved), approved);
-    return carryOut(planning, { ...prepared, ledger, head }, place);
+    return carryOut(planning, { ...prepared, ledger, head }, context);
   };
   return thenRelease(planAndApply, prepared.close);
 }
@@ -176,9 +171,9 @@ interface Pass {
 async function letPass(
   planning: Planning,
   { approval, options, ledger, stack, secrets }: Pass,
-  place: ApplyContext,
+  context: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
-  const { terminal } = place;
+  const { terminal } = context;
   const problems = refuseProblems(planning.plan, terminal);
   if (problems !== undefined) return problems;
   const approved = approval && checkApproval(planning, approval, { ledger, terminal });
@@ -192,7 +187,7 @@ async function letPass(
     passed: begun?.passed,
     stack,
   };
-  const refusal = await askConsent(planning.plan, consent, place);
+  const refusal = await askConsent(planning.plan, consent, context);
   if (refusal !== undefined) return refusal;
   const passed = passedGuards(planning.plan, begun?.passed);
   return { approved: approved && { ...approved, passed } };
@@ -202,37 +197,37 @@ async function headOf(plan: Plan, { ledger, from, request }: PreparedApply): Pro
   return ledgerHead({ ledger, stack: request.stack, plan, from, order: await request.commitOrder });
 }
 
-async function carryOut(planning: Planning, prepared: Begun, place: ApplyContext): Promise<ExitCode> {
-  const { stop, run, terminal } = place;
+async function carryOut(planning: Planning, prepared: Begun, context: ApplyContext): Promise<ExitCode> {
+  const { stop, run, terminal } = context;
   const { store, ledger, from, held } = prepared;
   const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, terminal);
   const ended: Outcome[] = [];
   let [cameToItsEnd, unrecorded] = [false, true];
   try {
-    const applied = await applyWithProgress(planning, prepared, { ...place, ended });
+    const applied = await applyWithProgress(planning, prepared, { ...context, ended });
     unrecorded = false;
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
       const code = tellStop(stop, terminal, { done: whatWasDone(applied.outcomes), code: ended });
-      return finish({ outcomes: applied.outcomes, place, code });
+      return finish({ outcomes: applied.outcomes, context, code });
     }
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);
     const code = codeOf(outcomes, proof);
     if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
     cameToItsEnd = true;
-    return finish({ ...proved, place, code });
+    return finish({ ...proved, context, code });
   } catch (error) {
     // What was done is told all the same: nobody else knows it when the ledger could not be written.
-    if (ended.length > 0) finish({ outcomes: ended, place, code: exitCodes.error });
+    if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
     throw error;
   } finally {
     await history.end(ended, { cameToItsEnd, unrecorded });
   }
 }
 
-/** @param place.ended is given each outcome as it comes */
+/** @param context.ended is given each outcome as it comes */
 async function applyWithProgress(
   planning: Planning,
   prepared: Begun,
@@ -322,13 +317,13 @@ function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode
 
 interface ApplyResult {
   readonly outcomes: readonly Outcome[];
-  readonly place: Place;
+  readonly context: CommandContext;
   readonly code: ExitCode;
   readonly proof?: Plan;
 }
 
-function finish({ outcomes, place, code, proof }: ApplyResult): ExitCode {
-  const { terminal } = place;
+function finish({ outcomes, context, code, proof }: ApplyResult): ExitCode {
+  const { terminal } = context;
   if (terminal.format === 'json') printJson(terminal, (told) => renderOutcomesJson(outcomes, told));
   else
     for (const block of endingBlocks(outcomes, terminal, proof)) terminal.host.stdout.write(`\n${block}\n`);

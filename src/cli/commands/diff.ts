@@ -1,15 +1,15 @@
 /** `trueup diff a.json b.json`: what one plan means and the other does not. Exit 2 when they differ, as `plan --exit-code`. */
+import type { CommandContext } from '../command-context.ts';
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
 import { renderPlanDifference } from '../../report/terminal/plan-difference-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { isRefusal, openPlanFile } from '../approval/plan-file.ts';
-import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
-import type { CliHost } from '../cli-host.ts';
+import { printError, printJson } from '../terminal/terminal.ts';
 
 export async function diff(
   files: { readonly one: string; readonly other: string },
-  { host, terminal }: { readonly host: CliHost; readonly terminal: Terminal },
+  { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const [one, other] = [await openPlanFile(files.one, host.cwd), await openPlanFile(files.other, host.cwd)];
   if (isRefusal(one) || isRefusal(other)) {

@@ -1,4 +1,5 @@
 /** `trueup export [path]`: writes manifests for what is live and nobody owns yet, ready to be adopted. Changes no service. */
+import type { CommandContext } from '../command-context.ts';
 import { counted } from '../../model/counted.ts';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
@@ -26,7 +27,7 @@ import { hearEnd, type Stops } from '../stop/stop-signals.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, type Terminal } from '../terminal/terminal.ts';
+import { printDiagnostics, printError } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import type { CliHost } from '../cli-host.ts';
 
@@ -45,11 +46,6 @@ export interface ExportOptions {
   readonly timeout?: number;
 }
 
-interface Place {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
-}
-
 interface ExportJob {
   readonly stack: Stack;
   /** absolute path of the stack file */
@@ -63,9 +59,9 @@ interface ExportJob {
 export async function exportLive(
   path: string | undefined,
   options: ExportOptions,
-  place: Place,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
+  const { host, terminal } = context;
   const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
   if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
@@ -73,15 +69,15 @@ export async function exportLive(
     if (path === '-') printError(terminal, 'an export needs a stack with a file, not standard input');
     return exitCodeOf(diagnostics) || exitCodes.error;
   }
-  const job = makeJob(stack, manifests, options, place);
+  const job = makeJob(stack, manifests, options, context);
   if (typeof job === 'string') {
     printError(terminal, job);
     return exitCodes.error;
   }
   const stops = hearEnd(host);
   try {
-    const targets = await raceStop(readTargets(job, options, { ...place, stops }), stops.stop);
-    return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, place });
+    const targets = await raceStop(readTargets(job, options, { ...context, stops }), stops.stop);
+    return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, context });
   } finally {
     stops.forget();
   }
@@ -90,16 +86,16 @@ export async function exportLive(
 async function draft(
   targets: readonly ExportedTarget[],
   job: ExportJob,
-  { options, place }: ExportWriting,
+  { options, context }: ExportWriting,
 ): Promise<ExitCode> {
   const { stack } = job;
-  const { host } = place;
+  const { host } = context;
   const { kinds, secrets } = host;
   const drafted = targets.flatMap((target) => draftManifests(target, { stack, kinds, secrets }));
   const checked = await checkManifests(drafted, { ...job, kinds: host.kinds, targets });
-  const wrote = await write(checked.manifests, job, { options, place });
+  const wrote = await write(checked.manifests, job, { options, context });
   if (wrote !== exitCodes.done) return wrote;
-  await report({ job, targets, checked, options }, place);
+  await report({ job, targets, checked, options }, context);
   const isWhole = targets.every(({ sets }) => [...sets.values()].every((set) => set.incomplete.length === 0));
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
 }
@@ -114,7 +110,7 @@ function makeJob(
   stack: Stack,
   manifests: Manifests,
   options: ExportOptions,
-  { host }: Place,
+  { host }: CommandContext,
 ): ExportJob | string {
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
   if (unknown !== undefined) {
@@ -144,7 +140,7 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
 async function readTargets(
   { stack, targets, wanted, declared }: ExportJob,
   options: ExportOptions,
-  { host, terminal, stops }: Place & { readonly stops: Omit<Stops, 'cut'> },
+  { host, terminal, stops }: CommandContext & { readonly stops: Omit<Stops, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
   const time = beginRun(stack.timeout, stops);
@@ -181,13 +177,13 @@ async function readLedger(stack: Stack, host: CliHost, time: RunTime): Promise<L
 
 interface ExportWriting {
   readonly options: ExportOptions;
-  readonly place: Place;
+  readonly context: CommandContext;
 }
 
 async function write(
   manifests: readonly DraftedManifest[],
   { stack }: ExportJob,
-  { options, place: { host, terminal } }: ExportWriting,
+  { options, context: { host, terminal } }: ExportWriting,
 ): Promise<ExitCode> {
   if (manifests.length === 0) return exitCodes.done;
   const schemas = schemaDirectory(stack.directory);
@@ -219,7 +215,7 @@ interface ExportResult {
 }
 
 /** On stderr, for the manifests themselves may be on stdout. */
-async function report(ending: ExportResult, { host, terminal }: Place): Promise<void> {
+async function report(ending: ExportResult, { host, terminal }: CommandContext): Promise<void> {
   const { checked, targets, options } = ending;
   const say = (line: string) => host.stderr.write(`${printable(line)}\n`);
   const warn = (line: string) =>

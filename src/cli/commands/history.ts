@@ -1,4 +1,5 @@
 /** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
+import type { CommandContext } from '../command-context.ts';
 import { type HistoryEntry, LedgerError } from '../../model/stack/ledger.ts';
 import { renderEntryJson, renderHistoryJson } from '../../report/json/history-json.ts';
 import { renderEntry, renderHistory } from '../../report/terminal/history-text.ts';
@@ -7,11 +8,8 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { hearEnd } from '../stop/stop-signals.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
 import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
-import type { CliHost } from '../cli-host.ts';
 
-interface Place {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
+interface HistoryContext extends CommandContext {
   /** seconds that the run may take */
   readonly timeout?: number | undefined;
 }
@@ -19,10 +17,10 @@ interface Place {
 export async function history(
   path: string | undefined,
   { limit }: { readonly limit: number },
-  place: Place,
+  context: HistoryContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
-  return withStackLedger(path, { ...place, stops: hearEnd(host) }, async ({ stack, store }) => {
+  const { host, terminal } = context;
+  return withStackLedger(path, { ...context, stops: hearEnd(host) }, async ({ stack, store }) => {
     const found = await store.readEntries(limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
@@ -38,17 +36,17 @@ export async function history(
 }
 
 export interface ShowOptions {
-  /** prints the manifest patch that takes the apply back, in place of the apply */
+  /** prints the manifest patch that takes the apply back, in context of the apply */
   readonly revert?: boolean;
 }
 
 export async function showHistory(
   id: string,
   path: string | undefined,
-  { revert, place }: ShowOptions & { readonly place: Place },
+  { revert, context }: ShowOptions & { readonly context: HistoryContext },
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
-  return withStackLedger(path, { ...place, stops: hearEnd(host) }, async ({ stack, store }) => {
+  const { host, terminal } = context;
+  return withStackLedger(path, { ...context, stops: hearEnd(host) }, async ({ stack, store }) => {
     const outlives = (name: string) => {
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';

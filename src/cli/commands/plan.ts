@@ -1,4 +1,5 @@
 /** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
+import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan/plan.ts';
@@ -17,7 +18,6 @@ import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 import { secretPlace } from '../run/read-secret.ts';
 import { stackWords } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import type { CliHost } from '../cli-host.ts';
 
 export interface PlanOptions {
   readonly calls?: boolean;
@@ -36,7 +36,7 @@ const standardOutput = '-';
 export async function plan(
   path: string | undefined,
   options: PlanOptions,
-  { host, terminal }: { host: CliHost; terminal: Terminal },
+  { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const { complete, timeout } = options;
   if (options.out === standardOutput) {

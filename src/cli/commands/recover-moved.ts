@@ -1,7 +1,8 @@
 /**
- * `trueup recover --moved TARGET [path]`: a target is another place by now, and the ledger keeps of it what the new place
+ * `trueup recover --moved TARGET [path]`: a target is another context by now, and the ledger keeps of it what the new context
  * proves (rule 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
  */
+import type { CommandContext } from '../command-context.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
@@ -30,18 +31,12 @@ import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import type { CliHost } from '../cli-host.ts';
 import { askToWrite } from './recover.ts';
 
-interface Place {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
-}
-
 /** What holds the lock gives it back whatever stops it. */
-interface MoveContext extends Place {
+interface MoveContext extends CommandContext {
   readonly stop: AbortSignal;
   readonly time: RunTime;
 }
@@ -56,9 +51,9 @@ export interface MovedOptions {
 export async function recoverMoved(
   path: string | undefined,
   options: MovedOptions,
-  place: Place,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
+  const { host, terminal } = context;
   const { stack, diagnostics, resources } = await loadManifests(path, host, options);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(terminal, diagnostics);
@@ -84,7 +79,7 @@ export async function recoverMoved(
     );
     if (typeof held === 'number') return held;
     return await thenRelease(
-      () => carry({ stack, resources, store }, options, { ...place, stop, time }),
+      () => carry({ stack, resources, store }, options, { ...context, stop, time }),
       held.release,
     );
   } finally {
@@ -103,18 +98,18 @@ interface MovedStack {
 async function carry(
   { stack, resources, store }: MovedStack,
   options: MovedOptions,
-  place: MoveContext,
+  context: MoveContext,
 ): Promise<ExitCode> {
-  const { host, terminal, stop } = place;
+  const { host, terminal, stop } = context;
   const ledger = await store.read();
-  const looking = findMoved({ stack, resources, ledger }, options.moved, place);
+  const looking = findMoved({ stack, resources, ledger }, options.moved, context);
   const moved = await raceStop(looking, stop);
   if (moved === 'stopped') return tellUnwritten(terminal, stop);
   if (typeof moved === 'string') {
     printError(terminal, `nothing was written: ${moved}`);
     return exitCodes.error;
   }
-  const carried = await raceStop(look({ stack, resources, ledger, target: moved.target }, place), stop);
+  const carried = await raceStop(look({ stack, resources, ledger, target: moved.target }, context), stop);
   if (carried === 'stopped') return tellUnwritten(terminal, stop);
   if (carried.gaps.length > 0) {
     const why = carried.gaps.join('; ');
@@ -124,8 +119,8 @@ async function carry(
     );
     return exitCodes.error;
   }
-  tell(moved, carried, place);
-  const refusal = await askToWrite(options, place, stop);
+  tell(moved, carried, context);
+  const refusal = await askToWrite(options, context, stop);
   if (refusal !== undefined) return refusal;
   const { name } = moved.target;
   const others = [...ledger.records].filter(([text]) => parseAddress(text).target !== name);
@@ -146,7 +141,7 @@ interface MoveInput {
 async function findMoved(
   found: MoveInput,
   wanted: string,
-  place: MoveContext,
+  context: MoveContext,
 ): Promise<MovedTarget | string> {
   const { stack, ledger } = found;
   const names = stack.targets.map((target) => `"${target.name}"`).join(', ');
@@ -156,10 +151,10 @@ async function findMoved(
   const [moved] =
     ledger.targets === undefined ? ofUnknownPlace(ledger, [target]) : movedTargets(ledger, [target]);
   if (moved !== undefined) return moved;
-  const isElsewhere = await leadsElsewhere({ ...found, target }, place);
+  const isElsewhere = await leadsElsewhere({ ...found, target }, context);
   return isElsewhere
     ? { target, was: undefined, is: formatIdentity(identityOf(target)) }
-    : `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
+    : `target "${wanted}" is the context that the ledger knows, so nothing has moved`;
 }
 
 function noLedgerHere({ renamedFrom }: Stack): string {
@@ -168,11 +163,11 @@ function noLedgerHere({ renamedFrom }: Stack): string {
     : `what the ledger knows is still that of stack "${renamedFrom}": carry it over under that name, then rename the stack`;
 }
 
-/** Whether the ledger takes the target for the place that it is, and has records all the same that are not of it. */
-async function leadsElsewhere(looking: Looking, place: MoveContext): Promise<boolean> {
+/** Whether the ledger takes the target for the context that it is, and has records all the same that are not of it. */
+async function leadsElsewhere(looking: Looking, context: MoveContext): Promise<boolean> {
   const { ledger, target } = looking;
   const records = new Map(recordsOf(ledger, target));
-  const { targets } = await readAlone(looking, { ...ledger, records }, place);
+  const { targets } = await readAlone(looking, { ...ledger, records }, context);
   return targets.some(
     ({ unread, sets }) =>
       unread?.code === movedCode ||
@@ -191,10 +186,10 @@ interface Looking extends MoveInput {
 
 /**
  * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
- * asked for by an id of another place.
+ * asked for by an id of another context.
  */
-async function look(looking: Looking, place: MoveContext): Promise<CarriedOver> {
-  const { host } = place;
+async function look(looking: Looking, context: MoveContext): Promise<CarriedOver> {
+  const { host } = context;
   const { resources, ledger, target } = looking;
   const here = recordsOf(ledger, target);
   const isUnmarked = (kind: string) => host.kinds.get(kind)?.ownership.by === 'ledger';
@@ -203,7 +198,7 @@ async function look(looking: Looking, place: MoveContext): Promise<CarriedOver> 
   const input = await readAlone(
     { ...looking, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
     { ...known, records: new Map(unmarked) },
-    place,
+    context,
   );
   return carryOver({ ...input, ledger: { ...known, records: new Map(here) } });
 }
@@ -237,7 +232,11 @@ function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerR
   return [...records].filter(([text]) => parseAddress(text).target === name);
 }
 
-function tell({ target, was, is }: MovedTarget, { kept, dropped }: CarriedOver, { host }: Place): void {
+function tell(
+  { target, was, is }: MovedTarget,
+  { kept, dropped }: CarriedOver,
+  { host }: CommandContext,
+): void {
   const say = (line = '') => host.stdout.write(`${line}\n`);
   say(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
   say(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);

@@ -2,6 +2,7 @@
  * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (rule 25). Reads the
  * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
  */
+import type { CommandContext } from '../command-context.ts';
 import { completeRecord } from '../../apply/complete-record.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
@@ -24,9 +25,8 @@ import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../run/make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
-import type { CliHost } from '../cli-host.ts';
 
 export interface RecoverOptions {
   readonly yes?: boolean;
@@ -34,17 +34,12 @@ export interface RecoverOptions {
   readonly timeout?: number;
 }
 
-interface Place {
-  readonly host: CliHost;
-  readonly terminal: Terminal;
-}
-
 export async function recover(
   path: string | undefined,
   options: RecoverOptions,
-  place: Place,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
+  const { host, terminal } = context;
   const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, host, options);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(terminal, diagnostics);
@@ -64,14 +59,14 @@ export async function recover(
   const store = await openLedger(stack, host, time);
   try {
     const state = await lookAt(store);
-    if (state.is === 'whole') return tellWhole(state.ledger, store, place);
-    const former = await openFormerLedger(stack, { ...place, time });
+    if (state.is === 'whole') return tellWhole(state.ledger, store, context);
+    const former = await openFormerLedger(stack, { ...context, time });
     if (typeof former === 'number') return former;
     await former?.close();
-    if (former !== undefined && isPending(former)) return tellFormer(former, place);
+    if (former !== undefined && isPending(former)) return tellFormer(former, context);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
-    const input = await raceStop(readInput(about, place, time), stop);
+    const input = await raceStop(readInput(about, context, time), stop);
     if (input === 'stopped') return tellUnwritten(terminal, stop);
     const rebuilt = rebuild(input, host.kinds);
     if (rebuilt === undefined) {
@@ -83,10 +78,10 @@ export async function recover(
     }
     const targets = identitiesAfter(noLedger, stack.targets);
     const ledger = { ...noLedger, records: rebuilt.records, targets };
-    tell({ ...rebuilt, ledger }, { state, store, input, place });
-    const refusal = await askToWrite(options, place, stop);
+    tell({ ...rebuilt, ledger }, { state, store, input, context });
+    const refusal = await askToWrite(options, context, stop);
     if (refusal !== undefined) return refusal;
-    return await write(ledger, { store, stack: stack.name, path, stop, time }, place);
+    return await write(ledger, { store, stack: stack.name, path, stop, time }, context);
   } finally {
     await store.close();
     time.deadline.clear();
@@ -110,7 +105,7 @@ async function lookAt(store: StackStore): Promise<State> {
   }
 }
 
-function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: Place): ExitCode {
+function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: CommandContext): ExitCode {
   host.stdout.write(
     `${where} is there and whole, with ${counted(records.size, 'record')}: there is nothing to recover\n`,
   );
@@ -118,7 +113,7 @@ function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: 
 }
 
 /** What the former name's ledger says is better than all that could be rebuilt (rule 44). */
-function tellFormer({ name, store }: FormerLedger, { terminal }: Place): ExitCode {
+function tellFormer({ name, store }: FormerLedger, { terminal }: CommandContext): ExitCode {
   printError(
     terminal,
     `nothing was written: ${store.place}, of stack "${name}", is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
@@ -130,7 +125,7 @@ const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
 async function readInput(
   about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
-  { host }: Place,
+  { host }: CommandContext,
   { deadline, over }: RunTime,
 ): Promise<PlanInput> {
   const connected = await connectToRead(about.stack, host, { deadline, signal: over });
@@ -171,15 +166,15 @@ interface RecoveryReport {
   readonly state: Exclude<State, { is: 'whole' }>;
   readonly store: StackStore;
   readonly input: PlanInput;
-  readonly place: Place;
+  readonly context: CommandContext;
 }
 
 /** What the ledger will say, and the plan that follows from it: everything in that plan is for a person to decide. */
 function tell(
   { records, unproven, ledger }: Rebuilt & { readonly ledger: Ledger },
-  { state, store, input, place }: RecoveryReport,
+  { state, store, input, context }: RecoveryReport,
 ): void {
-  const { host, terminal } = place;
+  const { host, terminal } = context;
   const say = (line = '') => host.stdout.write(`${line}\n`);
   say(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
   say(
@@ -199,7 +194,7 @@ function tell(
 }
 
 /** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (rule 24). */
-function tellFates(records: Rebuilt['records'], { host }: Place): void {
+function tellFates(records: Rebuilt['records'], { host }: CommandContext): void {
   const released = [...records].filter(([text, { origin, onRemove }]) => {
     const ownership = host.kinds.get(parseAddress(text).kind)?.ownership;
     const isUnmarked = ownership?.by === 'ledger' && ownership.undeclared === 'delete';
@@ -223,7 +218,7 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
 /** The exit code unless somebody has said, beforehand or now, that the ledger may be written. */
 export async function askToWrite(
   { yes }: RecoverOptions,
-  { host, terminal }: Place,
+  { host, terminal }: CommandContext,
   stop: AbortSignal,
 ): Promise<ExitCode | undefined> {
   if (yes) return undefined;
@@ -248,7 +243,7 @@ interface RecoveryWriting {
 async function write(
   ledger: Ledger,
   { store, stack, path, stop, time: { deadline } }: RecoveryWriting,
-  { host, terminal }: Place,
+  { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const run = identifyRun(host);
   const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, terminal);

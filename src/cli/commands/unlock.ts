@@ -2,6 +2,7 @@
  * `trueup unlock --id ID [path]`: takes away a lock whose run is over. The id says which one, so that no other can go;
  * a run that was not over after all can write neither ledger nor targets afterwards.
  */
+import type { CommandContext } from '../command-context.ts';
 import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { lockLines } from '../../report/terminal/lock-text.ts';
@@ -11,7 +12,7 @@ import { openLedger } from '../ledger/open-ledger.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
 import { raiseSerial } from '../ledger/raise-serial.ts';
 import type { RunTime } from '../run/run-time.ts';
-import { printError, type Terminal } from '../terminal/terminal.ts';
+import { printError } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface UnlockOptions {
@@ -23,7 +24,7 @@ export interface UnlockOptions {
 export async function unlock(
   path: string | undefined,
   { id, timeout }: UnlockOptions,
-  place: { readonly host: CliHost; readonly terminal: Terminal },
+  place: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = place;
   const tellRemoved = (name: string, lock: LedgerLock) => {

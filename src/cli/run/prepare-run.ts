@@ -3,6 +3,7 @@
  * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between; the commit of
  * the manifests is asked before, for what is checked out may change while a lock is waited for.
  */
+import type { CommandContext } from '../command-context.ts';
 import { relative } from 'node:path';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import { orderCommits } from '../../ledger/git/order-commits.ts';
@@ -41,7 +42,7 @@ import { type LoadOptions, loadManifests } from '../load-manifests.ts';
 import type { PlanRequest } from './make-plan.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
 import { beginRun, type RunTime } from './run-time.ts';
-import { printDiagnostics, printError, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface PreparedRun<C extends ReaderConnection> {
@@ -70,7 +71,7 @@ export interface Preparation<C extends ReaderConnection> extends LoadOptions {
 /** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
-  { host, terminal }: { host: CliHost; terminal: Terminal },
+  { host, terminal }: CommandContext,
   { connect, stops, lock, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C> | ExitCode> {
   const manifests = await loadManifests(path, host, options);
