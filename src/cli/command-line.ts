@@ -1,26 +1,21 @@
 /** The command line: flags in, exit code out. Writes through the host it is given and never exits the process. */
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError } from 'commander';
 import { ProxyError } from '../http/transport/open-dispatcher.ts';
 import { LedgerAddressError, LedgerError } from '../model/stack/ledger.ts';
 import { WireError } from '../model/wire.ts';
-import {
-  type CommonOptions,
-  command,
-  completeOption,
-  type CommandEnd,
-  formatOption,
-  parseTimeout,
-  pathHelp,
-  stackHelp,
-  timeoutOption,
-} from './command-options.ts';
-import type { ApplyOptions } from './commands/apply.ts';
-import type { ExportOptions } from './commands/export.ts';
-import type { PlanOptions } from './commands/plan.ts';
-import type { ServeOptions } from './commands/serve.ts';
+import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
+import { addApply } from './flags/apply.ts';
+import { addExport } from './flags/export.ts';
+import { addHistory } from './flags/history.ts';
+import { addPlan } from './flags/plan.ts';
+import { addRecover } from './flags/recover.ts';
+import { addSchema } from './flags/schema.ts';
+import { addServe } from './flags/serve.ts';
+import { addPlanFiles } from './flags/show-and-diff.ts';
+import { addUnlock } from './flags/unlock.ts';
+import { addValidate } from './flags/validate.ts';
 import { GivenUp } from './ledger/ledger-waits.ts';
-import { addHistory, addUnlock } from './ledger-commands.ts';
 import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
 import { SecretError } from './run/read-secret.ts';
 import { SeedFileError } from './run/seed-file.ts';
@@ -114,207 +109,6 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addSchema(program, host, ends);
   addServe(program, host, ends);
   return program;
-}
-
-function addValidate(program: Command, { end, terminalOf }: CommandEnd): void {
-  command(program, 'validate', 'Checks every manifest, offline, and reports every problem')
-    .argument('[path]', pathHelp)
-    .addOption(formatOption())
-    .addOption(completeOption())
-    .action(async (path: string | undefined, options: CommonOptions & { complete?: boolean }) => {
-      const { validate } = await import('./commands/validate.ts');
-      end(await validate(path, options, terminalOf(options)));
-    });
-}
-
-function addPlan(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'plan',
-    'Compares manifests with what is live and shows what apply would do; writes nothing',
-  )
-    .argument('[path]', pathHelp)
-    .addOption(formatOption())
-    .addOption(completeOption())
-    .option('--calls', 'show the exact requests that apply would send')
-    .addOption(timeoutOption())
-    .option('--exit-code', 'exit with 2 when there are changes')
-    .option('--out <file>', 'keep the plan as JSON, for "trueup apply <file>"')
-    .action(async (path: string | undefined, options: CommonOptions & PlanOptions) => {
-      const { plan } = await import('./commands/plan.ts');
-      end(await plan(path, options, { host, terminal: terminalOf(options) }));
-    });
-}
-
-function addApply(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'apply',
-    'Shows the plan, asks, carries it out, and plans again to prove that nothing is left',
-  )
-    .argument('[path]', `${pathHelp}; or a plan file, which is applied if it still holds`)
-    .argument(
-      '[stack]',
-      'the stack of the plan file, where it is not the one that is here; - for the selection that it was made for',
-    )
-    .addOption(formatOption())
-    .addOption(completeOption())
-    .option('--calls', 'show the exact requests in the plan')
-    .addOption(timeoutOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer, unless a plan was approved')
-    .option('--approve <digest>', 'apply if the plan has this digest; do not ask', parseDigest)
-    .option(
-      '--ack <guards>',
-      'with --approve or a plan file: guards of that plan that may pass, such as deletes,rename; may be repeated',
-      (ids: string, before: string | undefined) => (before === undefined ? ids : `${before},${ids}`),
-    )
-    .option(
-      '--lock-timeout <duration>',
-      'how long to wait for the lock of the stack, such as 5m',
-      parseTimeout,
-    )
-    .action(
-      async (path: string | undefined, stack: string | undefined, options: CommonOptions & ApplyOptions) => {
-        const { apply } = await import('./commands/apply.ts');
-        const paths = [path, stack].filter((given) => given !== undefined);
-        end(await apply(paths, options, { host, terminal: terminalOf(options) }));
-      },
-    );
-}
-
-/** What is done with plan files besides applying them. */
-function addPlanFiles(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(program, 'show', 'Prints a plan that "plan --out" kept')
-    .argument('<plan>', 'a plan file')
-    .addOption(formatOption())
-    .option('--calls', 'show the exact requests in the plan')
-    .action(async (file: string, options: CommonOptions & { calls?: boolean }) => {
-      const { show } = await import('./commands/show.ts');
-      end(await show(file, options, { host, terminal: terminalOf(options) }));
-    });
-  command(program, 'diff', 'Tells how two plans differ in what they would do; exits with 2 when they do')
-    .argument('<plan>', 'a plan file')
-    .argument('<other>', 'another one')
-    .addOption(formatOption())
-    .action(async (one: string, other: string, options: CommonOptions) => {
-      const { diff } = await import('./commands/diff.ts');
-      end(await diff({ one, other }, { host, terminal: terminalOf(options) }));
-    });
-}
-
-function addExport(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  const several = (value: string, before: readonly string[]) => [...before, value];
-  command(
-    program,
-    'export',
-    'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
-  )
-    .argument(
-      '[path]',
-      'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
-    )
-    .option('--out <directory>', 'where the files go; - prints them', '-')
-    .addOption(
-      new Option('--group <how>', 'how manifests share files')
-        .choices(['per-resource', 'per-kind', 'one-file'])
-        .default('per-resource'),
-    )
-    .option('--target <name>', 'this target only; may be repeated', several, [])
-    .option(
-      '--kind <kind>',
-      'this kind only, a Workspace with its tags and consumers; may be repeated',
-      several,
-      [],
-    )
-    .option(
-      '--name <pattern>',
-      'names that match, "*" standing for any characters; may be repeated',
-      several,
-      [],
-    )
-    .option(
-      '--tag <key=value>',
-      'workspaces with this tag, or with the key or flat tag; may be repeated',
-      several,
-      [],
-    )
-    .option('--project <id>', 'workspaces of this project')
-    .addOption(timeoutOption())
-    .option('--all', 'also what this stack or another one manages already')
-    .option('--force', 'write over files that exist')
-    .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
-      const { exportLive } = await import('./commands/export.ts');
-      end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
-    });
-}
-
-function addRecover(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'recover',
-    'Rebuilds a lost or damaged ledger from the targets and the manifests; shows it and what follows from it, and asks',
-  )
-    .argument('[path]', stackHelp)
-    .addOption(timeoutOption())
-    .option('-y, --yes', 'do not ask; needed where nobody can answer')
-    .option('--moved <target>', 'a target is another place now: keep of the ledger what the new place proves')
-    .action(
-      async (
-        path: string | undefined,
-        options: CommonOptions & { yes?: boolean; moved?: string; timeout?: number },
-      ) => {
-        const place = { host, terminal: terminalOf(options) };
-        const { moved, ...rest } = options;
-        if (moved !== undefined) {
-          const { recoverMoved } = await import('./commands/recover-moved.ts');
-          return end(await recoverMoved(path, { ...rest, moved }, place));
-        }
-        const { recover } = await import('./commands/recover.ts');
-        end(await recover(path, rest, place));
-      },
-    );
-}
-
-function addSchema(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(
-    program,
-    'schema',
-    'Prints the JSON Schema of a kind, of the Stack, the Plan, the History, or of any Manifest; without a name lists them',
-  )
-    .argument('[kind]', 'for example Workspace')
-    .action(async (kind: string | undefined, options: CommonOptions) => {
-      const { schema } = await import('./commands/schema.ts');
-      end(schema(kind, host, terminalOf(options)));
-    });
-}
-
-function addServe(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(program, 'serve', 'Runs the embedded service on loopback until it is told to stop')
-    .option('--port <number>', 'port to listen on (default: any free one)', parsePort)
-    .option('--data <file>', 'database file, or :memory: (default: .trueup/embedded.db)')
-    .option('--seed <file>', 'YAML with the organizations, tokens, mounts and so on to start with')
-    .option(
-      '--relaxed-writes',
-      'answers before a write is on the disk: faster, and a power cut may lose the newest',
-    )
-    .addOption(new Option('--dialect <name>', 'what it speaks').choices(['neutral']).default('neutral'))
-    .action(async (options: CommonOptions & ServeOptions) => {
-      const { serve } = await import('./commands/serve.ts');
-      end(await serve(options, host, terminalOf(options)));
-    });
-}
-
-function parseDigest(text: string): string {
-  if (!/^[0-9a-f]{32}$/i.test(text))
-    throw new InvalidArgumentError('a digest is the 32 hexadecimal characters at the end of a plan');
-  return text.toLowerCase();
-}
-
-function parsePort(text: string): number {
-  const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > 65_535)
-    throw new InvalidArgumentError('a port is a number from 0 to 65535');
-  return port;
 }
 
 const afterHelp = `Exit codes:

@@ -1,5 +1,6 @@
-/** The commands about ledger, lock and history on the command line: `unlock` and `history`. */
+/** The arguments and flags of `trueup history`; the command itself is loaded when it is called. */
 import { type Command, InvalidArgumentError } from 'commander';
+import type { CliHost } from '../cli-host.ts';
 import {
   type CommonOptions,
   command,
@@ -7,20 +8,12 @@ import {
   formatOption,
   stackHelp,
   timeoutOption,
-} from './command-options.ts';
-import type { ShowOptions } from './commands/history.ts';
-import type { UnlockOptions } from './commands/unlock.ts';
-import type { CliHost } from './cli-host.ts';
+} from '../command-options.ts';
+import type { ShowOptions } from '../commands/history.ts';
 
-export function addUnlock(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
-  command(program, 'unlock', 'Takes away the lock of a stack whose apply is over but could not give it back')
-    .argument('[path]', stackHelp)
-    .requiredOption('--id <id>', 'which lock: its id stands in the message of the apply that was refused')
-    .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & UnlockOptions) => {
-      const { unlock } = await import('./commands/unlock.ts');
-      end(await unlock(path, options, { host, terminal: terminalOf(options) }));
-    });
+/** Seconds. */
+interface Timed {
+  readonly timeout?: number;
 }
 
 export function addHistory(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
@@ -34,7 +27,7 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .option('--limit <number>', 'how many', parseCount, 20)
     .addOption(timeoutOption())
     .action(async (path: string | undefined, options: CommonOptions & Timed & { limit: number }) => {
-      const { history: list } = await import('./commands/history.ts');
+      const { history: list } = await import('../commands/history.ts');
       end(await list(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }));
     });
   command(history, 'show', 'Tells one apply: who, when, from which commit, each change before and after')
@@ -46,15 +39,10 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
       // What "history" takes as well is found there, wherever it stands on the line.
       const options: CommonOptions & Timed & ShowOptions = show.optsWithGlobals();
-      const { showHistory } = await import('./commands/history.ts');
+      const { showHistory } = await import('../commands/history.ts');
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));
     });
-}
-
-/** Seconds. */
-interface Timed {
-  readonly timeout?: number;
 }
 
 function parseCount(text: string): number {

@@ -1,0 +1,51 @@
+/** The arguments and flags of `trueup export`; the command itself is loaded when it is called. */
+import { type Command, Option } from 'commander';
+import type { CliHost } from '../cli-host.ts';
+import { type CommonOptions, command, type CommandEnd, timeoutOption } from '../command-options.ts';
+import type { ExportOptions } from '../commands/export.ts';
+
+export function addExport(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  const several = (value: string, before: readonly string[]) => [...before, value];
+  command(
+    program,
+    'export',
+    'Writes manifests for what is live and not managed yet, ready to be adopted; changes nothing',
+  )
+    .argument(
+      '[path]',
+      'a directory with a trueup.yaml, or a stack file (default: trueup.yaml here or in a parent)',
+    )
+    .option('--out <directory>', 'where the files go; - prints them', '-')
+    .addOption(
+      new Option('--group <how>', 'how manifests share files')
+        .choices(['per-resource', 'per-kind', 'one-file'])
+        .default('per-resource'),
+    )
+    .option('--target <name>', 'this target only; may be repeated', several, [])
+    .option(
+      '--kind <kind>',
+      'this kind only, a Workspace with its tags and consumers; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--name <pattern>',
+      'names that match, "*" standing for any characters; may be repeated',
+      several,
+      [],
+    )
+    .option(
+      '--tag <key=value>',
+      'workspaces with this tag, or with the key or flat tag; may be repeated',
+      several,
+      [],
+    )
+    .option('--project <id>', 'workspaces of this project')
+    .addOption(timeoutOption())
+    .option('--all', 'also what this stack or another one manages already')
+    .option('--force', 'write over files that exist')
+    .action(async (path: string | undefined, options: CommonOptions & ExportOptions) => {
+      const { exportLive } = await import('../commands/export.ts');
+      end(await exportLive(path, options, { host, terminal: terminalOf(options) }));
+    });
+}
