@@ -2,6 +2,7 @@
  * Sends one call and says what came of it. A create whose answer was lost is looked up by name before anything is sent
  * again: it is never blindly repeated (architecture: apply finishes or tells).
  */
+import { ownClaim } from '../model/resource/claim.ts';
 import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
 import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
@@ -196,8 +197,8 @@ async function lookUp(address: Address, line: SendContext): Promise<LookedUp> {
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
-    const { claim, bornOf } = live.witness;
-    const ours = bornOf === session.stack || (claim?.stack === session.stack && !claim.inherited);
+    const { witness } = live;
+    const ours = witness.bornOf === session.stack || ownClaim(witness)?.stack === session.stack;
     if (!ours) return { is: 'theirs', why: `"${formatAddress(address)}" exists, and is not ours` };
     const origin = isThisCreate(live, line) ? 'created' : 'adopted';
     return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };

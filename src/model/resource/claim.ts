@@ -1,5 +1,5 @@
-/** The claim as text, `<stack>[:protect][:release]`, written in one place and read in the same one (rule 20). */
-import type { Claim } from './resource.ts';
+/** The claim as text, `<stack>[:protect][:release]`, written in one place and read in the same one (rules 20). */
+import type { Claim, Witness } from './resource.ts';
 
 /** The key of the direct tag binding that holds the claim. */
 export const claimKey = 'trueup-stack';
@@ -20,4 +20,9 @@ export function formatClaim({ stack, protect, release }: Omit<Claim, 'inherited'
 export function parseClaim(text: string, inherited = false): Claim {
   const [stack = '', ...flags] = text.split(':');
   return { stack, protect: flags.includes('protect'), release: flags.includes('release'), inherited };
+}
+
+/** The claim that a resource bears itself: one that its parent hands down says nothing about it. */
+export function ownClaim({ claim }: Witness): Claim | undefined {
+  return claim?.inherited ? undefined : claim;
 }

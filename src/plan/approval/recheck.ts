@@ -11,7 +11,7 @@ import type { Overridden } from '../../model/kind/kind.ts';
 import type { Claim, LiveResource } from '../../model/resource/resource.ts';
 import { type ResourceComparison, compareResource } from '../draft/compare-resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
-import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
+import { isAsLastWritten } from '../ownership/judge-whole.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export type Recheck =

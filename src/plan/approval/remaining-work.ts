@@ -4,7 +4,7 @@
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import { type MeantChange, meantId } from '../../model/plan/change.ts';
-import { formatClaim } from '../../model/resource/claim.ts';
+import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json/json.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
@@ -82,17 +82,19 @@ function isOurs(context: PlanContext, { address, action }: MeantChange, live: Li
     return action === 'create' && !isRecorded && context.hasBegunToCreate(address);
   }
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
-  const { claim, bornOf } = context.live.get(formatAddress(whole))?.witness ?? live.witness;
+  const witness = context.live.get(formatAddress(whole))?.witness ?? live.witness;
   // What an adoption did before its claim was written is recorded.
-  if (claim === undefined) return action === 'adopt' && context.record(whole) !== undefined;
-  if (claim.inherited || !context.isOurs(claim.stack)) return false;
-  return action !== 'create' || context.isOurs(bornOf) || context.record(whole)?.origin === 'created';
+  if (witness.claim === undefined) return action === 'adopt' && context.record(whole) !== undefined;
+  if (!context.bearsOurClaim(witness)) return false;
+  return action !== 'create' || context.isOurs(witness.bornOf) || context.record(whole)?.origin === 'created';
 }
 
 /** The fields that are the planner's own, and in no kind's table: claim and name. */
 const ownFields: Readonly<Record<string, (live: LiveResource) => Json | undefined>> = {
-  claim: ({ witness: { claim } }) =>
-    claim === undefined || claim.inherited ? undefined : formatClaim(claim),
+  claim: ({ witness }) => {
+    const claim = ownClaim(witness);
+    return claim && formatClaim(claim);
+  },
   name: ({ spec }) => spec['name'],
 };
 

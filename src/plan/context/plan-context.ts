@@ -4,7 +4,8 @@ import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { Kind, LiveSet, Registry } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
-import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import { ownClaim } from '../../model/resource/claim.ts';
+import type { DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
 import { byAddress, matchLive, matchRecords, matchUnread, recordsAbout, spentRecords } from './match-live.ts';
@@ -74,7 +75,9 @@ export interface PlanContext {
   readonly former: FormerStack | undefined;
   /** whether a claim or birth mark names this stack, by the name it has or the one it had (rule 21) */
   isOurs(stack: string | undefined): boolean;
-  /** whether a target turned out not to be the one that the ledger's records of it are of (rule 37) */
+  /** whether a resource bears a claim of this stack itself, by either of its names */
+  bearsOurClaim(witness: Witness): boolean;
+  /** whether a target turned out not to be the one that the ledger's records of it are of (rules 37) */
   readonly isDisplaced: boolean;
   /** whether the plan looked where this address would be: its target and its kind are part of the plan */
   isInView(address: Address): boolean;
@@ -111,6 +114,8 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const { isSelection = false } = input;
   const spent = spentRecords(ledger, live);
+  const isOurs = (name: string | undefined) =>
+    name !== undefined && (name === stack.name || name === stack.renamedFrom);
   const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
   return {
     stack,
@@ -134,7 +139,8 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     recordedAt,
     former: input.former ?? withoutLedger(stack),
     spent: isSelection ? recordsAbout(selected, spent, ledger) : spent,
-    isOurs: (name) => name !== undefined && (name === stack.name || name === stack.renamedFrom),
+    isOurs,
+    bearsOurClaim: (witness) => isOurs(ownClaim(witness)?.stack),
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),

@@ -11,10 +11,10 @@ import { diff } from '../../compare/diff.ts';
 import { fingerprintOf } from '../approval/digest.ts';
 import { claimField, type Draft } from './draft-declared.ts';
 import { judgeDeclared } from '../ownership/judge-declared.ts';
-import type { Removal } from '../ownership/judge-undeclared.ts';
+import type { Removal } from '../ownership/removal.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
-export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'withdraw' }>;
+export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'revoke' }>;
 
 export type RemovalDraft =
   | { readonly is: 'draft'; readonly draft: Draft }
@@ -23,7 +23,7 @@ export type RemovalDraft =
   | { readonly is: 'mention'; readonly mention: Mention };
 
 export function draftRemoval(context: PlanContext, address: Address, deed: RemovalAction): RemovalDraft {
-  if (deed.is === 'withdraw') return draftWithdrawal(context, address, deed.reason);
+  if (deed.is === 'revoke') return draftWithdrawal(context, address, deed.reason);
   if (deed.is === 'release') return { is: 'draft', draft: draftRelease(context, address, deed.reason) };
   const { reason, remove, place } = deed;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];

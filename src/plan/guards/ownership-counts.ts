@@ -1,6 +1,6 @@
 /** How much of each kind in each target a plan changes, against how much of it the stack owned before (rule 33). */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
-import type { Claim, LiveResource } from '../../model/resource/resource.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isTakenOver } from '../ledger/take-over-stack.ts';
@@ -56,11 +56,7 @@ export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
 
-function isOwned(
-  context: PlanContext,
-  { address, witness: { claim } }: LiveResource,
-  drafts: AllDrafts,
-): boolean {
+function isOwned(context: PlanContext, { address, witness }: LiveResource, drafts: AllDrafts): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part') {
     // A part goes with its whole, and is not counted besides it.
@@ -71,16 +67,12 @@ function isOwned(
   if (draft !== undefined && isTakenOver(context, address, draft.live)) return true;
   if (draft !== undefined) return draft.change.action !== 'create' && draft.change.action !== 'adopt';
   if (context.record(address) !== undefined) return true;
-  return ownership.by === 'claim' && isOurClaim(context, claim);
-}
-
-function isOurClaim(context: PlanContext, claim: Claim | undefined): boolean {
-  return claim !== undefined && !claim.inherited && context.isOurs(claim.stack);
+  return ownership.by === 'claim' && context.bearsOurClaim(witness);
 }
 
 /** Neither the ledger nor a claim says that it was ever this stack's; a part is its whole's. */
 function isStranger(context: PlanContext, { change: { address }, live }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || context.record(address) !== undefined) return false;
-  return !isTakenOver(context, address, live) && !isOurClaim(context, live?.witness.claim);
+  return !isTakenOver(context, address, live) && !(live !== undefined && context.bearsOurClaim(live.witness));
 }

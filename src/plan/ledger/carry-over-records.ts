@@ -6,7 +6,7 @@ import { type AddressText, formatAddress, parseAddress } from '../../model/resou
 import type { Mention } from '../../model/plan/change.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import { isAsLastWritten } from '../ownership/judge-undeclared.ts';
+import { isAsLastWritten } from '../ownership/judge-whole.ts';
 import { type PlanContext, type PlanContextInput, makePlanContext } from '../context/plan-context.ts';
 
 export interface CarriedOver {

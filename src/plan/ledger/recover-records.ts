@@ -3,6 +3,7 @@
  * last, but only of resources that are live and provably this stack's. A claim proves that; of what can bear none, only
  * being exactly as declared does. Claim and birth mark together prove a creation. Pure.
  */
+import { ownClaim } from '../../model/resource/claim.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Mention } from '../../model/plan/change.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
@@ -85,8 +86,8 @@ function createdByUs(context: PlanContext): ReadonlyMap<AddressText, LedgerRecor
   return created;
 }
 
-function isCreatedByUs(context: PlanContext, { address, witness: { claim, bornOf } }: LiveResource): boolean {
+function isCreatedByUs(context: PlanContext, { address, witness }: LiveResource): boolean {
   if (context.kind(address.kind).ownership.by !== 'claim') return false;
-  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rule 44).
-  return claim?.stack === context.stack.name && !claim.inherited && context.isOurs(bornOf);
+  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rules 44).
+  return ownClaim(witness)?.stack === context.stack.name && context.isOurs(witness.bornOf);
 }

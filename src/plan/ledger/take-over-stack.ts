@@ -3,6 +3,7 @@
  * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
  * say which records prove what: that stops the plan. Pure.
  */
+import { ownClaim } from '../../model/resource/claim.ts';
 import { type Address, type AddressText, parseAddress } from '../../model/resource/address.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
@@ -98,9 +99,9 @@ export function isTakenOver(context: PlanContext, address: Address, live: LiveRe
   if (former === undefined) return false;
   const recorded = context.recordedAt(address);
   if (recorded !== undefined && former.records.has(recorded)) return true;
-  const { claim, bornOf } = live?.witness ?? {};
-  if (claim !== undefined) return !claim.inherited && claim.stack === former.name;
-  return bornOf === former.name && context.record(address) === undefined;
+  const { witness = {} } = live ?? {};
+  if (witness.claim !== undefined) return ownClaim(witness)?.stack === former.name;
+  return witness.bornOf === former.name && context.record(address) === undefined;
 }
 
 /** What comes along with the former ledger and is a resource by itself; a part goes with its whole. */

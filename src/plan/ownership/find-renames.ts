@@ -48,11 +48,7 @@ function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<Ad
   // What is not in a selection may be declared all the same.
   if (context.isSelection || context.desired.has(text) || context.kind(address.kind).ownership.by !== 'claim')
     return false;
-  const { claim } = witness;
-  return (
-    context.record(address) !== undefined ||
-    (claim !== undefined && !claim.inherited && context.isOurs(claim.stack))
-  );
+  return context.record(address) !== undefined || context.bearsOurClaim(witness);
 }
 
 function fateOf(drafts: ReadonlyMap<AddressText, Draft>, { address }: LiveResource): LikelyRename['becomes'] {

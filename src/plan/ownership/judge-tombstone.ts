@@ -1,0 +1,67 @@
+/** Tombstones: documents that ask for the deletion of what they name (rules 23). */
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import type { PlanContext } from '../context/plan-context.ts';
+import { isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
+
+/** What nobody could look at is left alone without a word: why is told once, with its target. */
+export function seenTombstones(context: PlanContext): DesiredResource[] {
+  return [...context.tombstones.values()].filter(({ address }) => context.unseen(address) === undefined);
+}
+
+/** What a tombstone leads to, after rules 23. */
+export function judgeTombstone(context: PlanContext, tombstone: DesiredResource): Removal {
+  const { address, metadata, place } = tombstone;
+  const refusal = refuseTombstone(context, address);
+  if (refusal !== undefined) {
+    const [code, message, fix] = refusal;
+    const problem = { code, severity: 'error', class: 'conflict', message, place, fix } as const;
+    return { is: 'problem', problem };
+  }
+  const live = context.live.get(formatAddress(address));
+  if (live === undefined) {
+    const mention = { address, message: 'it is gone: its tombstone document can be deleted' };
+    return barred(context, address, { is: 'forget', mention });
+  }
+  const remove = metadata.remove ?? 'safe';
+  const reason = `a tombstone document asks for it (${remove})`;
+  const removal: Removal = { is: 'delete', reason, remove, place };
+  return barred(context, address, remove === 'force' ? removal : unlessRefused(context, live, removal));
+}
+
+type Refusal = readonly [code: string, message: string, fix: string];
+
+function refuseTombstone(context: PlanContext, address: Address): Refusal | undefined {
+  const text = formatAddress(address);
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part' || (ownership.by === 'ledger' && ownership.undeclared === 'release'))
+    return ['not-removable', `"${text}" cannot be removed by itself`, 'delete its document instead'];
+  const live = context.live.get(text);
+  if (live === undefined) return undefined;
+  if (!isOursToRemove(context, live))
+    return ['not-ours', `"${text}" is not this stack's to remove`, 'adopt it first, or remove it by hand'];
+  const isProtected = live.witness.claim?.protect ?? context.record(address)?.protect ?? false;
+  return isProtected
+    ? [
+        'protected',
+        `"${text}" is protected`,
+        'declare it with "protect: false", apply, then write the tombstone',
+      ]
+    : undefined;
+}
+
+/** A tombstone asks for one resource, so that only what hides that very one is in its way. */
+function barred(context: PlanContext, address: Address, verdict: Removal): Removal {
+  if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
+  const blind = context.blindSpot(address);
+  return blind === undefined
+    ? verdict
+    : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
+}
+
+function isOursToRemove(context: PlanContext, { address, witness }: LiveResource): boolean {
+  if (context.kind(address.kind).ownership.by === 'claim') return context.bearsOurClaim(witness);
+  if (context.record(address) !== undefined) return true;
+  const { owns, exclusive } = context.target(address.target).target;
+  return isNameOwned(context, address) && (exclusive === true || owns !== undefined);
+}

@@ -1,0 +1,44 @@
+/** What becomes of something that no manifest declares any more, and the words that its judges share. */
+import type { Address } from '../../model/resource/address.ts';
+import type { Mention } from '../../model/plan/change.ts';
+import type { Diagnostic } from '../../model/diagnostic.ts';
+import { ownsName } from '../../model/resource/owned-names.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { PlanContext } from '../context/plan-context.ts';
+
+export type Removal =
+  | {
+      readonly is: 'delete';
+      readonly reason: string;
+      readonly remove?: 'safe' | 'force';
+      readonly place?: Diagnostic['place'];
+    }
+  /** the claim goes, or the ledger forgets it; the resource stays */
+  | { readonly is: 'release'; readonly reason: string }
+  /** a part is brought back to what it was without our document */
+  | { readonly is: 'revoke'; readonly reason: string }
+  | { readonly is: 'mention'; readonly mention: Mention }
+  | { readonly is: 'problem'; readonly problem: Diagnostic }
+  /** the ledger drops its record; nothing else */
+  | { readonly is: 'forget'; readonly mention?: Mention };
+
+export function kept(address: Address, message: string, fix?: string): Extract<Removal, { is: 'mention' }> {
+  return { is: 'mention', mention: { address, message, ...(fix === undefined ? {} : { fix }) } };
+}
+
+/** The way out for whoever wants something deleted that is kept. */
+export const insist = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
+
+/** A deletion that the service is known to refuse is not planned. */
+export function unlessRefused(context: PlanContext, live: LiveResource, removal: Removal): Removal {
+  const { address } = live;
+  const obstacles = context.kind(address.kind).blockers?.(live, 'delete', context.record(address)) ?? [];
+  return obstacles.length === 0
+    ? removal
+    : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
+}
+
+/** Whether the target gives its name to this stack. */
+export function isNameOwned(context: PlanContext, { kind, target, name }: Address): boolean {
+  return ownsName(context.target(target).target, name, context.kind(kind).names);
+}
