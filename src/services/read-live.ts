@@ -1,7 +1,7 @@
 /**
- * Reads what a plan needs of every target, side by side; only kinds that tell who loses by a deletion wait until it is
- * known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
- * from being looked at, and is left out of the plan: what was not looked at is not absent (rule 39).
+ * Reads what a plan needs of every target, side by side, in two looks: kinds that tell who loses by a deletion are read
+ * once it is known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
+ * from being looked at, and is left out of the plan: what was not looked at is not absent (rules 39).
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -11,13 +11,11 @@ import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Target } from '../model/stack/target.ts';
 import { WireError } from '../model/wire.ts';
 
-export interface ReadInput {
+interface ReadInput {
   readonly sessions: readonly Session[];
   readonly kinds: Registry;
   readonly desired: readonly DesiredResource[];
   readonly ledger: Ledger;
-  /** what of one target the plan is going to delete, once all that stands for itself there has been read */
-  plannedDeletions(session: Session, sets: ReadonlyMap<string, LiveSet>): ReadonlySet<AddressText>;
 }
 
 /** What was read of each kind of one target, or why nothing was; then `sets` is empty. */
@@ -26,19 +24,77 @@ export interface LiveReading {
   readonly unread?: Diagnostic;
 }
 
-/** For each target, by name, what was read of it. */
-export async function readLive(input: ReadInput): Promise<ReadonlyMap<string, LiveReading>> {
-  const targets = await Promise.all(
-    input.sessions.map(async (session) => [session.target.name, await lookAt(session, input)] as const),
+/** By the name of the target. */
+export type LiveReadings = ReadonlyMap<string, LiveReading>;
+
+/** The first look: every kind but those that tell who loses something by a deletion, for nobody knows yet what goes. */
+export function readFirst(input: ReadInput): Promise<LiveReadings> {
+  return lookAtAll(input, (session) =>
+    readKinds(session, kindsOf(session, input, { tellLosses: false }), (kind) =>
+      requestFor(kind, session, input),
+    ),
   );
-  return new Map(targets);
+}
+
+/**
+ * The first look with what it left out.
+ * @param deletions of each target, by its name, what the plan is going to delete there
+ */
+export async function readRest(
+  input: ReadInput,
+  first: LiveReadings,
+  deletions: ReadonlyMap<string, ReadonlySet<AddressText>>,
+): Promise<LiveReadings> {
+  const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
+  const rest = await lookAtAll({ ...input, sessions }, (session) => {
+    const planned = deletions.get(session.target.name) ?? new Set();
+    const isPlannedDeletion = (whole: Address) => planned.has(formatAddress(whole));
+    return readKinds(session, kindsOf(session, input, { tellLosses: true }), (kind) => ({
+      ...requestFor(kind, session, input),
+      ...(planned.size === 0 ? {} : { isPlannedDeletion }),
+    }));
+  });
+  return new Map(
+    [...first].map(([name, reading]) => [name, joined(reading, rest.get(name), input)] as const),
+  );
+}
+
+function kindsOf(
+  { target }: Session,
+  { kinds }: ReadInput,
+  { tellLosses }: { readonly tellLosses: boolean },
+): Kind[] {
+  return [...kinds.values()].filter(
+    (kind) => kind.service === target.service && (kind.losses !== undefined) === tellLosses,
+  );
+}
+
+/** Both looks at one target, in the order of the registry, whichever was read first. */
+function joined(first: LiveReading, rest: LiveReading | undefined, { kinds }: ReadInput): LiveReading {
+  if (rest === undefined || rest.unread !== undefined) return rest ?? first;
+  const sets = [...kinds.keys()].flatMap((name) => {
+    const set = first.sets.get(name) ?? rest.sets.get(name);
+    return set === undefined ? [] : [[name, set] as const];
+  });
+  return { sets: new Map(sets) };
 }
 
 type Sets = ReadonlyMap<string, LiveSet>;
 
-async function lookAt(session: Session, input: ReadInput): Promise<LiveReading> {
+/** Side by side; a target that cannot be looked at keeps no other one from it. */
+async function lookAtAll(
+  { sessions }: ReadInput,
+  read: (session: Session) => Promise<Sets>,
+): Promise<LiveReadings> {
+  const readings = await Promise.all(
+    sessions.map(async (session) => [session.target.name, await lookAt(session, read)] as const),
+  );
+  return new Map(readings);
+}
+
+async function lookAt(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
   try {
-    return { sets: withinTotals(await readTarget(session, input)) };
+    return { sets: withinTotals(await read(session)) };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return { sets: new Map(), unread: unread(session.target, error.message) };
@@ -56,26 +112,6 @@ function unread({ name }: Target, why: string): Diagnostic {
 }
 
 /** @throws WireError when the target could not be looked at */
-async function readTarget(session: Session, input: ReadInput): Promise<Sets> {
-  const kinds = [...input.kinds.values()].filter((kind) => kind.service === session.target.service);
-  const tellLosses = kinds.filter(({ losses }) => losses !== undefined);
-  const others = kinds.filter(({ losses }) => losses === undefined);
-  const first = await readKinds(session, others, (kind) => wantedOf(kind, session, input));
-  if (tellLosses.length === 0) return first;
-  const isPlannedDeletion = input.plannedDeletions(session, first);
-  const isLeaving = (whole: Address) => isPlannedDeletion.has(formatAddress(whole));
-  const rest = await readKinds(session, tellLosses, (kind) => ({
-    ...wantedOf(kind, session, input),
-    ...(isPlannedDeletion.size === 0 ? {} : { isPlannedDeletion: isLeaving }),
-  }));
-  return new Map(kinds.flatMap(({ name }) => entryOf(name, first.get(name) ?? rest.get(name))));
-}
-
-/** In the order of the registry, whichever was read first. */
-function entryOf(name: string, set: LiveSet | undefined): [string, LiveSet][] {
-  return set === undefined ? [] : [[name, set]];
-}
-
 async function readKinds(
   session: Session,
   kinds: readonly Kind[],
@@ -104,7 +140,7 @@ function withinTotals(sets: Sets): Sets {
   );
 }
 
-function wantedOf(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
+function requestFor(kind: Kind, session: Session, { desired, ledger }: ReadInput): ReadRequest {
   const isHere = (address: { kind: string; target: string }) =>
     address.kind === kind.name && address.target === session.target.name;
   const records = new Map<AddressText, LedgerRecord>();

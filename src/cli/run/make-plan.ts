@@ -1,7 +1,8 @@
 /** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
 import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
-import type { Registry } from '../../model/kind/kind.ts';
+import type { Registry, Session } from '../../model/kind/kind.ts';
+import type { AddressText } from '../../model/resource/address.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
@@ -14,7 +15,7 @@ import {
   movedTargets,
 } from '../../plan/ledger/moved-targets.ts';
 import type { PlanContextInput } from '../../plan/context/plan-context.ts';
-import { readLive, type LiveReading } from '../../services/read-live.ts';
+import { type LiveReading, type LiveReadings, readFirst, readRest } from '../../services/read-live.ts';
 import type { Connected } from './connect.ts';
 
 export interface PlanRequest {
@@ -58,7 +59,7 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     .filter(({ target }) => !moved.has(target.name))
     .map((target) => target.openSession());
   const { manifestsComplete, isSelection } = request;
-  const scene = {
+  const context = {
     stack,
     kinds,
     desired: resources,
@@ -68,15 +69,12 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     ...(request.begunCreations === undefined ? {} : { begunCreations: request.begunCreations }),
     ...(request.former === undefined ? {} : { former: request.former }),
   };
-  const readings = await readLive({
-    ...scene,
-    sessions,
-    plannedDeletions: ({ target, dialect }, found) =>
-      plannedDeletions({ ...scene, targets: [{ target, dialect, sets: found, requests: 0 }] }),
-  });
+  const input = { ...context, sessions };
+  const first = await readFirst(input);
+  const readings = await readRest(input, first, deletionsIn(first, context, sessions));
   const displaced = displacedProblems(ledger, stack.targets, displacedIn(readings));
   return {
-    ...scene,
+    ...context,
     commitOrder: await request.commitOrder,
     files: request.files,
     documents: request.documents,
@@ -87,6 +85,20 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
       requests: connection.requests() - (before[index] ?? 0),
     })),
   };
+}
+
+/** What is going to be deleted of each target, as far as the first look at it tells. */
+function deletionsIn(
+  first: LiveReadings,
+  context: Omit<PlanContextInput, 'targets'>,
+  sessions: readonly Session[],
+): ReadonlyMap<string, ReadonlySet<AddressText>> {
+  const found = sessions.map(({ target, dialect }) => {
+    const sets = first.get(target.name)?.sets ?? new Map();
+    const targets = [{ target, dialect, sets, requests: 0 }];
+    return [target.name, plannedDeletions({ ...context, targets })] as const;
+  });
+  return new Map(found);
 }
 
 /** What was read of a target that is not the one that the ledger knows is compared with nothing. */
