@@ -8,7 +8,7 @@ import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './transport/exchange.ts';
 import { errorMessage, foreignMessage, serviceWarnings } from './error-message.ts';
-import { translate } from './rename-body.ts';
+import { toNeutral } from './rename-body.ts';
 
 export interface AnsweredRequest {
   readonly method: string;
@@ -37,7 +37,7 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: An
     method,
     url,
     status,
-    body: translate(shown ?? null, dialect, 'to-neutral'),
+    body: toNeutral(shown ?? null, dialect),
     words: failed ? wordsOf(raw, shown, secrets) : '',
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),

@@ -1,7 +1,7 @@
 // What goes over the wire in each dialect: paths, headers and member names, recorded by a server that knows nothing of us.
 import { describe, expect, it } from 'vitest';
 import { dialectNames, dialects, findDialect } from '../../src/http/dialects.ts';
-import { translate } from '../../src/http/rename-body.ts';
+import { renameMembers } from '../../src/model/json/rename-members.ts';
 import type { JsonObject } from '../../src/model/json/json.ts';
 import type { Dialect } from '../../src/model/stack/target.ts';
 import { listen } from '../support/http/loopback.ts';
@@ -46,7 +46,7 @@ describe('workspaces', () => {
     const server = await listen(() => ({ status: 201, body: answer }));
     const spoken = dialect('workspaces', name);
     const { openWriter } = open({ url: server.url, dialect: spoken });
-    const body = translate(created, spoken, 'to-wire') as JsonObject;
+    const body = renameMembers(created, spoken.rename) as JsonObject;
     const path = '/organizations/acme/workspaces';
     const result = await openWriter().send({ method: 'POST', path, body, repeatable: false });
     return { request: server.requests[0], result };
@@ -143,7 +143,7 @@ describe('cluster authentication', () => {
       const spoken = dialect('cluster-auth', name);
       const target = { ...rolesTarget, namespace: 'team-a' };
       const { reader, openWriter } = open({ url: server.url, dialect: spoken, target });
-      const body = translate(config, spoken, 'to-wire') as JsonObject;
+      const body = renameMembers(config, spoken.rename) as JsonObject;
       const path = `/auth/${spoken.defaultMount}/config`;
       await openWriter().send({ method: 'POST', path, body, repeatable: true });
       const read = await reader.get(path);

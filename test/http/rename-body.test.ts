@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
-import { translate } from '../../src/http/rename-body.ts';
+import { toNeutral } from '../../src/http/rename-body.ts';
+import { renameMembers } from '../../src/model/json/rename-members.ts';
 import type { Json } from '../../src/model/json/json.ts';
 
 const spoken = [...dialects.values()];
@@ -24,12 +25,12 @@ const bodies = fc.letrec<{ body: Json }>((tie) => ({
   ),
 })).body;
 
-describe('translate', () => {
+describe('a body', () => {
   it.each(spoken)('gives back what it was given, from $service/$name and to it', (dialect) => {
     fc.assert(
       fc.property(bodies, (body) => {
-        const wire = translate(body, dialect, 'to-wire');
-        expect(translate(wire, dialect, 'to-neutral')).toEqual(body);
+        const wire = renameMembers(body, dialect.rename);
+        expect(toNeutral(wire, dialect)).toEqual(body);
       }),
     );
   });
@@ -37,8 +38,8 @@ describe('translate', () => {
   it.each(spoken)('leaves a body alone that is in the names of $service/$name already', (dialect) => {
     fc.assert(
       fc.property(bodies, (body) => {
-        const wire = translate(body, dialect, 'to-wire');
-        expect(translate(wire, dialect, 'to-wire')).toEqual(wire);
+        const wire = renameMembers(body, dialect.rename);
+        expect(renameMembers(wire, dialect.rename)).toEqual(wire);
       }),
     );
   });
