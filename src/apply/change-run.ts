@@ -2,6 +2,7 @@
  * One change while it is carried out: looked at once more before its first call, ended when its last call has ended.
  * Its outcome is the worst of what became of its calls. Nothing is thrown on: a failure is that of this change alone.
  */
+import { messageOf } from '../model/message-of.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call, CallId } from '../model/plan/call.ts';
 import type { Change } from '../model/plan/change.ts';
@@ -291,8 +292,4 @@ function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
 /** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */
 function isOpen({ is }: RecheckResult): boolean {
   return is === 'send' || is === 'failed';
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

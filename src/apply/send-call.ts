@@ -2,6 +2,7 @@
  * Sends one call and says what came of it. A create whose answer was lost is looked up by name before anything is sent
  * again: it is never blindly repeated (architecture: apply finishes or tells).
  */
+import { messageOf } from '../model/message-of.ts';
 import { ownClaim } from '../model/resource/claim.ts';
 import { type Address, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
@@ -165,10 +166,6 @@ async function judgeAlready(call: Call, answer: Answer, { line, address }: Sendi
   const about = { address, ...(id === undefined ? {} : { id }) };
   const lost = await kind.lostAnswer?.(session, call, about).catch(() => undefined);
   return lost === undefined ? { is: 'already' } : { is: 'ok', answer: lost };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 function success(call: Call, answer: Answer): Sent {

@@ -4,7 +4,7 @@
  * meanwhile are read once more (rule 8).
  */
 import { counted } from '../model/counted.ts';
-import { isJsonObject, type Json, type JsonObject } from '../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json/json.ts';
 import type { Answer, Reader } from '../model/wire.ts';
 
 export interface Pages {
@@ -120,8 +120,4 @@ function inconsistency(first: ListPage, pages: readonly ListPage[]): string | un
 
 function objectsOf(value: Json | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
-}
-
-function memberOf(value: Json | undefined, name: string): Json | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
 }

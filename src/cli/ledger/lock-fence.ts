@@ -3,6 +3,7 @@
  * ago. So what a run can still send after its lock was taken away is bounded, and no write waits for a question that was
  * answered just now.
  */
+import { messageOf } from '../../model/message-of.ts';
 import type { Fence } from '../../apply/fence.ts';
 import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../../model/stack/ledger.ts';
 
@@ -70,7 +71,7 @@ export class LockFence implements Fence {
       this.#seen = now();
       this.#noteSpeed(this.#seen - asked);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       this.#lost.abort(new LockLost('the lock of this run cannot be seen', why));
     }
   }

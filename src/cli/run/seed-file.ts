@@ -1,4 +1,5 @@
 /** Reads the YAML that the embedded service starts with. Its shape is the service's own business to check. */
+import { messageOf } from '../../model/message-of.ts';
 import { resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { megabyte, type Obstacle, readRegular, UnfitFile } from '../../files/read-regular.ts';
@@ -38,7 +39,8 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
     if (typeof bytes === 'string') throw new UnfitFile(bytes, mostOfSeed);
     return load(bytes.toString('utf8'));
   } catch (cause) {
-    throw new SeedFileError(`the seed "${file}" cannot be read: ${whyUnread(cause)}`, { cause });
+    const [why] = messageOf(cause).split('\n');
+    throw new SeedFileError(`the seed "${file}" cannot be read: ${why}`, { cause });
   }
 }
 

@@ -2,6 +2,7 @@
  * Whether a plan from this commit would take a later one back (rule 43). The clone is asked first; only what it cannot
  * tell, for it is shallow or older than the other commit, is asked of its remote, and the clone is left as it is.
  */
+import { messageOf } from '../../model/message-of.ts';
 import { posix } from 'node:path';
 import { type CommitOrder, type StackPaths, shortCommit } from '../../model/stack/commit-order.ts';
 import { LedgerError } from '../../model/stack/ledger.ts';
@@ -45,7 +46,7 @@ export async function orderCommits(question: CommitQuestion): Promise<CommitOrde
     return await compare({ ...at, signal }, pair, question);
   } catch (error) {
     if (enough.aborted) return unknown(`git did not tell within ${patience / 1000} seconds`);
-    return unknown(error instanceof Error ? error.message : String(error));
+    return unknown(messageOf(error));
   }
 }
 

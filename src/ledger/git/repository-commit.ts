@@ -1,4 +1,5 @@
 /** Which commit the manifests of a directory come from. Only looks; a directory outside of any repository has none. */
+import { messageOf } from '../../model/message-of.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 export interface RepositoryCommit {
@@ -22,6 +23,6 @@ export async function repositoryCommit(place: GitContext): Promise<RepositoryCom
     const status = await runGit(['status', '--porcelain', '--', '.', ':(exclude,glob)**/.trueup/**'], place);
     return { commit: head.out.toString().trim(), dirty: status.out.length > 0 };
   } catch (error) {
-    return { why: error instanceof Error ? error.message : String(error) };
+    return { why: messageOf(error) };
   }
 }

@@ -3,6 +3,7 @@
  * on, everyone else waits. The system ends the transaction of whoever dies, and of nobody else: neither clocks nor the time
  * that somebody takes decide. The file stays when all are done, for to remove it would let in who opens it just then.
  */
+import { messageOf } from '../../model/message-of.ts';
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -72,7 +73,7 @@ function tryToEnter(guard: string): (() => void) | undefined {
   } catch (error) {
     database.close();
     if (isBusy(error)) return undefined;
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     throw new Error(
       `"${guard}" cannot be locked: ${reason}; a ledger is kept on a file system with locks, in git or in PostgreSQL`,
       { cause: error },

@@ -2,6 +2,7 @@
  * A schema's errors as problems in words for people: one for each mistake, at the field it was made in, with what was
  * found, what is allowed and the likely way out. No word of the validator's own language passes through here.
  */
+import { counted } from '../../model/counted.ts';
 import type { Path } from '../../model/json/json.ts';
 import type { SchemaError } from '../schema/compile-schema.ts';
 import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
@@ -201,7 +202,7 @@ function tooShort(error: SchemaError, at: Path): Problem {
     code: empty ? 'empty' : 'too-short',
     path: at,
     message: `"${pathText(at)}" is ${empty ? 'empty' : 'too short'}`,
-    allowed: `at least ${count(error.params['limit'], 'character')}`,
+    allowed: `at least ${counted(Number(error.params['limit']), 'character')}`,
   };
 }
 
@@ -266,10 +267,6 @@ function invalid(error: SchemaError, at: Path): Problem {
     found: describeFound(error.data),
     ...(says === undefined ? {} : { allowed: says }),
   };
-}
-
-function count(number: unknown, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 function words(error: SchemaError, keyword: string): string | undefined {

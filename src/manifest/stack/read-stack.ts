@@ -4,7 +4,7 @@
  */
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { parseDuration } from '../../model/kind/duration.ts';
-import { isJsonObject, type Json, type JsonObject, type Path } from '../../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { Dialect, Guards, Stack, Target } from '../../model/stack/target.ts';
@@ -52,7 +52,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   const schema = jsonSchema(stackSchema);
   const judgement = judgementOf(document, context, schema);
   const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), judgement);
-  const spec = memberOf(document.value, 'spec');
+  const spec = objectIn(document.value, 'spec');
   const listed = Array.isArray(spec?.['targets']) ? spec['targets'] : [];
   const targets = listed.map((target, index) => {
     const base = ['spec', 'targets', `${index}`];
@@ -63,7 +63,7 @@ export function readStack(document: YamlDocument, context: StackContext): StackR
   const problems = [
     ...broken,
     ...targets.flatMap((target) => target.problems),
-    ...ownFormerName(memberOf(document.value, 'metadata')),
+    ...ownFormerName(objectIn(document.value, 'metadata')),
     ...repeatedNames(listed),
     ...checkPlaces(targets.map(({ target }) => target)),
     ...checkGuards(spec?.['guards']),
@@ -209,8 +209,8 @@ function legibleDefaults(value: Json | undefined): Readonly<Record<string, JsonO
   );
 }
 
-function memberOf(value: Json, name: string): JsonObject | undefined {
-  const member = isJsonObject(value) ? value[name] : undefined;
+function objectIn(value: Json, name: string): JsonObject | undefined {
+  const member = memberOf(value, name);
   return isJsonObject(member) ? member : undefined;
 }
 

@@ -17,6 +17,16 @@ export function ownMember(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
+/** A member of a value that may be no object at all. */
+export function memberOf(value: Json | undefined, key: string): Json | undefined {
+  return isJsonObject(value) ? ownMember(value, key) : undefined;
+}
+
+/** The elements of a list, as texts; of anything else none. */
+export function textsOf(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
 /** One text for one value: keys sorted at every depth. Equal texts mean equal values. */
 export function canonicalText(value: Json | undefined): string {
   if (value === undefined) return 'undefined';

@@ -2,6 +2,7 @@
  * A plan read back from its JSON: the inverse of `plan-json`, up to what JSON leaves out (the text of a manifest's line).
  * Nothing of it is ever sent: a plan that was read is shown, compared, and judged against a fresh one.
  */
+import { messageOf } from '../../model/message-of.ts';
 import { type Call, IdReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
@@ -39,7 +40,7 @@ export function readPlan(text: string, { check }: PlanReader): ReadPlan {
     // The schema was the judge of that.
     return { is: 'plan', plan: planOf(value as unknown as PlanJson) };
   } catch (error) {
-    return { is: 'malformed', why: error instanceof Error ? error.message : String(error) };
+    return { is: 'malformed', why: messageOf(error) };
   }
 }
 

@@ -6,7 +6,7 @@ import { type Address, formatAddress } from '../../../model/resource/address.ts'
 import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import { birthMark, formatClaim } from '../../../model/resource/claim.ts';
-import { isJsonObject, type JsonObject } from '../../../model/json/json.ts';
+import { isJsonObject, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import type { CallContext } from '../../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../../services/workspaces/bound-tags.ts';
 import {
@@ -18,7 +18,7 @@ import {
 } from '../../../services/workspaces/workspace-body.ts';
 import { callId, callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { changedFields } from './changed-fields.ts';
-import { bearsFlatTags, neighbourCalls, textsOf } from './neighbour-calls.ts';
+import { bearsFlatTags, neighbourCalls } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';
 import { createAttributes } from './settings-body.ts';
 

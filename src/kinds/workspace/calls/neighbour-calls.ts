@@ -1,7 +1,7 @@
 /** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
-import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, textsOf } from '../../../model/json/json.ts';
 import type { CallContext } from '../../../model/kind/kind.ts';
 import { flatTagList, workspaceBody } from '../../../services/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
@@ -72,10 +72,6 @@ function tagNameCalls(
       old.filter((name) => !now.includes(name)),
     ),
   ];
-}
-
-export function textsOf(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
 }
 
 function retentionCall(address: Address, context: CallContext, policy: Json): Call | undefined {

@@ -5,7 +5,7 @@
  */
 import { formatAddress } from '../../../model/resource/address.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
-import { isJsonObject, type Json, sameJson } from '../../../model/json/json.ts';
+import { isJsonObject, type Json, memberOf, sameJson } from '../../../model/json/json.ts';
 import type { CompareContext } from '../../../model/kind/kind.ts';
 import type { Spec } from '../../../model/resource/resource.ts';
 import { triggerLists } from '../attributes.ts';
@@ -98,10 +98,6 @@ function hasTagsRegex({ desired, live, record }: CompareContext): boolean {
   return (
     memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec['vcsRepo'], 'tagsRegex'))
   );
-}
-
-function memberOf(value: Json | undefined, name: string): Json | undefined {
-  return isJsonObject(value) ? value[name] : undefined;
 }
 
 function isFilled(value: Json | undefined): boolean {
