@@ -154,7 +154,7 @@ async function findMoved(
   const isElsewhere = await leadsElsewhere({ ...found, target }, context);
   return isElsewhere
     ? { target, was: undefined, is: formatIdentity(identityOf(target)) }
-    : `target "${wanted}" is the context that the ledger knows, so nothing has moved`;
+    : `target "${wanted}" is the place that the ledger knows, so nothing has moved`;
 }
 
 function noLedgerHere({ renamedFrom }: Stack): string {

@@ -39,14 +39,13 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
     if (typeof bytes === 'string') throw new UnfitFile(bytes, mostOfSeed);
     return load(bytes.toString('utf8'));
   } catch (cause) {
-    const [why] = messageOf(cause).split('\n');
-    throw new SeedFileError(`the seed "${file}" cannot be read: ${why}`, { cause });
+    throw new SeedFileError(`the seed "${file}" cannot be read: ${whyUnread(cause)}`, { cause });
   }
 }
 
 /** The parser's own words quote what stands there, and it may be any file. */
 function whyUnread(cause: unknown): string {
-  if (!(cause instanceof YAMLException)) return cause instanceof Error ? cause.message : String(cause);
+  if (!(cause instanceof YAMLException)) return messageOf(cause);
   const { mark } = cause;
   return mark === undefined
     ? 'it is no YAML'
