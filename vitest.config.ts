@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 
 /** They start no process and hold no server for longer than a test: a worker may take one after the other. */
-const pure = ['model', 'plan', 'report'].map((folder) => `test/${folder}/**/*.test.ts`);
+const pure = ['model', 'compare', 'plan', 'report'].map((folder) => `test/${folder}/**/*.test.ts`);
 
 /** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
 const slow = [

@@ -25,7 +25,7 @@ async function answer(stack: Checkout, args: readonly string[], code: number): P
 async function fits(value: object, schema: string): Promise<void> {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   addFormats.default(ajv);
-  const path = new URL(`../../schemas/${schema}.schema.json`, import.meta.url);
+  const path = new URL(`../../../schemas/${schema}.schema.json`, import.meta.url);
   const check = ajv.compile(JSON.parse(await readFile(path, 'utf8')));
   check(value);
   expect(check.errors ?? []).toEqual([]);
