@@ -4,11 +4,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { canonicalText, type Json } from '../../src/model/json/json.ts';
-import type { PlanJson } from '../../src/report/json/plan-schema.ts';
-import { trueup } from '../support/captured-world.ts';
-import { type Bench, type Checkout, openBench, secrets } from '../support/cli/bench.ts';
-import { clusterAuthConfig, workspace } from '../support/cli/documents.ts';
+import { canonicalText, type Json } from '../../../src/model/json/json.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
 
 const pasted = `pasted ${secrets.API_TOKEN} by mistake`;
 

@@ -5,10 +5,10 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { git, makeRemote } from '../support/ledger/git-remote.ts';
-import { openBench, secrets } from '../support/cli/bench.ts';
-import { workspace } from '../support/cli/documents.ts';
-import { startTrueup } from '../support/cli/running.ts';
+import { git, makeRemote } from '../../support/ledger/git-remote.ts';
+import { openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { startTrueup } from '../../support/cli/running.ts';
 
 const ref = 'refs/trueup/payments';
 

@@ -1,8 +1,8 @@
 /** A service that answers once that there is none of what is there: a record goes only when a plan has seen it gone. */
 import { describe, expect, it } from 'vitest';
-import { type Bench, type Checkout, openBench } from '../support/cli/bench.ts';
-import { role, workspace } from '../support/cli/documents.ts';
-import { type Answer, madeUp, type SeenRequest } from '../support/cli/faulty-proxy.ts';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+import { type Answer, madeUp, type SeenRequest } from '../../support/cli/faulty-proxy.ts';
 
 const none = madeUp({ answer: 404, body: { errors: [] } });
 

@@ -2,9 +2,9 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, it, test } from 'vitest';
-import { trueup } from '../support/captured-world.ts';
-import { embeddedStack, emptyDirectory } from '../support/cli/embedded-stack.ts';
-import { trueupProcess } from '../support/cli/process.ts';
+import { trueup } from '../../support/captured-world.ts';
+import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const planted = 'Pl4ntedSecret';
 
