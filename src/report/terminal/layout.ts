@@ -1,19 +1,10 @@
 /** Widths and wrapping in terminal columns. Knows nothing of what it lays out; expects printable, unpainted text. */
 
-/** Characters that take two columns: East Asian scripts, full-width forms, emoji. */
-const wide =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303f\uff01-\uff60]/u;
-const combining = /\p{M}/u;
+import columnsOf from 'fast-string-width';
 
-/** How many columns the text takes on a terminal. */
+/** How many columns the text takes on a terminal: two for East Asian scripts, full-width forms and emoji, none for marks. */
 export function columns(text: string): number {
-  let count = 0;
-  for (const character of text) {
-    if (character >= ' ' && character <= '~') count += 1;
-    else if (wide.test(character)) count += 2;
-    else if (!combining.test(character)) count += 1;
-  }
-  return count;
+  return columnsOf(text);
 }
 
 /** The text filled up with spaces to `width` columns. */
