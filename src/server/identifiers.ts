@@ -1,7 +1,8 @@
-// Identifiers as the services write them: a short prefix, a dash, sixteen letters and digits.
-// Invariant: ids are opaque; nothing reads meaning out of one. Seeded things get the same id in every database, so that
-// a manifest may name `ot-…` or `apool-…` ids of a seed.
-
+/**
+ * Identifiers as the services write them: a short prefix, a dash, sixteen letters and digits.
+ * Invariant: ids are opaque; nothing reads meaning out of one. Seeded things get the same id in every database, so that
+ * a manifest may name `ot-…` or `apool-…` ids of a seed.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 
 const ALPHABET = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz123456789';

@@ -1,14 +1,16 @@
-// The verb LIST on an ordinary Fastify server. Node's HTTP parser knows no such verb and gives up on the connection;
-// the two options made here pick the connection up again, hand it back to the server with `GET` in place of `LIST`,
-// and put `list=true` into that request's query, so that routes see one spelling of a list.
-//
-//   client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
-//                                                                              │
-//   route  ◀──"GET /v1/x?list=true"── parser ◀──"connection" once more── "GET " + the rest of the bytes
-//
-// Invariant: no byte of the client is lost or read twice, and answers leave in the order of their requests.
-// It leans on two internals of Node, both asserted by test/server/list-verb.test.ts: the name of the close listener
-// that frees a parser, and `socket._httpMessage`, the response being written.
+/**
+ * The verb LIST on an ordinary Fastify server. Node's HTTP parser knows no such verb and gives up on the connection;
+ * the two options made here pick the connection up again, hand it back to the server with `GET` in place of `LIST`,
+ * and put `list=true` into that request's query, so that routes see one spelling of a list.
+ *
+ * client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
+ * │
+ * route  ◀──"GET /v1/x?list=true"── parser ◀──"connection" once more── "GET " + the rest of the bytes
+ *
+ * Invariant: no byte of the client is lost or read twice, and answers leave in the order of their requests.
+ * It leans on two internals of Node, both asserted by test/server/list-verb.test.ts: the name of the close listener
+ * that frees a parser, and `socket._httpMessage`, the response being written.
+ */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 

@@ -1,7 +1,8 @@
-// What every part of the embedded service gets handed: the database, the clock, identities, the audit trail.
-// Invariant: parts reach the outside world only through this value, so a test can replace the clock and nothing leaks
-// between two servers in one process.
-
+/**
+ * What every part of the embedded service gets handed: the database, the clock, identities, the audit trail.
+ * Invariant: parts reach the outside world only through this value, so a test can replace the clock and nothing leaks
+ * between two servers in one process.
+ */
 import { type AuditEvent, recordEvent } from './audit-trails/record-event.ts';
 import type { Database } from './data-file/database.ts';
 import { authenticateServiceToken, type ServiceIdentity } from './identity/service-identity.ts';

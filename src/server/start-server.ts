@@ -1,7 +1,8 @@
-// Starts the embedded service: one loopback port that speaks the workspaces API under /api/v2 and the cluster-auth
-// methods under /v1/auth/<mount>.
-// Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle.
-
+/**
+ * Starts the embedded service: one loopback port that speaks the workspaces API under /api/v2 and the cluster-auth
+ * methods under /v1/auth/<mount>.
+ * Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle.
+ */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 

@@ -10,7 +10,7 @@ const opensWithComment: Rule = {
   says: 'every source file opens with a comment',
   because: 'it says what the file is and which invariant it keeps, before anything else',
   violations: (tree) =>
-    sources(tree).filter((path) => !/^(?:#![^\n]*\n)?(?:\/\*\*|\/\/ )\s*\S/.test(tree.get(path) ?? '')),
+    sources(tree).filter((path) => !/^(?:#![^\n]*\n)?\/\*\*\s*\S/.test(tree.get(path) ?? '')),
   breakages: (tree) =>
     sources(tree, 'src/plan').map((path) => ({ [path]: `export const before = 1;\n${tree.get(path)}` })),
 };

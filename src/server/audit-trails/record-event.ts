@@ -1,6 +1,7 @@
-// Writing the audit trail.
-// Invariant: an event is written in the transaction of the change it tells about, so neither exists without the other.
-
+/**
+ * Writing the audit trail.
+ * Invariant: an event is written in the transaction of the change it tells about, so neither exists without the other.
+ */
 import { randomUUID } from 'node:crypto';
 
 import type { Database } from '../data-file/database.ts';

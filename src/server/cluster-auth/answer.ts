@@ -1,6 +1,7 @@
-// What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
-// Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
-
+/**
+ * What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
+ * Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
+ */
 /** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
 export type SecretsAnswer =
   | {

@@ -1,6 +1,8 @@
-// The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
-// Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
-// included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
+/**
+ * The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
+ * Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
+ * included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
+ */
 import { type SecretsAnswer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
 import { asBoolean, asList, asText, readFields, type SentFields } from './values/field-coercion.ts';
 import type { MountHandler, MountCall } from './mount-call.ts';

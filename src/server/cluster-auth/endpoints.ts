@@ -1,6 +1,8 @@
-// Which resource of which mount a path means (wire/cluster-auth 5.1, 2.1, 2.5).
-// Invariant: mounts are rows, read at every request; the longest mount that fits the path wins, so `team/cluster` and
-// `team` can stand side by side. The login of a mount is not served yet: its path is unsupported like any other.
+/**
+ * Which resource of which mount a path means (wire/cluster-auth 5.1, 2.1, 2.5).
+ * Invariant: mounts are rows, read at every request; the longest mount that fits the path wins, so `team/cluster` and
+ * `team` can stand side by side. The login of a mount is not served yet: its path is unsupported like any other.
+ */
 import type { Database } from '../data-file/database.ts';
 import { readConfig, writeConfig } from './config.ts';
 import type { MountHandler, MountCall } from './mount-call.ts';

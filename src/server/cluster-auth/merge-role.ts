@@ -1,6 +1,8 @@
-// What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
-// Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
-// keeps its value, but for the namespace selector, which every write replaces.
+/**
+ * What a write makes of a role: the stored fields with the sent ones over them, checked (wire/cluster-auth 2.5, 2.6).
+ * Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
+ * keeps its value, but for the namespace selector, which every write replaces.
+ */
 import { canonicalBlocks } from './values/address-blocks.ts';
 import { formatDuration } from './values/durations.ts';
 import type { Coerced } from './values/field-coercion.ts';

@@ -1,5 +1,7 @@
-// One authorised request to a mount, as the resources of the method see it, and the shape of what serves it.
-// Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
+/**
+ * One authorised request to a mount, as the resources of the method see it, and the shape of what serves it.
+ * Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
+ */
 import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { Services } from '../services.ts';
 import type { SecretsAnswer } from './answer.ts';

@@ -1,5 +1,7 @@
-// From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1).
-// Invariant: what is refused here is refused for anyone, with or without a token: nothing was looked up yet.
+/**
+ * From an HTTP request to the operation, path and fields that it asks for (wire/cluster-auth 2.1).
+ * Invariant: what is refused here is refused for anyone, with or without a token: nothing was looked up yet.
+ */
 import type { FastifyRequest } from 'fastify';
 
 import { type SecretsAnswer, answerError } from './answer.ts';

@@ -1,7 +1,9 @@
-// The audit events of a mount's config and roles.
-// The specifications show no events of this method, and mounts belong to no organization: a change is told to every
-// organization of the service, as `cluster_auth_config` or `cluster_auth_role` with create, update or destroy.
-// Invariant: called inside the transaction of the change; an event names what changed, never a value of it.
+/**
+ * The audit events of a mount's config and roles.
+ * The specifications show no events of this method, and mounts belong to no organization: a change is told to every
+ * organization of the service, as `cluster_auth_config` or `cluster_auth_role` with create, update or destroy.
+ * Invariant: called inside the transaction of the change; an event names what changed, never a value of it.
+ */
 import type { MountCall } from './mount-call.ts';
 
 /** Adds the event of one change to the trail of each organization. `resource.id` is the path under `/v1`. */

@@ -1,6 +1,8 @@
-// The fields of a role: how each is read from a request, what a fresh role holds, how a role is shown.
-// Names are the wire's, in the database too, so that no table of names can go wrong.
-// Invariant: a role's values are normal: durations in whole seconds, lists as arrays, CIDR blocks canonical.
+/**
+ * The fields of a role: how each is read from a request, what a fresh role holds, how a role is shown.
+ * Names are the wire's, in the database too, so that no table of names can go wrong.
+ * Invariant: a role's values are normal: durations in whole seconds, lists as arrays, CIDR blocks canonical.
+ */
 import {
   asBoolean,
   asDuration,

@@ -1,6 +1,8 @@
-// The names of a mount's roles (wire/cluster-auth 5.1, 2.8).
-// Invariant: names in lower case, in lexicographic order; a list of nothing is a 404 without a text, as everywhere in
-// this service.
+/**
+ * The names of a mount's roles (wire/cluster-auth 5.1, 2.8).
+ * Invariant: names in lower case, in lexicographic order; a list of nothing is a 404 without a text, as everywhere in
+ * this service.
+ */
 import { answerData, NOT_FOUND } from './answer.ts';
 import type { MountHandler } from './mount-call.ts';
 

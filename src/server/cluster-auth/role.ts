@@ -1,6 +1,8 @@
-// One role: read, write, delete (wire/cluster-auth 5.3, 2.5, 2.7, 2.8).
-// Invariants: a name is stored and asked for in lower case; a write is read, merged, checked and stored in one
-// transaction together with its audit event.
+/**
+ * One role: read, write, delete (wire/cluster-auth 5.3, 2.5, 2.7, 2.8).
+ * Invariants: a name is stored and asked for in lower case; a write is read, merged, checked and stored in one
+ * transaction together with its audit event.
+ */
 import { type SecretsAnswer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
 import { mergeRole, roleWarnings } from './merge-role.ts';
 import type { MountHandler, MountCall } from './mount-call.ts';

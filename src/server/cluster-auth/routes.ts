@@ -1,6 +1,8 @@
-// The cluster authentication methods on the wire: every request below `/v1/`, from its bytes to its answer.
-// Invariant: a request is read, then authenticated, then authorised by the token's policies, and only then told whether
-// its mount and path exist at all (wire/cluster-auth 2.1).
+/**
+ * The cluster authentication methods on the wire: every request below `/v1/`, from its bytes to its answer.
+ * Invariant: a request is read, then authenticated, then authorised by the token's policies, and only then told whether
+ * its mount and path exist at all (wire/cluster-auth 2.1).
+ */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { ServiceIdentity } from '../identity/service-identity.ts';

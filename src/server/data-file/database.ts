@@ -1,7 +1,8 @@
-// The embedded service's only store: one SQLite database in a file or in memory.
-// Invariants: the schema is current before anyone reads; a write happens inside one immediate transaction or not at
-// all; no row is cached, because another process may write to the same file; the file is its owner's alone.
-
+/**
+ * The embedded service's only store: one SQLite database in a file or in memory.
+ * Invariants: the schema is current before anyone reads; a write happens inside one immediate transaction or not at
+ * all; no row is cached, because another process may write to the same file; the file is its owner's alone.
+ */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
 import { loadSqlite } from './load-sqlite.ts';

@@ -1,8 +1,9 @@
-// Prepares a data file for a stack that targets the embedded service: its organizations and mounts, an owner's token
-// and a service token that may do everything.
-// Invariant: it may run while another process serves the same file; the file learns hashes only, so the caller keeps
-// the raw tokens and hands them in again next time.
-
+/**
+ * Prepares a data file for a stack that targets the embedded service: its organizations and mounts, an owner's token
+ * and a service token that may do everything.
+ * Invariant: it may run while another process serves the same file; the file learns hashes only, so the caller keeps
+ * the raw tokens and hands them in again next time.
+ */
 import { Database } from './database.ts';
 import { OWNERS_TEAM } from '../identity/caller.ts';
 import { ROOT_POLICY } from '../identity/service-policies.ts';

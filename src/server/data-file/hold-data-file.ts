@@ -1,7 +1,8 @@
-// One server for a data file, as long as it lives.
-// Invariant: the lock is SQLite's own on a file beside the data file, so the system frees it when its holder dies, however
-// it dies, and a holder that is only paused keeps it. The file stays: taking it away would let two hold it.
-
+/**
+ * One server for a data file, as long as it lives.
+ * Invariant: the lock is SQLite's own on a file beside the data file, so the system frees it when its holder dies, however
+ * it dies, and a holder that is only paused keeps it. The file stays: taking it away would let two hold it.
+ */
 import type { DatabaseSync } from 'node:sqlite';
 
 import { Database, DataFileError } from './database.ts';

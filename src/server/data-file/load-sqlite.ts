@@ -1,6 +1,7 @@
-// Loads node:sqlite without its "experimental feature" warning, which Node 22 would print on the user's stderr.
-// Invariant: warnings are intercepted only while the module loads, and only this one is dropped.
-
+/**
+ * Loads node:sqlite without its "experimental feature" warning, which Node 22 would print on the user's stderr.
+ * Invariant: warnings are intercepted only while the module loads, and only this one is dropped.
+ */
 import process from 'node:process';
 
 type SqliteModule = typeof import('node:sqlite');

@@ -1,6 +1,7 @@
-// Files that are their owner's alone: they hold a reviewer JWT, hashes of tokens and the key of a proof.
-// Invariant: no moment exists in which others can read what is in them.
-
+/**
+ * Files that are their owner's alone: they hold a reviewer JWT, hashes of tokens and the key of a proof.
+ * Invariant: no moment exists in which others can read what is in them.
+ */
 import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 
 const OWNER_ONLY = 0o600;

@@ -1,6 +1,7 @@
-// Applies a seed to a data file that may be served by another process.
-// Invariant: all of the seed or nothing of it is in the file afterwards.
-
+/**
+ * Applies a seed to a data file that may be served by another process.
+ * Invariant: all of the seed or nothing of it is in the file afterwards.
+ */
 import { Database } from './database.ts';
 import { applySeed } from '../seed/apply-seed.ts';
 import { readSeed } from '../seed/read-seed.ts';

@@ -1,9 +1,10 @@
-// How a server proves that it serves a data file, before anyone sends it a token: it answers a challenge with a MAC
-// under a key that stands in the data file alone.
-// Invariants: whoever listens where a server once was learns nothing but a random challenge. An answer holds for one
-// challenge, one URL and one file: it cannot be replayed, nor fetched from the real server, which has another URL, and
-// the server of a copied file proves nothing for the original.
-
+/**
+ * How a server proves that it serves a data file, before anyone sends it a token: it answers a challenge with a MAC
+ * under a key that stands in the data file alone.
+ * Invariants: whoever listens where a server once was learns nothing but a random challenge. An answer holds for one
+ * challenge, one URL and one file: it cannot be replayed, nor fetched from the real server, which has another URL, and
+ * the server of a copied file proves nothing for the original.
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { statSync } from 'node:fs';
 

@@ -1,7 +1,8 @@
-// Who calls the workspaces API: the holder of a bearer token, and what it may do in each organization.
-// Invariant: rights are those of teams. A user has the sum of all its teams, a team's token has that one team's, and an
-// organization's token manages every workspace without being an owner.
-
+/**
+ * Who calls the workspaces API: the holder of a bearer token, and what it may do in each organization.
+ * Invariant: rights are those of teams. A user has the sum of all its teams, a team's token has that one team's, and an
+ * organization's token manages every workspace without being an owner.
+ */
 import type { Database } from '../data-file/database.ts';
 import { hashToken } from './tokens.ts';
 

@@ -1,7 +1,8 @@
-// Who calls the secrets service: the holder of an `X-Service-Token`.
-// Invariant: an unknown or expired token is nobody; rights come from the policies as they are now, not as they were
-// when the token was made.
-
+/**
+ * Who calls the secrets service: the holder of an `X-Service-Token`.
+ * Invariant: an unknown or expired token is nobody; rights come from the policies as they are now, not as they were
+ * when the token was made.
+ */
 import type { Database } from '../data-file/database.ts';
 import { allows, type PolicyCapability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
 import { hashToken } from './tokens.ts';

@@ -1,7 +1,8 @@
-// The policies of service tokens: which capabilities a token has on which paths of the secrets service.
-// Invariant: what no rule grants is denied; `deny` beats everything at equal precision; a more precise path beats a
-// vaguer one, whatever it grants. The policy `root` may do everything.
-
+/**
+ * The policies of service tokens: which capabilities a token has on which paths of the secrets service.
+ * Invariant: what no rule grants is denied; `deny` beats everything at equal precision; a more precise path beats a
+ * vaguer one, whatever it grants. The policy `root` may do everything.
+ */
 export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'sudo', 'deny'] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
 

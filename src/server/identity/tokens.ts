@@ -1,6 +1,7 @@
-// Tokens: how they are made, kept and registered.
-// Invariant: the database holds SHA-256 hashes only; a raw token exists in the answer that creates it and nowhere else.
-
+/**
+ * Tokens: how they are made, kept and registered.
+ * Invariant: the database holds SHA-256 hashes only; a raw token exists in the answer that creates it and nowhere else.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 
 import type { Database } from '../data-file/database.ts';

@@ -1,6 +1,7 @@
-// What a caller may do with single workspaces: the `permissions` object of a workspace document.
-// Invariant: the object that a caller reads and the check that a request meets are the same computation.
-
+/**
+ * What a caller may do with single workspaces: the `permissions` object of a workspace document.
+ * Invariant: the object that a caller reads and the check that a request meets are the same computation.
+ */
 import type { Database } from '../data-file/database.ts';
 import type { Caller } from './caller.ts';
 

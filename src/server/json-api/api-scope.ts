@@ -1,7 +1,8 @@
-// The part of the server that speaks JSON:API: who may come in, which bodies are read, how refusals are written.
-// Invariant: every answer under its prefix, also for routes that do not exist and bodies that cannot be read, is a
-// JSON:API document, and nothing is answered to a caller without a valid token but 401.
-
+/**
+ * The part of the server that speaks JSON:API: who may come in, which bodies are read, how refusals are written.
+ * Invariant: every answer under its prefix, also for routes that do not exist and bodies that cannot be read, is a
+ * JSON:API document, and nothing is answered to a caller without a valid token but 401.
+ */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import { authenticateBearer, type Caller } from '../identity/caller.ts';

@@ -1,7 +1,8 @@
-// Reading request bodies: from unknown JSON to typed values, keeping absent, null and empty apart.
-// Invariant: what is read here is trusted afterwards; every problem is noted with its JSON pointer and reading goes on,
-// so that one answer tells them all. Members that nobody asks for are ignored.
-
+/**
+ * Reading request bodies: from unknown JSON to typed values, keeping absent, null and empty apart.
+ * Invariant: what is read here is trusted afterwards; every problem is noted with its JSON pointer and reading goes on,
+ * so that one answer tells them all. Members that nobody asks for are ignored.
+ */
 import type { Identifier } from './document.ts';
 import { invalid, type PointedProblem } from './errors.ts';
 

@@ -1,7 +1,8 @@
-// One endpoint of the workspaces API: from an HTTP request to a plain value, and back.
-// Invariant: a handler sees an authenticated caller and runs whole inside one transaction (reads on one snapshot); a
-// refusal it throws undoes everything it did.
-
+/**
+ * One endpoint of the workspaces API: from an HTTP request to a plain value, and back.
+ * Invariant: a handler sees an authenticated caller and runs whole inside one transaction (reads on one snapshot); a
+ * refusal it throws undoes everything it did.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Caller } from '../identity/caller.ts';

@@ -1,6 +1,7 @@
-// Pages of a list: which rows a request asks for, and the links and numbers that go with them.
-// Invariant: a page beyond the end is an empty list with the real totals, never an error.
-
+/**
+ * Pages of a list: which rows a request asks for, and the links and numbers that go with them.
+ * Invariant: a page beyond the end is an empty list with the real totals, never an error.
+ */
 import type { Query } from './query.ts';
 import { queryText } from './query.ts';
 

@@ -1,8 +1,9 @@
-// The cluster authentication method: one config and any number of roles for each mount.
-// The reviewer JWT has a column of its own, so that a query for anything else cannot carry it out by accident. A role is
-// one JSON text in the wire's field names: every write replaces it whole, and no query looks into it. NOCASE is not
-// needed: names are folded to lower case before they get here.
-
+/**
+ * The cluster authentication method: one config and any number of roles for each mount.
+ * The reviewer JWT has a column of its own, so that a query for anything else cannot carry it out by accident. A role is
+ * one JSON text in the wire's field names: every write replaces it whole, and no query looks into it. NOCASE is not
+ * needed: names are folded to lower case before they get here.
+ */
 export const CLUSTER_AUTH = `
 CREATE TABLE cluster_auth_configs (
   mount TEXT PRIMARY KEY REFERENCES mounts (path) ON DELETE CASCADE,

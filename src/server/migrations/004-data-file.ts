@@ -1,6 +1,7 @@
-// What a data file says of itself: the key with which whoever serves it proves that, and who that was last.
-// The key stands nowhere else, and only the file's owner can read it.
-
+/**
+ * What a data file says of itself: the key with which whoever serves it proves that, and who that was last.
+ * The key stands nowhere else, and only the file's owner can read it.
+ */
 export const DATA_FILE = `
 CREATE TABLE data_file (
   proof_key TEXT NOT NULL,

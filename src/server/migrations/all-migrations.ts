@@ -1,6 +1,7 @@
-// The schema's history, in order. A database that has seen n of these carries `user_version` n.
-// Invariant: a released migration never changes; a change of the schema is a new file at the end of this list.
-
+/**
+ * The schema's history, in order. A database that has seen n of these carries `user_version` n.
+ * Invariant: a released migration never changes; a change of the schema is a new file at the end of this list.
+ */
 import { FOUNDATIONS } from './001-foundations.ts';
 import { CLUSTER_AUTH } from './002-cluster-auth.ts';
 import { SEEDED_THINGS } from './003-seeded-things.ts';

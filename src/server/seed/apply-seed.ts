@@ -1,7 +1,8 @@
-// Puts a seed into the database.
-// Invariant: one transaction; each thing of the seed is written once, when it is new in the file, and left alone ever
-// after, so that a seed may be applied again at every start.
-
+/**
+ * Puts a seed into the database.
+ * Invariant: one transaction; each thing of the seed is written once, when it is new in the file, and left alone ever
+ * after, so that a seed may be applied again at every start.
+ */
 import type { Database } from '../data-file/database.ts';
 import { stableId } from '../identifiers.ts';
 import { hashToken, registerApiToken, registerServiceToken } from '../identity/tokens.ts';

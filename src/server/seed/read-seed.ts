@@ -1,6 +1,7 @@
-// The shape of a seed as checks, key by key like seed.ts, and the references that shapes cannot see.
-// Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
-
+/**
+ * The shape of a seed as checks, key by key like seed.ts, and the references that shapes cannot see.
+ * Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
+ */
 import { CAPABILITIES } from '../identity/service-policies.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
 import { keyProblems, valueProblems } from '../workspaces/tags/tag-bindings.ts';

@@ -1,5 +1,4 @@
-// What the parts of one organization's seed are handed, and the one thing that several of them do.
-
+/** What the parts of one organization's seed are handed, and the one thing that several of them do. */
 import { stableId } from '../identifiers.ts';
 import type { OrganizationSeed } from './seed.ts';
 import type { Seeding } from './seeding.ts';

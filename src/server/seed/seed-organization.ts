@@ -1,6 +1,7 @@
-// One organization of a seed with everything that belongs to it.
-// Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
-
+/**
+ * One organization of a seed with everything that belongs to it.
+ * Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
+ */
 import { stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
 import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/related/data-retention-policy.ts';

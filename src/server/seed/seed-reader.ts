@@ -1,6 +1,7 @@
-// Checks unknown data against the shape of a seed, and says in words what is wrong and where.
-// Invariant: every problem of a seed is found in one go; a misspelt key is a problem, never ignored.
-
+/**
+ * Checks unknown data against the shape of a seed, and says in words what is wrong and where.
+ * Invariant: every problem of a seed is found in one go; a misspelt key is a problem, never ignored.
+ */
 /** Why a seed was refused: one line for each problem, each with its path (`organizations[0].teams[1].name`). */
 export class SeedError extends Error {
   override readonly name = 'SeedError';

@@ -1,7 +1,8 @@
-// One team of a seed: its rights, members, token and access.
-// Invariant: each member, token and access is a thing of its own, so that an edited seed can add one to a team that it
-// made before; a right once given is left as it is.
-
+/**
+ * One team of a seed: its rights, members, token and access.
+ * Invariant: each member, token and access is a thing of its own, so that an edited seed can add one to a team that it
+ * made before; a right once given is left as it is.
+ */
 import { stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
 import type { TeamSeed } from './seed.ts';

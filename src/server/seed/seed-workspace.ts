@@ -1,6 +1,7 @@
-// One workspace of a seed: created with the API's defaults, then given what the API cannot make.
-// Invariant: it is made once and whole; renamed, changed or deleted by requests, it stays what they made of it.
-
+/**
+ * One workspace of a seed: created with the API's defaults, then given what the API cannot make.
+ * Invariant: it is made once and whole; renamed, changed or deleted by requests, it stays what they made of it.
+ */
 import { stableId } from '../identifiers.ts';
 import type { OrganizationRecord } from '../workspaces/access.ts';
 import { insertWorkspace } from '../workspaces/create.ts';

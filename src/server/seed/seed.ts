@@ -1,7 +1,8 @@
-// What a seed may say: the YAML's own shape, key by key.
-// Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
-// Ids may be given; those left out follow from the names, so they are the same in every database.
-
+/**
+ * What a seed may say: the YAML's own shape, key by key.
+ * Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
+ * Ids may be given; those left out follow from the names, so they are the same in every database.
+ */
 import type { PolicyRule } from '../identity/service-policies.ts';
 import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
 

@@ -1,7 +1,8 @@
-// What is new in a seed, and where it may go.
-// Invariant: what a file was seeded with once is told apart from the new by its identity in the seed (its id, or its
-// name where it has none), so that renaming, changing or deleting it afterwards is never taken back.
-
+/**
+ * What is new in a seed, and where it may go.
+ * Invariant: what a file was seeded with once is told apart from the new by its identity in the seed (its id, or its
+ * name where it has none), so that renaming, changing or deleting it afterwards is never taken back.
+ */
 import type { Database } from '../data-file/database.ts';
 
 export interface Seeding {

@@ -1,6 +1,7 @@
-// Finding what a request's path names, with the caller's right to see and use it.
-// Invariant: what the caller may not see, or may not do, is answered 404 exactly like what does not exist.
-
+/**
+ * Finding what a request's path names, with the caller's right to see and use it.
+ * Invariant: what the caller may not see, or may not do, is answered 404 exactly like what does not exist.
+ */
 import type { Database } from '../data-file/database.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';
 import {

@@ -1,6 +1,7 @@
-// POST /organizations/:organization_name/workspaces.
-// Invariant: the workspace, its tags and its audit event appear together; no moment exists in which it is there untagged.
-
+/**
+ * POST /organizations/:organization_name/workspaces.
+ * Invariant: the workspace, its tags and its audit event appear together; no moment exists in which it is there untagged.
+ */
 import type { Database } from '../data-file/database.ts';
 import { newId } from '../identifiers.ts';
 import type { Caller, OrganizationRights } from '../identity/caller.ts';

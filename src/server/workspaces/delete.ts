@@ -1,7 +1,8 @@
-// Safe delete (POST …/actions/safe-delete) and force delete (DELETE), by id and by name.
-// Invariant: a safe delete never removes a workspace that manages resources, is locked, or whose newest state is still
-// being processed; a force delete asks nothing but the right to do it.
-
+/**
+ * Safe delete (POST …/actions/safe-delete) and force delete (DELETE), by id and by name.
+ * Invariant: a safe delete never removes a workspace that manages resources, is locked, or whose newest state is still
+ * being processed; a force delete asks nothing but the right to do it.
+ */
 import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoint.ts';
 import { conflict, forbidden } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';

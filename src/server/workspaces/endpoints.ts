@@ -1,6 +1,7 @@
-// Every endpoint of the workspaces API in one table: verb, path below /api/v2, handler.
-// Invariant: an operation that has two paths (by id, by organization and name) has one handler.
-
+/**
+ * Every endpoint of the workspaces API in one table: verb, path below /api/v2, handler.
+ * Invariant: an operation that has two paths (by id, by organization and name) has one handler.
+ */
 import type { Endpoint, Handler, Method } from '../json-api/endpoint.ts';
 import { createWorkspace } from './create.ts';
 import {

@@ -1,9 +1,10 @@
-// Lock, unlock and force-unlock a workspace.
-//
-//   unlocked ──lock──▶ locked by a user or a team ──unlock by the same, or force-unlock by an admin──▶ unlocked
-//
-// Invariant: a lock has one holder; only the holder takes it back, unless an admin forces it.
-
+/**
+ * Lock, unlock and force-unlock a workspace.
+ *
+ * unlocked ──lock──▶ locked by a user or a team ──unlock by the same, or force-unlock by an admin──▶ unlocked
+ *
+ * Invariant: a lock has one holder; only the holder takes it back, unless an admin forces it.
+ */
 import { asObject } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
 import { conflict, unavailable } from '../json-api/errors.ts';

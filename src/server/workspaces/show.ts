@@ -1,6 +1,7 @@
-// GET /workspaces/:workspace_id and GET /organizations/:organization_name/workspaces/:name, and the document that every
-// answer about one workspace carries.
-
+/**
+ * GET /workspaces/:workspace_id and GET /organizations/:organization_name/workspaces/:name, and the document that every
+ * answer about one workspace carries.
+ */
 import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
 import { notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';

@@ -1,6 +1,7 @@
-// PATCH /workspaces/:workspace_id and PATCH /organizations/:organization_name/workspaces/:name.
-// Invariant: `updated-at` moves when the workspace's own settings moved, and only then.
-
+/**
+ * PATCH /workspaces/:workspace_id and PATCH /organizations/:organization_name/workspaces/:name.
+ * Invariant: `updated-at` moves when the workspace's own settings moved, and only then.
+ */
 import type { ApiAnswer, ApiRequest } from '../json-api/endpoint.ts';
 import { ok } from '../json-api/endpoint.ts';
 import { notFound, type PointedProblem } from '../json-api/errors.ts';

@@ -1,5 +1,7 @@
-// CIDR blocks as the secrets service reads them back (wire/cluster-auth 2.4, "CIDR elements").
-// Invariant: canonical form is a fixed point; host bits are kept, a single address loses its prefix length.
+/**
+ * CIDR blocks as the secrets service reads them back (wire/cluster-auth 2.4, "CIDR elements").
+ * Invariant: canonical form is a fixed point; host bits are kept, a single address loses its prefix length.
+ */
 import { isIPv4, isIPv6 } from 'node:net';
 
 import type { Coerced } from './field-coercion.ts';

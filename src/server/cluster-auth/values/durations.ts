@@ -1,6 +1,7 @@
-// Durations as the secrets service reads and prints them.
-// Invariant: everything inside is whole seconds; a shorter rest is cut off, never rounded up.
-
+/**
+ * Durations as the secrets service reads and prints them.
+ * Invariant: everything inside is whole seconds; a shorter rest is cut off, never rounded up.
+ */
 const NANOSECONDS: Record<string, number> = {
   ns: 1,
   us: 1e3,

@@ -1,6 +1,8 @@
-// From the JSON that a client sends to the type that a field has (wire/cluster-auth 2.4).
-// Invariant: coercion never drops or invents an element; what it cannot read is a problem told to the client.
-// The tails of the problems are our own words: the facts leave them to the original's libraries.
+/**
+ * From the JSON that a client sends to the type that a field has (wire/cluster-auth 2.4).
+ * Invariant: coercion never drops or invents an element; what it cannot read is a problem told to the client.
+ * The tails of the problems are our own words: the facts leave them to the original's libraries.
+ */
 import { parseDuration } from './durations.ts';
 
 /** A value, or why there is none. */

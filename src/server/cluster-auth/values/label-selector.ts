@@ -1,5 +1,7 @@
-// The namespace selector of a role: a Kubernetes LabelSelector written as JSON or YAML.
-// Invariant: what passes here selects by `matchLabels` only (wire/cluster-auth 2.5, step 9).
+/**
+ * The namespace selector of a role: a Kubernetes LabelSelector written as JSON or YAML.
+ * Invariant: what passes here selects by `matchLabels` only (wire/cluster-auth 2.5, step 9).
+ */
 import { load } from 'js-yaml';
 
 /** Whether `text` is a selector that the service accepts; `key=value` and `matchExpressions` are not. */

@@ -1,6 +1,8 @@
-// PEM text of a config: the CA certificate and the keys that verify JWT signatures.
-// Invariant: reading PEM never throws; a text is a usable key or has a sentence for the client
-// (wire/cluster-auth 2.2).
+/**
+ * PEM text of a config: the CA certificate and the keys that verify JWT signatures.
+ * Invariant: reading PEM never throws; a text is a usable key or has a sentence for the client
+ * (wire/cluster-auth 2.2).
+ */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 const PEM_BLOCK = /-----BEGIN ([^-\n]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----/;

@@ -1,6 +1,7 @@
-// The performance attributes of workspaces.
-// Invariant: they look at the past 30 runs that were applied or ended in error, and are null where there is none.
-
+/**
+ * The performance attributes of workspaces.
+ * Invariant: they look at the past 30 runs that were applied or ended in error, and are null where there is none.
+ */
 import type { Database } from '../../data-file/database.ts';
 
 export interface RunStatistics {

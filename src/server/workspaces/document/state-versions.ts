@@ -1,6 +1,7 @@
-// The little that workspaces know of their state versions: what the newest is, and what unlocking does with it.
-// Invariant: `current_state_version_id` names a finalized version or nothing.
-
+/**
+ * The little that workspaces know of their state versions: what the newest is, and what unlocking does with it.
+ * Invariant: `current_state_version_id` names a finalized version or nothing.
+ */
 import type { Database } from '../../data-file/database.ts';
 
 export interface StateVersionRow {

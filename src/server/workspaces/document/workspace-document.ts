@@ -1,7 +1,8 @@
-// A workspace as the API shows it.
-// Invariant: create, update, show, list, lock and consumers all answer this same document for the same workspace and
-// caller; clients compare them.
-
+/**
+ * A workspace as the API shows it.
+ * Invariant: create, update, show, list, lock and consumers all answer this same document for the same workspace and
+ * caller; clients compare them.
+ */
 import type { Caller } from '../../identity/caller.ts';
 import { type WorkspacePermissions, workspacePermissions } from '../../identity/workspace-permissions.ts';
 import type { Identifier, Relationship, Resource } from '../../json-api/document.ts';

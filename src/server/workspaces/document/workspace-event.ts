@@ -1,6 +1,7 @@
-// What the audit trail learns of a workspace.
-// Invariant: one event a request, written in the request's own transaction.
-
+/**
+ * What the audit trail learns of a workspace.
+ * Invariant: one event a request, written in the request's own transaction.
+ */
 import type { ApiRequest } from '../../json-api/endpoint.ts';
 import type { Services } from '../../services.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';

@@ -1,7 +1,8 @@
-// A workspace as the database keeps it, and reading it together with what decides its effective values.
-// Invariant: inherited values (execution mode, agent pool) are resolved here, in SQL, and nowhere else; many workspaces
-// cost one query, like one.
-
+/**
+ * A workspace as the database keeps it, and reading it together with what decides its effective values.
+ * Invariant: inherited values (execution mode, agent pool) are resolved here, in SQL, and nowhere else; many workspaces
+ * cost one query, like one.
+ */
 import type { Database, SqlParameters } from '../../data-file/database.ts';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';

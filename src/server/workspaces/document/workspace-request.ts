@@ -1,7 +1,8 @@
-// The body of a create or an update, read into typed values.
-// Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
-// is a value. Only types are judged here; what values mean together is judged where they are settled.
-
+/**
+ * The body of a create or an update, read into typed values.
+ * Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
+ * is a value. Only types are judged here; what values mean together is judged where they are settled.
+ */
 import { asObject, type BodyObject, MemberReader, readResource } from '../../json-api/body.ts';
 import { badRequest, type PointedProblem } from '../../json-api/errors.ts';
 import { readTagBindings, type TagBinding } from '../tags/tag-bindings.ts';

@@ -1,7 +1,8 @@
-// The `include` parameter of show and list: which related resources travel with the workspaces.
-// Invariants: an unknown value is refused with 400, so that a client can tell a service that lacks an include from
-// workspaces that have nothing to include; a page costs one query for each included kind, however many workspaces it has.
-
+/**
+ * The `include` parameter of show and list: which related resources travel with the workspaces.
+ * Invariants: an unknown value is refused with 400, so that a client can tell a service that lacks an include from
+ * workspaces that have nothing to include; a page costs one query for each included kind, however many workspaces it has.
+ */
 import { type Resource, withoutRepeats } from '../../json-api/document.ts';
 import { badRequest } from '../../json-api/errors.ts';
 import { type Query, queryList } from '../../json-api/query.ts';

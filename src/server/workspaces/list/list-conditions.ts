@@ -1,6 +1,7 @@
-// The searches and filters of the workspace list, as SQL conditions over the table `w`.
-// Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND.
-
+/**
+ * The searches and filters of the workspace list, as SQL conditions over the table `w`.
+ * Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND.
+ */
 import type { SqlParameters } from '../../data-file/database.ts';
 import { type Query, queryList, queryText } from '../../json-api/query.ts';
 

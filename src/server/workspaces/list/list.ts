@@ -1,7 +1,8 @@
-// GET /organizations/:organization_name/workspaces: which workspaces, in which order, which page.
-// Invariants: only what the caller can read is listed and counted; the order is total, so that pages neither repeat nor
-// skip a workspace that stays as it is; unknown parameters are ignored.
-
+/**
+ * GET /organizations/:organization_name/workspaces: which workspaces, in which order, which page.
+ * Invariants: only what the caller can read is listed and counted; the order is total, so that pages neither repeat nor
+ * skip a workspace that stays as it is; unknown parameters are ignored.
+ */
 import type { Database, SqlParameters } from '../../data-file/database.ts';
 import { readableCondition } from '../../identity/workspace-permissions.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';

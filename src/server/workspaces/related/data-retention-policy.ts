@@ -1,6 +1,7 @@
-// How long a workspace's data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy.
-// Invariant: a workspace has at most one policy of its own; without one the organization's default shows through.
-
+/**
+ * How long a workspace's data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy.
+ * Invariant: a workspace has at most one policy of its own; without one the organization's default shows through.
+ */
 import type { SqlParameters } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
 import { asObject, MemberReader } from '../../json-api/body.ts';

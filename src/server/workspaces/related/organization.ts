@@ -1,7 +1,8 @@
-// GET /organizations/:organization_name. An addition to the spec, which the real service has: what an organization
-// enforces on its workspaces stands in no other document.
-// Invariant: an organization is shown to whoever belongs to it, whatever else they may do.
-
+/**
+ * GET /organizations/:organization_name. An addition to the spec, which the real service has: what an organization
+ * enforces on its workspaces stands in no other document.
+ * Invariant: an organization is shown to whoever belongs to it, whatever else they may do.
+ */
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
 import type { Services } from '../../services.ts';

@@ -1,7 +1,8 @@
-// Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
-// Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
-// a workspace that shares with everyone has no list to write to.
-
+/**
+ * Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
+ * Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
+ * a workspace that shares with everyone has no list to write to.
+ */
 import { readableCondition } from '../../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';

@@ -1,5 +1,4 @@
-// PATCH /workspaces/:workspace_id/relationships/ssh-key: assigns an SSH key, or with a null id takes it away.
-
+/** PATCH /workspaces/:workspace_id/relationships/ssh-key: assigns an SSH key, or with a null id takes it away. */
 import { asObject } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
 import { invalid, notFound } from '../../json-api/errors.ts';

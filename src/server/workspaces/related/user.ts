@@ -1,7 +1,8 @@
-// GET /account/details: who the caller's token stands for. An addition to the spec, which the real service has: with it a
-// client can tell a lock of its own (`locked-by`) from one of anyone else.
-// Invariant: a token that stands for no user, an organization's, has no account.
-
+/**
+ * GET /account/details: who the caller's token stands for. An addition to the spec, which the real service has: with it a
+ * client can tell a lock of its own (`locked-by`) from one of anyone else.
+ * Invariant: a token that stands for no user, an organization's, has no account.
+ */
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../../json-api/endpoint.ts';
 import { notFound } from '../../json-api/errors.ts';

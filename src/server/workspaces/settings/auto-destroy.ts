@@ -1,7 +1,8 @@
-// When a workspace's resources are destroyed by themselves: an explicit time, or a duration without activity.
-// Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
-// the duration is computed when it is read, so neither ever goes stale.
-
+/**
+ * When a workspace's resources are destroyed by themselves: an explicit time, or a duration without activity.
+ * Invariant: the explicit time and the duration are kept apart; an explicit time wins, and the time that follows from
+ * the duration is computed when it is read, so neither ever goes stale.
+ */
 import type { PointedProblem } from '../../json-api/errors.ts';
 import { keepAbsent } from './plain-settings.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from '../document/workspace-record.ts';

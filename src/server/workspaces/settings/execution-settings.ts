@@ -1,11 +1,12 @@
-// Where runs execute: execution mode, the deprecated `operations`, agent pool, and what is inherited.
-//
-//   execution-mode "agent"          own mode, and own pool unless setting-overwrites.agent-pool is false
-//   execution-mode null             inherit both
-//   setting-overwrites …: false     drop the own value and inherit, even beside a literal value
-//
-// Invariant: a workspace keeps a pool of its own only while its own mode is `agent`; a mode of `agent` always has a pool.
-
+/**
+ * Where runs execute: execution mode, the deprecated `operations`, agent pool, and what is inherited.
+ *
+ * execution-mode "agent"          own mode, and own pool unless setting-overwrites.agent-pool is false
+ * execution-mode null             inherit both
+ * setting-overwrites …: false     drop the own value and inherit, even beside a literal value
+ *
+ * Invariant: a workspace keeps a pool of its own only while its own mode is `agent`; a mode of `agent` always has a pool.
+ */
 import type { PointedProblem } from '../../json-api/errors.ts';
 import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';

@@ -1,7 +1,8 @@
-// The attributes that stand for themselves: name, version, switches, texts.
-// Invariant: an absent attribute keeps its previous value, with one exception that the spec makes:
-// assessments-enabled falls back to false on every update that does not repeat it.
-
+/**
+ * The attributes that stand for themselves: name, version, switches, texts.
+ * Invariant: an absent attribute keeps its previous value, with one exception that the spec makes:
+ * assessments-enabled falls back to false on every update that does not repeat it.
+ */
 import type { PointedProblem } from '../../json-api/errors.ts';
 import type { WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';

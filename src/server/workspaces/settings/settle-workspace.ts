@@ -1,6 +1,7 @@
-// From a request and what is there to what shall be there: the one place where all rules of create and update meet.
-// Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
-
+/**
+ * From a request and what is there to what shall be there: the one place where all rules of create and update meet.
+ * Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
+ */
 import type { Database } from '../../data-file/database.ts';
 import { invalid, type PointedProblem } from '../../json-api/errors.ts';
 import type { OrganizationRecord } from '../access.ts';

@@ -1,7 +1,8 @@
-// The link to a repository and what triggers runs from it.
-// Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
-// trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others.
-
+/**
+ * The link to a repository and what triggers runs from it.
+ * Invariants: a link has exactly one connection, an OAuth token or an app installation; at most one of trigger-prefixes,
+ * trigger-patterns and tags-regex is populated: naming two in one request is refused, naming one clears the others.
+ */
 import type { PointedProblem } from '../../json-api/errors.ts';
 import { keepAbsent } from './plain-settings.ts';
 import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from '../document/workspace-record.ts';

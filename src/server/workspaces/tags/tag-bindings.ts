@@ -1,6 +1,7 @@
-// Key-value tags: the rules for a list of them, replacing a workspace's own, and what it inherits from its project.
-// Invariant: a workspace has at most one binding a key, and its own value beats the project's.
-
+/**
+ * Key-value tags: the rules for a list of them, replacing a workspace's own, and what it inherits from its project.
+ * Invariant: a workspace has at most one binding a key, and its own value beats the project's.
+ */
 import type { Database } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
 import { asObject } from '../../json-api/body.ts';

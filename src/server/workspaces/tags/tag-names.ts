@@ -1,6 +1,7 @@
-// Flat tags as text: how a list of them is read.
-// Invariant: names are lower case, whatever the client wrote; a tag and its capitalised twin are the same tag.
-
+/**
+ * Flat tags as text: how a list of them is read.
+ * Invariant: names are lower case, whatever the client wrote; a tag and its capitalised twin are the same tag.
+ */
 import { asObject } from '../../json-api/body.ts';
 import type { PointedProblem } from '../../json-api/errors.ts';
 

@@ -1,7 +1,8 @@
-// Flat tags of a workspace: GET, POST and DELETE …/relationships/tags.
-// Invariants: a tag exists once an organization, and only while some workspace carries it; a workspace's tags keep the
-// order in which they were added.
-
+/**
+ * Flat tags of a workspace: GET, POST and DELETE …/relationships/tags.
+ * Invariants: a tag exists once an organization, and only while some workspace carries it; a workspace's tags keep the
+ * order in which they were added.
+ */
 import type { Database } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
 import { asObject, type BodyObject, readResourceList } from '../../json-api/body.ts';
