@@ -61,7 +61,10 @@ async function storeOf(
     case 'local':
       return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);
     case 'git':
-      return gitLedger({ directory, env: host.env }, { remote: ledger.remote, stack: name });
+      return gitLedger(
+        { directory, env: host.env, secrets: host.secrets },
+        { remote: ledger.remote, stack: name },
+      );
     case 'postgres':
       return postgresLedger(await readAddress(ledger.url, directory, host), name);
   }

@@ -103,7 +103,7 @@ export async function prepareRun<C extends ReaderConnection>(
       stack,
       piped: path === standardInput,
       untracked,
-      env: host.env,
+      host,
       signal: AbortSignal.any([opened.closing.signal, time.over]),
     });
     const connected = await connect(stack, host, time);
@@ -180,7 +180,7 @@ interface CommitOrderInput {
   readonly stack: Stack;
   readonly piped: boolean;
   readonly untracked: readonly string[];
-  readonly env: CliHost['env'];
+  readonly host: Pick<CliHost, 'env' | 'secrets'>;
   readonly signal: AbortSignal;
 }
 
@@ -188,10 +188,11 @@ interface CommitOrderInput {
 async function orderOf(
   { commit }: Ledger,
   ours: RepositoryCommit | NoCommit,
-  { stack, piped, untracked, env, signal }: CommitOrderInput,
+  { stack, piped, untracked, host, signal }: CommitOrderInput,
 ): Promise<CommitOrder | undefined> {
   if (commit === undefined) return undefined;
-  const at = { directory: stack.directory, env, signal };
+  const { env, secrets } = host;
+  const at = { directory: stack.directory, env, secrets, signal };
   // Nobody knows which files a manifest is made from that git does not track: it is as if it were piped.
   const files = matchStackFiles(stack, piped || untracked.length > 0);
   return orderCommits({ at, applied: commit.id, ours, files, untracked });

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { linesOf } from './commit-graph.ts';
+import { learnSecrets } from './configured-secrets.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
 export interface BorrowedRepository {
@@ -24,6 +25,7 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   const [top = '', objects = '', shallow = '', format = ''] = await linesOf(clone, ['rev-parse', ...paths]);
   const settings = await readSettings(clone);
   const remote = remoteOf(settings, await branchOf(clone));
+  await learnSecrets(clone, remote);
   const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {

@@ -5,6 +5,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
 import { LedgerError, WaitEnded } from '../../model/stack/ledger.ts';
+import type { KnownSecrets } from '../../model/known-secrets.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 
 export interface GitContext {
@@ -17,6 +18,8 @@ export interface GitContext {
   readonly signal?: AbortSignal;
   /** milliseconds that one command may take; five minutes when absent */
   readonly longest?: number;
+  /** kept out of what git and its remotes say */
+  readonly secrets?: KnownSecrets;
 }
 
 export interface GitAnswer {
@@ -71,7 +74,7 @@ export async function runGit(args: readonly string[], place: GitContext, input =
   const code = await exitCode(child, signal);
   if (late.aborted && signal.reason === late.reason) throw new LedgerError(lateWords(args, place));
   if (signal.aborted) throw new WaitEnded(signal.reason instanceof Error ? signal.reason.message : undefined);
-  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString()) };
+  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString(), place) };
 }
 
 function lateWords(args: readonly string[], place: GitContext): string {
@@ -125,11 +128,12 @@ function notRun(error: NodeJS.ErrnoException): LedgerError {
   return new LedgerError(`git cannot be run: ${why}`, { cause: error });
 }
 
-/** The lines that say what is wrong: no hints, no progress, and no credentials of an address. */
-function wordsOf(text: string): string {
+/** The lines that say what is wrong: no hints, no progress, no credentials of an address, no secret that is known. */
+function wordsOf(text: string, { secrets }: GitContext): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^remote:\s*/, '').trim())
     .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
-  return maskAddresses(lines.join('; '));
+  const said = lines.join('; ');
+  return maskAddresses(secrets?.redact(said) ?? said);
 }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
 import { unlessEnded } from '../endable-store.ts';
+import { learnSecrets } from './configured-secrets.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
 /** One state of the ref. */
@@ -189,11 +190,12 @@ export class GitRepository {
   }
 
   async #open() {
-    const { directory: from, env } = this.#at;
+    const { directory: from } = this.#at;
     const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
     if (found.code !== 0)
       throw new LedgerError(`"ledger: git" needs a git repository, and "${from}" is in none: ${found.words}`);
     await this.#findRemote();
+    await learnSecrets(this.#at, this.#where.remote);
     const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
     const objects = join(directory, 'objects');
     await mkdir(objects);
@@ -206,7 +208,7 @@ export class GitRepository {
       GIT_COMMITTER_NAME: 'trueup',
       GIT_COMMITTER_EMAIL: 'trueup@localhost',
     };
-    return { directory, at: { directory: from, env, settings } };
+    return { directory, at: { ...this.#at, settings } };
   }
 
   async #findRemote(): Promise<void> {

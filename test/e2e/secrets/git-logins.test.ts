@@ -1,0 +1,87 @@
+// The login that git has for the remote of a ledger: the remote may say it again, trueup never does.
+import { describe, expect, it } from 'vitest';
+import { git } from '../../support/ledger/git-remote.ts';
+import { gitRefusal, serveOddly } from '../../support/ledger/odd-git-host.ts';
+import { type Checkout, openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const password = 'HunterTwoPass77';
+
+/** A stack whose ledger is in git, at a host that refuses with all that it was told. */
+async function refusedStack(): Promise<{ stack: Checkout; host: string }> {
+  const repeats = (authorization = '') =>
+    `denied ${authorization} ${Buffer.from(authorization.split(' ')[1] ?? '', 'base64').toString()}`;
+  const host = await serveOddly(({ headers }) => gitRefusal(repeats(headers.authorization)), {
+    asksLogin: true,
+  });
+  const stack = await (await openBench()).checkout({ spec: { ledger: 'git' } });
+  await stack.declare(workspace('app', {}));
+  git(stack.directory, 'init', '--quiet');
+  return { stack, host };
+}
+
+async function expectHidden(stack: Checkout, secret = password): Promise<void> {
+  const spellings = [
+    secret,
+    ...[0, 1, 2].map((before) => coreOf(secret, before)).filter(({ length }) => length > 4),
+  ];
+  for (const command of [['plan'], ['apply', '--yes'], ['history'], ['unlock', '--id', 'x']]) {
+    for (const format of command[0] === 'unlock' ? [[]] : [[], ['--format', 'json']]) {
+      const { code, out, err } = await stack.tryRun([...command, ...format]);
+      expect(code).toBe(1);
+      expect(out + err).toContain('remote error: denied');
+      for (const spelling of spellings) expect(out + err).not.toContain(spelling);
+    }
+  }
+}
+
+/** What stands for it in base64 when so many bytes are before it. */
+function coreOf(secret: string, before: number): string {
+  const encoded = Buffer.from(`${'x'.repeat(before)}${secret}`).toString('base64');
+  return encoded.slice(before === 0 ? 0 : 4, Math.floor((secret.length + before) / 3) * 4);
+}
+
+describe('a password that the remote of the ledger repeats is not shown', () => {
+  it.each([
+    [
+      'the address of the remote',
+      ['remote.origin.url', (host: string) => `http://u:${password}@${host}/x.git`],
+    ],
+    [
+      'an address with escapes',
+      ['remote.origin.url', (host: string) => `http://u:Hunter%54woPass77@${host}/x.git`],
+    ],
+  ] as const)('from %s', async (_, [key, address]) => {
+    const { stack, host } = await refusedStack();
+    git(stack.directory, 'config', key, address(host));
+    await expectHidden(stack);
+  });
+
+  it('from an address that is put in the place of another (insteadOf)', async () => {
+    const { stack, host } = await refusedStack();
+    git(stack.directory, 'config', 'remote.origin.url', 'short:x.git');
+    git(stack.directory, 'config', `url.http://u:${password}@${host}/.insteadOf`, 'short:');
+    await expectHidden(stack);
+  });
+
+  it('from a header that git is told to send', async () => {
+    const { stack, host } = await refusedStack();
+    const login = Buffer.from(`x-access-token:${password}`).toString('base64');
+    git(stack.directory, 'config', 'remote.origin.url', `http://${host}/x.git`);
+    git(stack.directory, 'config', `http.http://${host}/.extraheader`, `AUTHORIZATION: basic ${login}`);
+    await expectHidden(stack);
+  });
+
+  it('when it is so short that it could be a word', async () => {
+    const { stack, host } = await refusedStack();
+    git(stack.directory, 'config', 'remote.origin.url', `http://u:qz7x@${host}/x.git`);
+    await expectHidden(stack, 'qz7x');
+  });
+});
+
+it('a token that is the user of the address is not shown when the remote of the ledger repeats it', async () => {
+  const { stack, host } = await refusedStack();
+  git(stack.directory, 'config', 'remote.origin.url', `http://tok_9f31c2aa77be@${host}/x.git`);
+  git(stack.directory, 'config', 'core.askPass', 'true');
+  await expectHidden(stack, 'tok_9f31c2aa77be');
+});
