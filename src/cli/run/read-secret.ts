@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
 import { leadsOut } from '../../manifest/files/admitted-files.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { missingFileToShow, variableToShow } from '../../model/source-names.ts';
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
 import type { CliHost } from '../cli-host.ts';
 
@@ -55,9 +56,9 @@ export async function readSecret(
   const file = resolve(directory, source.file);
   const text = await readRegularText(file, mostOfSecret).catch((error: NodeJS.ErrnoException) => {
     // Somebody may have written the secret itself, or an address with one: the system's own words would repeat it.
-    const name = maskAddresses(source.file);
+    const name = fileToShow(source.file, error.code);
     const why = error instanceof UnfitFile ? error.message : (error.code ?? error.name);
-    throw new SecretError(`the secret file "${name}" cannot be read: ${why}${hint}`, { cause: error });
+    throw new SecretError(`the secret file ${name} cannot be read: ${why}${hint}`, { cause: error });
   });
   const value = text.trim();
   if (value === '') throw new SecretError(`the secret file "${source.file}" is empty${hint}`);
@@ -77,10 +78,10 @@ export async function whyAbsent(
     const value = env[source.env]?.trim();
     return value === undefined || value === '' ? variableWords(source.env, value) : undefined;
   }
-  const why =
-    whyStrays(source.file, { directory, files }) ??
-    (await whyUnreadable(resolve(directory, source.file), look));
-  return why === undefined ? undefined : `the file "${source.file}" ${why}`;
+  const strays = whyStrays(source.file, { directory, files });
+  if (strays !== undefined) return `the file "${source.file}" ${strays}`;
+  const unread = await whyUnreadable(resolve(directory, source.file), look);
+  return unread && `the file ${fileToShow(source.file, unread.code)} ${unread.why}`;
 }
 
 /** A link may lead elsewhere by now than it did when manifests were checked. */
@@ -90,24 +91,36 @@ function whyStrays(file: string, { directory, files }: Omit<SecretPlace, 'env'>)
 }
 
 function variableWords(name: string, value: string | undefined): string {
-  return `the environment variable "${name}" is ${value === '' ? 'empty' : 'not set'}`;
+  return `the environment variable ${variableToShow(name)} is ${value === '' ? 'empty' : 'not set'}`;
+}
+
+/** A clause, and the system's code where that failed. */
+interface Unread {
+  readonly why: string;
+  readonly code?: string;
+}
+
+/** What the system does not find, or takes for no name at all, may be no name. */
+function fileToShow(file: string, code: string | undefined): string {
+  const isThere = !/^(ENOENT|ENOTDIR|ENAMETOOLONG|ERR_)/.test(code ?? '');
+  return isThere ? `"${file}"` : missingFileToShow(maskAddresses(file));
 }
 
 async function whyUnreadable(
   file: string,
   { reads }: { readonly reads: boolean },
-): Promise<string | undefined> {
+): Promise<Unread | undefined> {
   try {
     const found = await stat(file);
-    if (found.isDirectory()) return 'is a directory';
-    if (found.isFile() && found.size === 0) return 'is empty';
+    if (found.isDirectory()) return { why: 'is a directory' };
+    if (found.isFile() && found.size === 0) return { why: 'is empty' };
     await access(file, constants.R_OK);
-    if (!found.isFile()) return 'is no regular file';
-    if (reads && (await readRegularText(file, mostOfSecret)).trim() === '') return 'is empty';
+    if (!found.isFile()) return { why: 'is no regular file' };
+    if (reads && (await readRegularText(file, mostOfSecret)).trim() === '') return { why: 'is empty' };
     return undefined;
   } catch (error) {
-    if (error instanceof UnfitFile) return `cannot be read: ${error.message}`;
+    if (error instanceof UnfitFile) return { why: `cannot be read: ${error.message}` };
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`;
+    return { why: code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`, code };
   }
 }
