@@ -23,6 +23,9 @@ const ledgerPath = 'ledger.json';
 const lockPath = 'lock.json';
 const historyFolder = 'history/';
 
+/** Also a ledger that was set aside. */
+const ours = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
+
 /** A lost race is no failure: this many in a row are. */
 const attempts = 20;
 
@@ -117,8 +120,19 @@ class GitRef implements EndableStore {
   }
 
   async #look({ look }: QuestionEnds): Promise<Snapshot> {
-    this.#last = await this.#repository.look(look);
-    return this.#last;
+    const seen = await this.#repository.look(look);
+    this.#expectOurs(seen);
+    this.#last = seen;
+    return seen;
+  }
+
+  /** Nothing at all is what a lock leaves that was given back. @throws LedgerError when all that stands there is somebody else's */
+  #expectOurs({ blobs }: Snapshot): void {
+    const paths = [...blobs.keys()];
+    if (paths.length === 0 || paths.some((path) => ours.test(path))) return;
+    throw new LedgerError(
+      `${this.place} cannot be read: trueup did not write what stands there ("${paths[0]}"); look at that ref, and move it elsewhere or name another remote in spec.ledger`,
+    );
   }
 
   /**

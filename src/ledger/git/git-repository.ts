@@ -126,7 +126,29 @@ export class GitRepository {
       .toString()
       .split('\n')
       .find((candidate) => candidate.endsWith(`\t${ref}`));
+    if (line === undefined) await this.#expectGit(signal);
     return line?.split('\t')[0];
+  }
+
+  /**
+   * To git an answer over HTTP that is empty, or no line of which ends, is a repository without a ref. One that speaks git
+   * does so in packets, or names a HEAD. @throws LedgerError when it did neither
+   */
+  async #expectGit(signal: AbortSignal): Promise<void> {
+    const { remote } = this.#where;
+    const { at } = await this.#place(signal);
+    const address = await runGit(['remote', 'get-url', remote], { ...at, signal });
+    if (!/^https?:/i.test(address.out.toString())) return;
+    const watched = { ...at, signal, settings: { ...at.settings, GIT_TRACE_PACKET: '2' } };
+    const asked = await runGit(['ls-remote', '--quiet', remote, 'HEAD'], watched);
+    if (asked.code !== 0)
+      throw new LedgerError(
+        `${this.#name} cannot be read: the remote answers one time and not the next; try again`,
+      );
+    if (asked.out.length > 0 || /\bpacket: +\S+< /.test(asked.words)) return;
+    throw new LedgerError(
+      `${this.#name} cannot be read: what its address answers is not git's; check that "git remote get-url ${remote}" leads to the repository itself, and that no login page or proxy stands before it`,
+    );
   }
 
   #unreachable({ words }: GitAnswer): LedgerError {
@@ -184,9 +206,13 @@ export class GitRepository {
   }
 
   async #git(args: readonly string[], signal: AbortSignal, input?: string): Promise<GitAnswer> {
-    this.#opened ??= this.#open();
-    const { at } = await unlessEnded(this.#opened, signal);
+    const { at } = await this.#place(signal);
     return runGit(args, { ...at, signal }, input);
+  }
+
+  #place(signal: AbortSignal): Promise<{ readonly at: GitContext }> {
+    this.#opened ??= this.#open();
+    return unlessEnded(this.#opened, signal);
   }
 
   async #open() {
