@@ -67,7 +67,14 @@ export class WireError extends Error {
 
 /** `GET https://… answered 403: permission denied (request 7f…)` */
 export function describeAnswer(answer: Answer): string {
-  const words = answer.words === '' ? '' : `: ${answer.words}`;
+  const words = answer.words === '' ? oddity(answer) : `: ${answer.words}`;
   const request = answer.requestId === undefined ? '' : ` (request ${answer.requestId})`;
   return `${answer.method} ${answer.url} answered ${answer.status}${words}${request}`;
+}
+
+/** A success is only described when it was none of use: its form says why. */
+function oddity({ status, body }: Answer): string {
+  if (status < 200 || status >= 300) return '';
+  const form = body === null ? 'an empty body' : Array.isArray(body) ? 'a list' : 'a body of another form';
+  return ` with ${form}, and that is no answer to this; check that the target's "url" leads to the service itself`;
 }

@@ -20,7 +20,17 @@ export interface Failure {
   readonly lasts: boolean;
 }
 
-type Explanation = (about: FailureContext & { readonly detail: string }) => string;
+interface Told extends FailureContext {
+  readonly detail: string;
+  /** the name that was looked for, where one was */
+  readonly name?: string | undefined;
+}
+
+type Explanation = (about: Told) => string;
+
+/** The name that was looked for is the proxy's, where the way leads through one. */
+const isOfProxy = ({ proxy, name }: Told): boolean =>
+  proxy !== undefined && name !== undefined && new URL(proxy).hostname === name;
 
 const unknownAuthority: Explanation = ({ host }) =>
   `the certificate of "${host}" is signed by an authority that is not known here; give the authority's certificate as "caCert" of the target`;
@@ -42,7 +52,10 @@ const passing: Readonly<Record<string, Explanation>> = {
     proxy === undefined
       ? `nothing listens at "${host}"; check the target's "url" and that the service is up`
       : `nothing listens at "${host}", or the proxy "${proxy}" is down; check both, and NO_PROXY`,
-  EAI_AGAIN: ({ host }) => `the name of "${host}" cannot be resolved for now; check the DNS server`,
+  EAI_AGAIN: (about) =>
+    isOfProxy(about)
+      ? `the name of the proxy "${about.proxy}" cannot be resolved for now; check HTTPS_PROXY, HTTP_PROXY and the DNS server`
+      : `the name of "${about.host}" cannot be resolved for now; check the DNS server`,
   UND_ERR_CONNECT_TIMEOUT: unreachable,
   ETIMEDOUT: unreachable,
   EHOSTUNREACH: unreachable,
@@ -59,7 +72,10 @@ const passing: Readonly<Record<string, Explanation>> = {
 
 /** Failures that stay until a person does something, by the code of the error. */
 const lasting: Readonly<Record<string, Explanation>> = {
-  ENOTFOUND: ({ host }) => `there is no host of the name in "${host}"; check the target's "url"`,
+  ENOTFOUND: (about) =>
+    isOfProxy(about)
+      ? `there is no host of the name of the proxy "${about.proxy}"; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
+      : `there is no host of the name in "${about.host}"; check the target's "url"`,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
@@ -79,6 +95,8 @@ const lasting: Readonly<Record<string, Explanation>> = {
   ERR_OSSL_PEM_BAD_BASE64_DECODE: badCaCert,
   ANSWER_TOO_LARGE: ({ host }) =>
     `the answer of "${host}" is larger than any that a service of this kind gives; check that the target's "url" leads to the service itself`,
+  UND_ERR_HEADERS_OVERFLOW: ({ host }) =>
+    `the headers of the answer of "${host}" are larger than any service sends; check that the target's "url" leads to the service itself`,
   UND_ERR_PRX_CONN: proxyFailed,
   UND_ERR_PRX_TLS: proxyFailed,
   UND_ERR_ABORTED: proxyFailed,
@@ -94,7 +112,7 @@ const otherProtocol: Explanation = ({ host }) =>
 /** Says what went wrong, by the first code that is known in the error or in what caused it. */
 export function explainFailure(error: Error, about: FailureContext): Failure {
   const codes = codesOf(error);
-  const context = { ...about, detail: error.message };
+  const context = { ...about, detail: error.message, name: nameIn(error) };
   if (error.name === 'HTTPParserError') return { says: otherProtocol(context), lasts: true };
   for (const code of codes) {
     const [stays, passes] = [lasting[code], passing[code]];
@@ -112,4 +130,10 @@ function codesOf(error: unknown): string[] {
   const own = 'code' in error && typeof error.code === 'string' ? [error.code] : [];
   const inner = error instanceof AggregateError ? error.errors.flatMap(codesOf) : [];
   return [...own, ...inner, ...codesOf(error.cause)];
+}
+
+/** What the system was asked to resolve, in the error or in what caused it. */
+function nameIn(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  return 'hostname' in error && typeof error.hostname === 'string' ? error.hostname : nameIn(error.cause);
 }

@@ -202,3 +202,18 @@ describe('a list with documents that are not understood', () => {
     expect(JSON.stringify(coverage)).toContain(why);
   });
 });
+
+it.each([
+  [null, 'an empty body'],
+  [[1, 2], 'a list'],
+  [{ data: {} }, 'a body of another form'],
+])('a list that is answered 200 with %j is told with what is wrong and the way out', async (body, form) => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.declare(workspace('app', {}));
+  const list = { method: 'GET', path: /acme\/workspaces\?/, times: 9 };
+  bench.wire.add({ ...list, fault: { rewrite: () => body } });
+  expect((await stack.run(['plan'], 1)).out).toContain(
+    `answered 200 with ${form}, and that is no answer to this; check that the target's "url"`,
+  );
+});

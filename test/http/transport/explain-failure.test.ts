@@ -43,6 +43,28 @@ describe('a connection that cannot be opened', () => {
   });
 });
 
+it.each(['HTTPS_PROXY', 'https_proxy'])(
+  'a proxy that does not exist is what is told of, and not the target (%s)',
+  async (name) => {
+    const env = { [name]: 'http://no-such-proxy.invalid:3128' };
+    const message = await messageOf({ url: 'https://192.0.2.7:8443', env });
+    expect(message).toMatch(/name of the proxy "http:\/\/no-such-proxy\.invalid:3128".*; check HTTPS_PROXY/);
+    expect(message).not.toContain("check the target's");
+  },
+);
+
+it('headers without measure are told with the way out', async () => {
+  const port = await startOther(
+    createServer((socket) => {
+      socket.on('error', () => {});
+      socket.end(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(200_000)}\r\n\r\n`);
+    }),
+  );
+  expect(await messageOf({ url: `http://127.0.0.1:${port}` })).toMatch(
+    /the headers of the answer .* are larger than any service sends; check that the target's "url"/,
+  );
+});
+
 describe('a certificate', () => {
   it('of an authority that is not known leads to caCert', async () => {
     const server = await listen(() => ({ body: {} }), localhost);
