@@ -1,4 +1,5 @@
 /** The command line: flags in, exit code out. Writes through the host it is given and never exits the process. */
+import { systemWords } from '../model/system-words.ts';
 import { Command, CommanderError } from 'commander';
 import { ProxyError } from '../http/transport/open-dispatcher.ts';
 import { LedgerAddressError, LedgerError } from '../model/stack/ledger.ts';
@@ -68,9 +69,16 @@ function tellError(error: unknown, terminal: Terminal): ExitCode {
     error instanceof SeedFileError ||
     isSystemError(error);
   if (!told) throw error;
-  printError(terminal, error.message);
+  printError(terminal, isSystemError(error) ? fileWords(error) : error.message);
   if (error instanceof GivenUp && error.interrupted) return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
+}
+
+/** Of an error that names a file: the file, and the way out. */
+function fileWords(error: NodeJS.ErrnoException): string {
+  const says = systemWords(error);
+  if (says === undefined || error.path === undefined) return error.message;
+  return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${says}`;
 }
 
 /**

@@ -44,7 +44,11 @@ export async function writePlanFile(
   const text = `${renderPlanJson(plan, { clean })}\n`;
   const found = await stat(path).catch(() => undefined);
   // A pipe or a device, such as /dev/stdout, is written to: a new file must not take its place.
-  if (found !== undefined && !found.isFile()) return writeFile(path, text);
+  if (found !== undefined && !found.isFile())
+    return writeFile(path, text).catch((error: Error) => {
+      // A full device does not say which one it is.
+      throw Object.assign(error, { path });
+    });
   return replaceFile(found === undefined ? path : await realpath(path), text);
 }
 

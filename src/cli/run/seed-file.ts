@@ -1,4 +1,5 @@
 /** Reads the YAML that the embedded service starts with. Its shape is the service's own business to check. */
+import { systemWords } from '../../model/system-words.ts';
 import { messageOf } from '../../model/message-of.ts';
 import { resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
@@ -45,7 +46,7 @@ async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): P
 
 /** The parser's own words quote what stands there, and it may be any file. */
 function whyUnread(cause: unknown): string {
-  if (!(cause instanceof YAMLException)) return messageOf(cause);
+  if (!(cause instanceof YAMLException)) return systemWords(cause) ?? messageOf(cause);
   const { mark } = cause;
   return mark === undefined
     ? 'it is no YAML'

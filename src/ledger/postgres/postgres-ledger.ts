@@ -12,6 +12,7 @@ import {
   type LedgerLock,
   WaitEnded,
 } from '../../model/stack/ledger.ts';
+import { systemWords } from '../../model/system-words.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import { asideName } from '../local/set-aside-name.ts';
 import { type EndableStore, type QuestionEnds, noEnds, unlessEnded } from '../endable-store.ts';
@@ -278,5 +279,6 @@ function wordsOf(error: unknown): string {
   if (error instanceof AggregateError) return [...new Set(error.errors.map(wordsOf))].join('; ');
   if (!(error instanceof Error)) return String(error);
   if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is no valid URL';
-  return maskAddresses(error.message);
+  const says = systemWords(error);
+  return maskAddresses(says === undefined ? error.message : `${error.message}: ${says}`);
 }
