@@ -51,6 +51,16 @@ describe('a plan with a live value that repeats a token', () => {
       expect(await show(stack, file)).toContain('pasted [secret] by mistake -> first');
   });
 
+  it('is applied by what was printed as JSON, too', async () => {
+    const bench = await openBench();
+    const stack = await withPasted(bench);
+    const { out } = await stack.run(['plan', '--format', 'json'], 0);
+    expect(out).toContain('pasted [secret]');
+    await writeFile(join(stack.directory, 'printed.json'), out);
+    await stack.run(['apply', 'printed.json'], 0);
+    expect(bench.written()).toEqual(['PATCH /api/v2/workspaces/ws-…']);
+  });
+
   it('is applied by its file as long as nothing changes', async () => {
     const bench = await openBench();
     const stack = await withPasted(bench);
