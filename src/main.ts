@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 /** The process: its arguments, streams and signals put into a host, and the one place that exits it. */
+import { addAbortSignal } from 'node:stream';
 import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './cli/exit-codes.ts';
 import { debounceSignal } from './cli/stop/debounce-signal.ts';
@@ -52,10 +53,11 @@ process.on('uncaughtException', (error) => {
   for (const stop of stops) stop();
 });
 
-async function readStdin(most: number): Promise<Uint8Array> {
+async function readStdin(most: number, stop: AbortSignal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of process.stdin) {
+  // An input that somebody holds open would keep the process alive, too.
+  for await (const chunk of addAbortSignal(stop, process.stdin)) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > most) break;

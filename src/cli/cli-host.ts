@@ -19,8 +19,11 @@ export interface ProcessHost {
   readonly stderr: Output;
   /** both ends are a terminal: questions can be asked */
   readonly interactive: boolean;
-  /** What comes from there to its end; of what is longer than `most` bytes at least one byte more than that. */
-  readStdin(most: number): Promise<Uint8Array>;
+  /**
+   * What comes from there to its end; of what is longer than `most` bytes at least one byte more than that. Once `stop` is
+   * aborted nothing more is read, and it rejects.
+   */
+  readStdin(most: number, stop: AbortSignal): Promise<Uint8Array>;
   /** Asks a yes-or-no question; false when the user walks away, or when it is to stop. Only when `interactive`. */
   confirm(question: string, stop: AbortSignal): Promise<boolean>;
   /** Asks for a line of text; undefined when the user walks away, or when it is to stop. Only when `interactive`. */

@@ -18,6 +18,7 @@ import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
 import { GivenUp } from './ledger/ledger-waits.ts';
 import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
+import { InputGivenUp } from './run/read-input.ts';
 import { SecretError } from './run/read-secret.ts';
 import { SeedFileError } from './run/seed-file.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
@@ -67,10 +68,12 @@ function tellError(error: unknown, terminal: Terminal): ExitCode {
     error instanceof SecretError ||
     error instanceof LedgerError ||
     error instanceof SeedFileError ||
+    error instanceof InputGivenUp ||
     isSystemError(error);
   if (!told) throw error;
   printError(terminal, isSystemError(error) ? fileWords(error) : error.message);
-  if (error instanceof GivenUp && error.interrupted) return exitCodes.interrupted;
+  if ((error instanceof GivenUp || error instanceof InputGivenUp) && error.interrupted)
+    return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
 }
 

@@ -24,9 +24,9 @@ import {
 import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
 import { hearEnd, type Stops } from '../stop/stop-signals.ts';
-import { loadManifests } from '../load-manifests.ts';
+import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
-import { beginRun, type RunTime } from '../run/run-time.ts';
+import { beginRun, type RunOf, type RunTime } from '../run/run-time.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -46,7 +46,7 @@ export interface ExportOptions {
   readonly timeout?: number;
 }
 
-interface ExportJob {
+interface ExportJob extends RunOf {
   readonly stack: Stack;
   /** absolute path of the stack file */
   readonly file: string;
@@ -108,7 +108,7 @@ function isInTheWay({ code }: Manifests['diagnostics'][number]): boolean {
 /** What is to be done, or why it cannot be. */
 function makeJob(
   stack: Stack,
-  manifests: Manifests,
+  manifests: LoadedManifests,
   options: ExportOptions,
   { host }: CommandContext,
 ): ExportJob | string {
@@ -121,6 +121,7 @@ function makeJob(
   if (typeof wanted === 'string') return wanted;
   return {
     stack,
+    began: manifests.began,
     file: join(stack.directory, basename(stack.file)),
     declared: new Set(manifests.resources.map(({ address }) => formatAddress(address))),
     targets: stack.targets.filter(({ name }) => options.target.length === 0 || options.target.includes(name)),
@@ -138,12 +139,12 @@ function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string>
 }
 
 async function readTargets(
-  { stack, targets, wanted, declared }: ExportJob,
+  { stack, targets, wanted, declared, began }: ExportJob,
   options: ExportOptions,
   { host, terminal, stops }: CommandContext & { readonly stops: Omit<Stops, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
-  const time = beginRun(stack.timeout, stops);
+  const time = beginRun({ stack, began }, stops);
   const { deadline } = time;
   let connected: Connected | undefined;
   let progress: ReadProgress | undefined;

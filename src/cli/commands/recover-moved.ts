@@ -54,7 +54,7 @@ export async function recoverMoved(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  const { stack, diagnostics, resources } = await loadManifests(path, host, options);
+  const { stack, diagnostics, resources, began } = await loadManifests(path, host, options);
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
@@ -62,7 +62,7 @@ export async function recoverMoved(
   printWarnings(terminal, diagnostics);
   const stops = listenForStops(host);
   const { stop } = stops;
-  const time = beginRun(stack.timeout, stops);
+  const time = beginRun({ stack, began }, stops);
   const store = await openLedger(stack, host, time);
   try {
     const held = await holdLock(

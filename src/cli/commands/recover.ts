@@ -40,7 +40,8 @@ export async function recover(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  const { stack, diagnostics, resources, isSelection, ...read } = await loadManifests(path, host, options);
+  const loaded = await loadManifests(path, host, options);
+  const { stack, diagnostics, resources, isSelection, ...read } = loaded;
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
@@ -55,7 +56,7 @@ export async function recover(
   printWarnings(terminal, diagnostics);
   const stops = listenForStops(host);
   const { stop } = stops;
-  const time = beginRun(stack.timeout, stops);
+  const time = beginRun({ stack, began: loaded.began }, stops);
   const store = await openLedger(stack, host, time);
   try {
     const state = await lookAt(store);

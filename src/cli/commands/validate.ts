@@ -5,13 +5,20 @@ import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
 
+export interface ValidateOptions {
+  /** what standard input brings is all of the stack */
+  readonly complete?: boolean;
+  /** seconds that standard input may take */
+  readonly timeout?: number;
+}
+
 export async function validate(
   path: string | undefined,
-  { complete }: { readonly complete?: boolean },
+  { complete, timeout }: ValidateOptions,
   terminal: Terminal,
 ): Promise<ExitCode> {
   const { host } = terminal;
-  const manifests = await loadManifests(path, host, { complete });
+  const manifests = await loadManifests(path, host, { complete, timeout });
   const { diagnostics, resources, files, documents, stack, isSelection } = manifests;
   if (diagnostics.length > 0 || terminal.format === 'json') printDiagnostics(terminal, diagnostics);
   if (hasErrors(diagnostics)) return exitCodeOf(diagnostics);

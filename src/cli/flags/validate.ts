@@ -1,5 +1,6 @@
 /** The arguments and flags of `trueup validate`; the command itself is loaded when it is called. */
 import type { Command } from 'commander';
+import type { ValidateOptions } from '../commands/validate.ts';
 import {
   type CommonOptions,
   command,
@@ -7,6 +8,7 @@ import {
   type CommandEnd,
   formatOption,
   pathHelp,
+  timeoutOption,
 } from '../command-options.ts';
 
 export function addValidate(program: Command, { end, terminalOf }: CommandEnd): void {
@@ -14,7 +16,8 @@ export function addValidate(program: Command, { end, terminalOf }: CommandEnd): 
     .argument('[path]', pathHelp)
     .addOption(formatOption())
     .addOption(completeOption())
-    .action(async (path: string | undefined, options: CommonOptions & { complete?: boolean }) => {
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & ValidateOptions) => {
       const { validate } = await import('../commands/validate.ts');
       end(await validate(path, options, terminalOf(options)));
     });

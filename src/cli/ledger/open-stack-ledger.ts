@@ -29,20 +29,20 @@ export async function withStackLedger(
   { host, terminal, timeout, stops }: StackLedgerOptions,
   work: (opened: StackLedger) => Promise<ExitCode>,
 ): Promise<ExitCode> {
-  const { stack, diagnostics } = await loadManifests(path, host, { timeout });
-  if (stack === undefined) {
-    stops.forget();
-    printDiagnostics(terminal, diagnostics);
-    return exitCodeOf(diagnostics) || exitCodes.error;
-  }
-  const time = beginRun(stack.timeout, stops);
   let store: StackStore | undefined;
+  let time: RunTime | undefined;
   try {
+    const { stack, diagnostics, began } = await loadManifests(path, host, { timeout, over: stops.over });
+    if (stack === undefined) {
+      printDiagnostics(terminal, diagnostics);
+      return exitCodeOf(diagnostics) || exitCodes.error;
+    }
+    time = beginRun({ stack, began }, stops);
     store = await openLedger(stack, host, time);
     return await work({ stack, store, time });
   } finally {
     await store?.close();
-    time.deadline.clear();
+    time?.deadline.clear();
     stops.forget();
   }
 }

@@ -74,14 +74,14 @@ export async function prepareRun<C extends ReaderConnection>(
   { host, terminal }: CommandContext,
   { connect, stops, lock, ...options }: Preparation<C>,
 ): Promise<PreparedRun<C> | ExitCode> {
-  const manifests = await loadManifests(path, host, options);
-  const { stack, diagnostics } = manifests;
+  const manifests = await loadManifests(path, host, { ...options, over: stops.over });
+  const { stack, diagnostics, began } = manifests;
   if (stack === undefined || hasErrors(diagnostics)) {
     printDiagnostics(terminal, diagnostics);
     return exitCodeOf(diagnostics);
   }
   printWarnings(terminal, diagnostics);
-  const time = beginRun(stack.timeout, stops);
+  const time = beginRun({ stack, began }, stops);
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);

@@ -1,4 +1,4 @@
-/** How long a run may take from its first request on, so that no service and nobody's silence can hold it for ever (rule 46). */
+/** How long a run may take from the first that it asks of anybody on, so that no service and nobody's silence can hold it for ever (rule 46). */
 import { formatDuration } from '../../model/kind/duration.ts';
 
 /** Seconds of a run whose stack and command line say nothing. */
@@ -30,9 +30,12 @@ export class DeadlineError extends Error {
   }
 }
 
-/** @param seconds an hour when absent */
-export function openDeadline(seconds: number = defaultTimeout): Deadline {
-  return new Countdown(seconds);
+/**
+ * @param seconds an hour when absent
+ * @param began milliseconds since 1970; now when absent
+ */
+export function openDeadline(seconds: number = defaultTimeout, began: number = Date.now()): Deadline {
+  return new Countdown(seconds, began);
 }
 
 class Countdown implements Deadline {
@@ -41,9 +44,9 @@ class Countdown implements Deadline {
   #until: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(seconds: number) {
+  constructor(seconds: number, began: number) {
     this.#seconds = seconds;
-    this.#until = Date.now() + seconds * 1000;
+    this.#until = began + seconds * 1000;
     this.#arm();
   }
 

@@ -11,7 +11,8 @@ export const mainFile = fileURLToPath(new URL('../../../src/main.ts', import.met
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
-  readonly stdin?: string | Uint8Array;
+  /** held open to the end of the test where it is `open` */
+  readonly stdin?: string | Uint8Array | { readonly open: string };
 }
 
 export interface Exited {
@@ -34,10 +35,21 @@ export async function trueupProcess(
   const child = start(args, options);
   // A command may have seen enough before it has read all.
   child.stdin.on('error', () => {});
-  child.stdin.end(options.stdin ?? '');
+  writeInput(child, options.stdin ?? '');
   const sees = watch(child.stderr, once(child, 'close'));
   const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);
   return end;
+}
+
+function writeInput(
+  child: ChildProcessByStdio<Writable, Readable, Readable>,
+  input: NonNullable<ProcessOptions['stdin']>,
+): void {
+  if (typeof input === 'string' || input instanceof Uint8Array) child.stdin.end(input);
+  else {
+    endWithTest(child);
+    child.stdin.write(input.open);
+  }
 }
 
 /** Somebody who watches a process from outside. */

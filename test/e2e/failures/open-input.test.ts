@@ -1,0 +1,84 @@
+/** Whoever should write to standard input may never come to an end: the run does all the same (rule 46). */
+import { describe, expect, it } from 'vitest';
+import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
+
+const begun = { open: JSON.stringify(workspace('app')) };
+
+async function checkout(): Promise<Checkout> {
+  return (await openBench()).checkout();
+}
+
+const commands = [
+  ['validate', '-'],
+  ['plan', '-'],
+  ['apply', '-', '--yes'],
+  ['recover', '-', '--yes'],
+  ['recover', '-', '--moved', 'acme', '--yes'],
+  ['history', '-'],
+  ['unlock', '-', '--id', 'x'],
+  ['export', '-'],
+];
+
+describe('standard input that is held open', () => {
+  it.each(commands)('is given up by "%s %s" when the time of the run is over', async (...args) => {
+    const { directory } = await checkout();
+    const { code, out, err } = await trueupProcess([...args, '--timeout', '1s'], {
+      cwd: directory,
+      env: secrets,
+      stdin: begun,
+    });
+    expect(code, out + err).toBe(1);
+    expect(err).toMatch(
+      /^error: standard input did not come to its end, and nothing was done: this run has had its 1s; --timeout/m,
+    );
+    expect(out).toBe('');
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'is told of after some seconds, and ended by %s',
+    async (signal) => {
+      const { directory } = await checkout();
+      const { code, err } = await trueupProcess(
+        ['plan', '-'],
+        { cwd: directory, env: secrets, stdin: begun },
+        async ({ sees, signals }) => {
+          await sees(/waiting for standard input for 5 s: it has not come to its end/);
+          signals(signal);
+        },
+      );
+      expect(code, err).toBe(130);
+      expect(err).toContain('standard input did not come to its end, and nothing was done: interrupted');
+    },
+  );
+
+  it.each(['validate', 'apply'])('that %s reads is ended by a signal, and JSON says so', async (command) => {
+    const { directory } = await checkout();
+    const { code, out } = await trueupProcess(
+      [command, '-', '--format', 'json'],
+      { cwd: directory, env: secrets, stdin: begun },
+      async ({ sees, signals }) => {
+        await sees(/waiting for standard input/);
+        signals('SIGINT');
+      },
+    );
+    expect(code, out).toBe(130);
+    expect(JSON.parse(out).diagnostics).toMatchObject([
+      { message: 'standard input did not come to its end, and nothing was done: interrupted' },
+    ]);
+  });
+
+  it('is given up in JSON, too, when the time is over', async () => {
+    const { directory } = await checkout();
+    const { code, out } = await trueupProcess(['plan', '-', '--format', 'json', '--timeout', '1s'], {
+      cwd: directory,
+      env: secrets,
+      stdin: begun,
+    });
+    expect(code, out).toBe(1);
+    expect(JSON.parse(out).diagnostics).toMatchObject([
+      { message: expect.stringContaining('this run has had its 1s') },
+    ]);
+  });
+});
