@@ -50,14 +50,14 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
   const end = (over: AbortSignal) => {
     if (stop.signal.aborted) return;
     const { message } = over.reason as Error;
-    stderr.write(`\n${message}: what was sent is waited for, nothing new is started\n`);
+    stderr.write(`\n${message}: any write that was sent is waited for, nothing new is started\n`);
     stop.abort(over.reason);
     timer = setTimeout(() => cut.abort(over.reason), grace);
   };
   const deafen = onStop(() => {
     if (!stop.signal.aborted) {
       stderr.write(
-        '\ninterrupted: what was sent is waited for, nothing new is started; a second signal gives up waiting\n',
+        '\ninterrupted: any write that was sent is waited for, nothing new is started; a second signal gives up waiting\n',
       );
       stop.abort(new Error('interrupted'));
     } else if (!insist.signal.aborted) {

@@ -280,7 +280,7 @@ describe.runIf(hasScript)('on a terminal', () => {
       async (person) => {
         await started.promise;
         person.types('\u0003');
-        await person.sees(/interrupted: what was sent is waited for/);
+        await person.sees(/interrupted: any write that was sent is waited for/);
         release.resolve();
       },
     );

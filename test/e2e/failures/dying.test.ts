@@ -118,7 +118,7 @@ describe('a terminal that is closed', () => {
     const running = startTrueup(['apply', '--yes'], { cwd: stack.directory, env: secrets });
     await reached.promise;
     running.kill('SIGHUP');
-    await running.says(/interrupted: what was sent is waited for/);
+    await running.says(/interrupted: any write that was sent is waited for/);
     release.resolve();
     const { code, out } = await running.ended;
     expect(code, out).toBe(130);

@@ -27,7 +27,7 @@ async function interruptedTwice(bench: Bench, stack: Checkout, rule: Omit<Rule, 
   const act = async ({ signals, sees }: Bystander) => {
     await stuck.reached;
     signals('SIGINT');
-    await sees(/interrupted: what was sent is waited for/);
+    await sees(/interrupted: any write that was sent is waited for/);
     signals('SIGTERM');
   };
   const exited = await trueupProcess(['apply', '--yes'], { cwd: stack.directory, env: secrets }, act);

@@ -323,7 +323,7 @@ describe('SIGTERM while an apply runs', () => {
     const { code, out } = await trueupProcess(['apply', '--yes'], options, async ({ signals, sees }) => {
       await started.promise;
       signals('SIGTERM');
-      await sees(/interrupted: what was sent is waited for/);
+      await sees(/interrupted: any write that was sent is waited for/);
       release.resolve();
     });
     expect(code, out).toBe(130);

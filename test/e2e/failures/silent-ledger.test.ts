@@ -189,7 +189,7 @@ describe('a ledger that falls silent while an apply runs', () => {
     const { host, running, answer } = await applying();
     host.silence();
     running.kill('SIGINT');
-    await running.says(/interrupted: what was sent is waited for/);
+    await running.says(/interrupted: any write that was sent is waited for/);
     answer();
     await host.leftWaiting;
     running.kill('SIGINT');
@@ -208,7 +208,7 @@ describe('a ledger that answers', () => {
   it('gets the last words of an apply that is interrupted: what was done, the end of its history, the lock', async () => {
     const { remote, running, answer } = await applying();
     running.kill('SIGINT');
-    await running.says(/interrupted: what was sent is waited for/);
+    await running.says(/interrupted: any write that was sent is waited for/);
     answer();
     const { code, out, err } = await running.ended;
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
