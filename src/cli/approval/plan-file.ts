@@ -2,7 +2,7 @@
  * Plan files: written whole or not at all, and read back only as what a trueup wrote. What was changed by hand since, or
  * is of a shape that this trueup does not know, is refused before anything is compared with it.
  */
-import { realpath, stat, writeFile } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
@@ -42,14 +42,32 @@ export async function writePlanFile(
 ): Promise<void> {
   const path = resolve(cwd, file);
   const text = `${renderPlanJson(plan, { clean })}\n`;
-  const found = await stat(path).catch(() => undefined);
-  // A pipe or a device, such as /dev/stdout, is written to: a new file must not take its place.
-  if (found !== undefined && !found.isFile())
-    return writeFile(path, text).catch((error: Error) => {
-      // A full device does not say which one it is.
-      throw Object.assign(error, { path });
-    });
-  return replaceFile(found === undefined ? path : await realpath(path), text);
+  return replaceFile(await realpath(path).catch(() => path), text);
+}
+
+/**
+ * Why no plan is to be written there; undefined where one may. A pipe or a device has no end of its own, and what stands in a
+ * file that no plan was written into was written by somebody for something else.
+ * @param file as the user typed it
+ */
+export async function refusePlanOut(file: string, cwd: string): Promise<string | undefined> {
+  const found = await readRegularText(resolve(cwd, file), mostOfPlan).catch((error: Error) => error);
+  if (typeof found !== 'string') {
+    if ('code' in found && found.code === 'ENOENT') return undefined;
+    return `the plan cannot be written to "${file}": ${unfitWords(found)}`;
+  }
+  const value = parsed(found);
+  const isPlan = value !== undefined && looksLikePlan(value) && 'coverage' in value;
+  return isPlan || found === ''
+    ? undefined
+    : `the plan is not written over "${file}", which is no plan file; give "--out" a new name, or remove that file`;
+}
+
+function unfitWords(error: Error): string {
+  if (!(error instanceof UnfitFile)) return error.message;
+  if (error.obstacle === 'folder') return 'it is a directory';
+  if (error.obstacle === 'irregular') return 'it is no regular file, but a pipe, a socket or a device';
+  return 'it has more than any plan, and is no plan file';
 }
 
 const unreadable: Readonly<Record<string, string>> = {

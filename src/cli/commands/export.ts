@@ -1,6 +1,7 @@
 /** `trueup export [path]`: writes manifests for what is live and nobody owns yet, ready to be adopted. Changes no service. */
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../../model/counted.ts';
+import { statSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
@@ -17,6 +18,7 @@ import {
   existingFiles,
   type Grouping,
   groupFiles,
+  irregularFile,
   schemaDirectory,
   textOf,
   writeFiles,
@@ -62,6 +64,11 @@ export async function exportLive(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
+  const unfit = unfitDirectory(options.out, host.cwd);
+  if (unfit !== undefined) {
+    printError(terminal, unfit);
+    return exitCodes.error;
+  }
   const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
   if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
@@ -81,6 +88,14 @@ export async function exportLive(
   } finally {
     stops.forget();
   }
+}
+
+/** Why nothing can be written below it; undefined where it is a directory, or nothing yet. */
+function unfitDirectory(out: string, cwd: string): string | undefined {
+  const found = out === '-' ? undefined : statSync(resolve(cwd, out), { throwIfNoEntry: false });
+  return found === undefined || found.isDirectory()
+    ? undefined
+    : `nothing was written: "${out}" is no directory; give "--out" another name`;
 }
 
 async function draft(
@@ -194,6 +209,14 @@ async function write(
   }
   const directory = resolve(host.cwd, options.out);
   const files = groupFiles(manifests, options.group);
+  const irregular = irregularFile(files, directory);
+  if (irregular !== undefined) {
+    printError(
+      terminal,
+      `nothing was written: "${join(options.out, irregular)}" is no regular file; remove it, or give another --out`,
+    );
+    return exitCodes.error;
+  }
   const existing = options.force ? [] : existingFiles(files, directory);
   if (existing.length > 0) {
     printError(terminal, overwriting(existing, options.out));

@@ -12,10 +12,11 @@ import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { hearEnd } from '../stop/stop-signals.ts';
 import { makePlan } from '../run/make-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
-import { writePlanFile } from '../approval/plan-file.ts';
+import { refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 import { secretPlace } from '../run/read-secret.ts';
+import type { CliHost } from '../cli-host.ts';
 import { stackWords } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
 
@@ -39,11 +40,9 @@ export async function plan(
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const { complete, timeout } = options;
-  if (options.out === standardOutput) {
-    printError(
-      terminal,
-      '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too',
-    );
+  const unfit = await refuseOut(options, host);
+  if (unfit !== undefined) {
+    printError(terminal, unfit);
     return exitCodes.error;
   }
   const stack = stackWords(path, complete);
@@ -67,6 +66,13 @@ export async function plan(
   }
 }
 
+async function refuseOut({ out }: PlanOptions, { cwd }: CliHost): Promise<string | undefined> {
+  if (out === undefined) return undefined;
+  return out === standardOutput
+    ? '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too'
+    : refusePlanOut(out, cwd);
+}
+
 interface PlanReport {
   /** what names the stack on the command line */
   readonly stack: string | undefined;
@@ -87,6 +93,12 @@ async function tell(
     const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, host));
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
+      // What stands there may have come meanwhile.
+      const unfit = await refuseOut(options, host);
+      if (unfit !== undefined) {
+        printError(terminal, unfit);
+        return exitCodes.error;
+      }
       await writePlanFile(options.out, host, made);
       const command = ['trueup apply', shellWord(options.out), stack]
         .filter((word) => word !== undefined)

@@ -1,5 +1,5 @@
 /** Into which files manifests go, and how these come onto the disk: never over a file that is there, unless asked to. */
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { makeFolder } from '../../ledger/local/state-folder.ts';
@@ -54,6 +54,13 @@ export function textOf({ path, manifests }: ExportedFile, directory: string, sch
 /** Those of the files that are there already. */
 export function existingFiles(files: readonly ExportedFile[], directory: string): string[] {
   return files.map(({ path }) => path).filter((path) => existsSync(join(directory, path)));
+}
+
+/** One in whose place a pipe, a device or a folder stands, which is not written to. */
+export function irregularFile(files: readonly ExportedFile[], directory: string): string | undefined {
+  return files
+    .map(({ path }) => path)
+    .find((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === false);
 }
 
 /** @param force writes over what is there; otherwise a file that appears meanwhile is an error of the system */

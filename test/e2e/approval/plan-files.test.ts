@@ -44,7 +44,7 @@ describe('plan --out', () => {
 
   it('writes through a symbolic link, and leaves no other file behind', async () => {
     const { planning } = await twoClones();
-    await writeFile(join(planning.directory, 'real.json'), 'old');
+    await writeFile(join(planning.directory, 'real.json'), '');
     await symlink('real.json', planFileOf(planning));
     await planInto(planning);
     expect((await lstat(planFileOf(planning))).isSymbolicLink()).toBe(true);

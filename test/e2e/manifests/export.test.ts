@@ -1,11 +1,13 @@
 /** Adoption at scale: manifests for what is live, which a plan adopts as they are and changes nothing by. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { caCert } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 
 const deep = { spec: { manifests: ['manifests/**/*.yaml'] } };
 
@@ -413,4 +415,18 @@ describe('an export of 2,000 workspaces and 500 roles', () => {
     expect(err).toContain('exported 2000 Workspace, 500 ClusterAuthRole into 2 files');
     expect((await stack.plan()).summary).toMatchObject({ adopt: 2500, create: 0, update: 0 });
   }, 300_000);
+});
+
+describe('export --force', () => {
+  it('waits for no pipe that stands where a manifest goes: it is refused, and nothing is written', async () => {
+    const stack = await (await inhabited()).checkout(deep);
+    await mkdir(join(stack.directory, 'out'));
+    execFileSync('mkfifo', [join(stack.directory, 'out', 'acme.yaml')]);
+    const { code, err } = await trueupProcess(
+      ['export', '--out', 'out', '--group', 'one-file', '--force', '--timeout', '20s'],
+      { cwd: stack.directory, env: secrets },
+    );
+    expect(code, err).toBe(1);
+    expect(err).toContain('nothing was written: "out/acme.yaml" is no regular file');
+  });
 });

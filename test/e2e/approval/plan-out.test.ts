@@ -1,0 +1,58 @@
+/** Where a plan is written to: over nothing but an earlier plan, and to nothing that is waited for (rules 27, 46). */
+import { execFileSync } from 'node:child_process';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { secrets } from '../../support/cli/bench.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
+import { first, planFileOf, planInto, twoClones } from '../../support/cli/two-clones.ts';
+
+describe('--out', () => {
+  it.each(['plan', 'export'])(
+    'of %s to a pipe is refused at once, before anything is looked at',
+    async (command) => {
+      const { bench, planning } = await twoClones();
+      execFileSync('mkfifo', [planFileOf(planning)]);
+      const { err, code } = await trueupProcess([command, '--out', 'plan.json', '--timeout', '3s'], {
+        cwd: planning.directory,
+        env: secrets,
+      });
+      expect(code, err).toBe(1);
+      expect(err).toMatch(/"plan\.json"(: it is no regular file| is no directory)/);
+      expect(bench.wire.seen).toEqual([]);
+    },
+  );
+
+  it.each(['/dev/null', '/dev/full', '.'])('to %s is refused, in JSON, too', async (place) => {
+    const { bench, planning } = await twoClones();
+    const { out } = await planning.run(['plan', '--format', 'json', '--out', place], 1);
+    expect(JSON.parse(out).diagnostics).toMatchObject([
+      { message: expect.stringContaining(`the plan cannot be written to "${place}": it is`) },
+    ]);
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('writes over no file but a plan: stack, manifests, ledger and history stay as they are', async () => {
+    const { bench, planning } = await twoClones();
+    await planning.run(['apply', '--yes'], 0);
+    bench.wire.reset();
+    const history = '.trueup/payments.history';
+    const [entry = ''] = await readdir(join(planning.directory, history));
+    const ledger = '.trueup/payments.ledger.json';
+    for (const file of ['trueup.yaml', 'manifests/all.yaml', ledger, join(history, entry)]) {
+      const before = await readFile(join(planning.directory, file), 'utf8');
+      const { err } = await planning.run(['plan', '--out', file], 1);
+      expect(err).toContain(`error: the plan is not written over "${file}", which is no plan file`);
+      expect(await readFile(join(planning.directory, file), 'utf8')).toBe(before);
+    }
+    expect(bench.wire.seen).toEqual([]);
+  });
+
+  it('writes over an earlier plan, and over an empty file', async () => {
+    const { planning } = await twoClones();
+    await writeFile(planFileOf(planning), '');
+    const before = await planInto(planning);
+    await planning.declare(first);
+    expect((await planInto(planning)).digest).not.toBe(before.digest);
+  });
+});
