@@ -54,9 +54,10 @@ export function timeoutOption(): Option {
   });
 }
 
-/** Seconds. */
+/** Seconds. As in a stack, a number says of what it is the number; 0 is 0 of anything. */
 export function parseTimeout(text: string): number {
-  const seconds = text.trim() === '' ? undefined : parseDuration(text);
+  const isBare = text.trim() === '' || /^\s*0*[1-9]\d*\s*$/.test(text);
+  const seconds = isBare ? undefined : parseDuration(text);
   if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
   return seconds;
 }

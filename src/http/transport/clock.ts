@@ -11,6 +11,9 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   wait: async (milliseconds, signal) => {
-    await delay(milliseconds, undefined, signal === undefined ? {} : { signal });
+    await delay(milliseconds, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+      // What it rejects with says only that it was aborted.
+      throw signal?.aborted ? signal.reason : error;
+    });
   },
 };

@@ -55,11 +55,11 @@ export interface RetryInput {
 }
 
 /**
- * `pause` holds up the whole target, `wait` only this request; both in milliseconds. `past` is a wait that was asked for
- * and does not fit into the run; `spends` is what of it all counts as time spent on the request.
+ * `pause` holds up the whole target, `wait` only this request; both in milliseconds. `past` is a wait that
+ * does not fit into the run, `isOurs` when the service asked for less; `spends` is what of it all counts as time spent on the request.
  */
 export type RetryDecision =
-  | { readonly repeat: false; readonly past?: number }
+  | { readonly repeat: false; readonly past?: number; readonly isOurs?: true }
   | { readonly repeat: true; readonly pause: number; readonly wait: number; readonly spends: number };
 
 const stop: RetryDecision = { repeat: false };
@@ -77,7 +77,7 @@ export function decideRetry(
   const asked = exchange.kind === 'answered' ? askedWait(exchange, now) : undefined;
   const within = (pause: number, wait: number): RetryDecision =>
     now + pause > until
-      ? { repeat: false, past: pause }
+      ? { repeat: false, past: pause, ...(asked === undefined || asked < pause ? { isOurs: true } : {}) }
       : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
   if (exchange.kind === 'answered' && exchange.status === 429) {
     if (history.throttled >= patience.throttled) return stop;

@@ -216,7 +216,8 @@ export class Sender {
     };
     const decision = decideRetry(situation, retryPolicy, { now: clock.now(), until, random });
     if (!decision.repeat) {
-      if (decision.past !== undefined) throttle.shut(new Error(this.#tooLong(decision.past)));
+      if (decision.past !== undefined)
+        throttle.shut(new Error(this.#tooLong(decision.past, decision.isOurs)));
       return { decision, history };
     }
     if (decision.pause > 0) this.#pause(turn, result, decision.pause);
@@ -236,12 +237,13 @@ export class Sender {
     );
   }
 
-  #tooLong(milliseconds: number): string {
+  /** @param isOurs the pause is longer than what the target asks for, if it asks for any */
+  #tooLong(milliseconds: number, isOurs = false): string {
     const { target, clock, until } = this.#connection;
     const [asked, left] = [milliseconds, until - clock.now()].map((span) =>
       Math.max(0, Math.ceil(span / 1000)),
     );
-    return `target "${target.name}" asks to wait for ${asked} s, and this run has ${left} s left; try again later, or give it more time with --timeout`;
+    return `target "${target.name}" ${isOurs ? `is asked again in ${asked} s` : `asks to wait for ${asked} s`}, and this run has ${left} s left; try again later, or give it more time with --timeout`;
   }
 
   async #wait(turn: Turn, milliseconds: number): Promise<void> {
@@ -261,7 +263,7 @@ export class Sender {
     if (!decision.repeat && decision.past !== undefined)
       throw this.#givenUp(
         { ...turn, arrived: turn.arrived || mayHaveActed(result) },
-        new Error(this.#tooLong(decision.past)),
+        new Error(this.#tooLong(decision.past, decision.isOurs)),
       );
     if (result.kind === 'answered') {
       const answer = readAnswer(result, { ...about, dialect: this.#connection.dialect, secrets });

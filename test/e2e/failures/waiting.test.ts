@@ -4,6 +4,7 @@ import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
 import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 import { startTrueup } from '../../support/cli/running.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
@@ -120,6 +121,39 @@ describe('a service that asks for time', () => {
   });
 });
 
+describe('a pause before the next try', () => {
+  it('into which the end of the run falls says so, and what gives it more time', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, times: 99, fault: { answer: 500 } });
+    const { code, out } = await trueupProcess(['plan', '--timeout', '2s'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    expect(code, out).toBe(1);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'was given up: this run has had its 2s; --timeout gives it more',
+    );
+  });
+
+  it('that is longer than what the service asks for is not told as its wish', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.declare(workspace('app'));
+    bench.wire.add({ ...listing, times: 99, fault: { answer: 429, headers: { 'retry-after': '0' } } });
+    const { code, out } = await trueupProcess(['plan', '--timeout', '3s'], {
+      cwd: stack.directory,
+      env: secrets,
+    });
+    expect(code, out).toBe(1);
+    expect(out.replace(/\s+/g, ' ')).toMatch(
+      /was given up: (target "acme" is asked again in \d+ s,|this run)/,
+    );
+    expect(out).not.toContain('asks to wait');
+  });
+});
+
 describe('a gateway that fails', () => {
   it('and tells when its limit is counted anew, as it always does, is not asking for time', async () => {
     const bench = await openBench();
@@ -146,9 +180,10 @@ describe('a gateway that fails', () => {
 });
 
 describe('the time of a run', () => {
-  it.each(['0s', 'soon', '-5m'])('is no "%s"', async (timeout) => {
+  it.each(['0s', 'soon', '-5m', '5'])('is no "%s"', async (timeout) => {
     const stack = await (await openBench()).checkout();
-    await stack.run(['plan', `--timeout=${timeout}`], 1);
+    const { err } = await stack.run(['plan', `--timeout=${timeout}`], 1);
+    expect(err).toContain(`argument '${timeout}' is invalid`);
   });
 
   it('is written like 30m in the stack file', async () => {

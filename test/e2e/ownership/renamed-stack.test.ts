@@ -108,7 +108,7 @@ describe('a stack that was renamed', () => {
     await storeOf(after, 'billing').lock(lock);
     bench.wire.reset();
     const old = await before.become({});
-    const { err } = await old.run(['apply', '--yes', '--lock-timeout', '600'], 9);
+    const { err } = await old.run(['apply', '--yes', '--lock-timeout', '10m'], 9);
     expect(err).toContain('stack "billing" goes on as "payments"');
     // It is in nobody's way, and not ours to take.
     const again = await before.become(renamed);
