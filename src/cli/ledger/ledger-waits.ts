@@ -71,18 +71,30 @@ export class LedgerPatience {
     const { over } = this.#run;
     const { is } = questions[question];
     if (this.#silent) throw this.#givenUp(question, false);
-    const last = this.#lastWord();
     const isLast = over.aborted || is === 'word';
+    // A look that ends with the run is not asked afterwards.
+    if (is === 'look' && !isLast) return this.#look(question, work);
+    const last = this.#lastWord();
     try {
       return await work({
         look: isLast ? last.signal : over,
-        word: is === 'look' && !isLast ? over : last.signal,
+        word: last.signal,
       });
     } catch (error) {
       if (!(error instanceof WaitEnded)) throw error;
       throw this.#givenUp(question, last.signal.aborted && is !== 'look');
     } finally {
       last.forget();
+    }
+  }
+
+  async #look<T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> {
+    const { over } = this.#run;
+    try {
+      return await work({ look: over, word: over });
+    } catch (error) {
+      if (!(error instanceof WaitEnded)) throw error;
+      throw this.#givenUp(question, false);
     }
   }
 

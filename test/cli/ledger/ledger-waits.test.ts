@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeadlineError, openDeadline } from '../../../src/cli/stop/deadline.ts';
 import { GivenUp, LedgerPatience } from '../../../src/cli/ledger/ledger-waits.ts';
+import { WaitEnded } from '../../../src/model/stack/ledger.ts';
 import { type QuestionEnds, unlessEnded } from '../../../src/ledger/endable-store.ts';
 
 beforeEach(() => {
@@ -65,6 +66,24 @@ describe('the end of a run', () => {
       expect(after.ended).toBeInstanceOf(GivenUp);
     },
   );
+
+  it('that ends with a look says nothing of afterwards, for nothing was asked then', async () => {
+    const run = { over: new AbortController(), insist: new AbortController() };
+    const patience = new LedgerPatience('the ledger "x"', {
+      over: run.over.signal,
+      insist: run.insist.signal,
+    });
+    const slow = Promise.withResolvers<never>();
+    const asked = patience.ask('read', () => slow.promise).catch((error: Error) => error.message);
+    await vi.advanceTimersByTimeAsync(10_000);
+    run.over.abort(new DeadlineError(5));
+    run.insist.abort();
+    await vi.advanceTimersByTimeAsync(1_000);
+    slow.reject(new WaitEnded());
+    expect(await asked).toBe(
+      'the deadline of 5s passed while waiting to read the ledger (the ledger "x"); --timeout gives a run more time, or "timeout" in the stack\'s spec',
+    );
+  });
 
   it('that was waited for in vain once is not waited for again', async () => {
     const { asked, runsOut, passes } = openRun();
