@@ -15,7 +15,7 @@ import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
-import { renderOutcomes, whatWasDone } from '../../report/terminal/outcomes-text.ts';
+import { isAllDone, renderOutcomes, whatWasDone } from '../../report/terminal/outcomes-text.ts';
 import { renderResidue, withoutTold } from '../../report/terminal/unproved-text.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import { connectToWrite } from '../run/connect.ts';
@@ -209,7 +209,11 @@ async function carryOut(planning: Planning, prepared: Begun, context: ApplyConte
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
-      const code = tellStop(stop, terminal, { done: whatWasDone(applied.outcomes), code: ended });
+      const code = tellStop(stop, terminal, {
+        done: whatWasDone(applied.outcomes),
+        code: ended,
+        isNews: isAllDone(applied.outcomes),
+      });
       return finish({ outcomes: applied.outcomes, context, code });
     }
     const { outcomes, proof } = proved;

@@ -31,15 +31,20 @@ export function codeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
 /**
  * What ended a run before its end, for its answer in JSON: as text it was said on stderr when it came.
  * @param about.done what became of the run by then
+ * @param about.isNews nothing else tells it, as text neither
  * @param about.code the exit code when its time was over
  */
 export function tellStop(
   stop: AbortSignal,
   terminal: Terminal,
-  { done, code }: { readonly done: string; readonly code: ExitCode },
+  {
+    done,
+    code,
+    isNews = false,
+  }: { readonly done: string; readonly code: ExitCode; readonly isNews?: boolean },
 ): ExitCode {
   const why = stop.reason instanceof DeadlineError ? stop.reason.message : 'interrupted';
-  if (terminal.format === 'json') printError(terminal, `${done}: ${why}`);
+  if (terminal.format === 'json' || isNews) printError(terminal, `${done}: ${why}`);
   return codeOfStop(stop, code);
 }
 

@@ -56,10 +56,19 @@ export function renderOutcomes(
 
 /** What was and was not done, where an apply was stopped: in one line, above or below the outcomes one by one. */
 export function whatWasDone(outcomes: readonly Outcome[]): string {
-  const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged').length;
-  return open === 0
+  const open = outcomes.filter(isOpen).length;
+  return isAllDone(outcomes)
     ? 'all changes were carried out, and the plan that proves it was not made'
     : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out`;
+}
+
+/** Whether nothing is left but to plan again. */
+export function isAllDone(outcomes: readonly Outcome[]): boolean {
+  return !outcomes.some(isOpen);
+}
+
+function isOpen({ kind }: Outcome): boolean {
+  return kind !== 'applied' && kind !== 'unchanged';
 }
 
 export function countOutcomes(outcomes: readonly Pick<Outcome, 'kind'>[]): Record<OutcomeKind, number> {

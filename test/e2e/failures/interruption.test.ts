@@ -39,6 +39,30 @@ function lockOf({ directory }: Checkout) {
   return localLedger(`${directory}/.trueup/payments.ledger.json`, 'payments').readLock();
 }
 
+describe('a signal during the last write', () => {
+  it('ends the apply with the word that nothing has proved it yet', async () => {
+    const bench = await openBench();
+    const stack = await bench.checkout();
+    await stack.begin(workspace('app'));
+    await stack.declare(workspace('app', { autoApply: true }));
+    const stuck = holding({ method: 'PATCH', path: /\/workspaces\/ws-/ });
+    bench.wire.add(stuck.rule);
+    const act = async ({ signals, sees }: Bystander) => {
+      await stuck.reached;
+      signals('SIGINT');
+      await sees(/interrupted: any write that was sent is waited for/);
+      stuck.release();
+    };
+    const options = { cwd: stack.directory, env: secrets };
+    const { code, out, err } = await trueupProcess(['apply', '--yes'], options, act);
+    expect(code, out + err).toBe(130);
+    expect(out).toContain('1 applied');
+    expect(err).toContain(
+      'all changes were carried out, and the plan that proves it was not made: interrupted',
+    );
+  });
+});
+
 describe('a second signal', () => {
   it('gives up what is in flight as unknown, starts nothing, keeps the ledger, and frees the lock', async () => {
     const bench = await openBench();
