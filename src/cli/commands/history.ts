@@ -28,7 +28,9 @@ export async function history(
       const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
       printJson(terminal, (told) => renderHistoryJson(about, told));
     } else {
-      host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
+      // Where none can be read, it is not known that there were none.
+      if (entries.length > 0 || damaged.length === 0)
+        host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
       for (const { message } of damaged) printError(terminal, message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;

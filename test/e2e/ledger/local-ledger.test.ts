@@ -96,6 +96,16 @@ describe('a ledger that is a link', () => {
 });
 
 describe('a damaged entry of the history', () => {
+  test('that is the only one is no sign that nothing was applied', async () => {
+    const stack = await (await openBench()).checkout();
+    await stack.begin(workspace('one'));
+    const folder = join(stack.directory, '.trueup', 'payments.history');
+    for (const name of await readdir(folder)) await writeFile(join(folder, name), '{');
+    const { out, err } = await stack.run(['history'], 1);
+    expect(out).toBe('');
+    expect(err).toContain('cannot be read');
+  });
+
   test.each(['', '{ "torn": ', 'null', '{"version":1,"id":"x","changes":[]}'])(
     'is named, and the others are shown: %s',
     async (text) => {
