@@ -55,7 +55,7 @@ export class Waits {
 
   #arm(): void {
     if (this.#timer !== undefined) return;
-    this.#timer = setTimeout(() => this.#ring(), this.#due() - this.#clock.now());
+    this.#timer = setTimeout(() => this.#ring(), Math.max(0, this.#due() - this.#clock.now()));
     // A wait that nobody ends any more keeps no process alive.
     this.#timer.unref();
   }

@@ -255,7 +255,7 @@ async function once<T>(
 async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   const { default: pg } = await import('pg');
   const pool = new pg.Pool({
-    connectionString: url,
+    connectionString: withPlainMode(url),
     max: 2,
     connectionTimeoutMillis: patience,
     query_timeout: patience * 4,
@@ -272,6 +272,12 @@ async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
+}
+
+/** The driver treats these modes as "verify-full", and has Node warn of it on stderr, where it is nobody's answer. */
+function withPlainMode(url: string): string {
+  if (/[?&]uselibpqcompat=true(?=&|#|$)/.test(url)) return url;
+  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');
 }
 
 /** Several addresses may have been tried, each with an error of its own. Errors of URLs quote them, and are not repeated. */

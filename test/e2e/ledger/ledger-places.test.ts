@@ -6,6 +6,7 @@ import { trueup } from '../../support/captured-world.ts';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../../support/ledger/postgres-server.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 const app = (description: string) => workspace('app', { description });
@@ -105,4 +106,22 @@ it('an example of each place stands in the README', async () => {
     await stack.declare(app('old'));
     await stack.run(['validate'], 0);
   }
+});
+
+describe('a database that is asked for TLS', () => {
+  it.each(['prefer', 'require', 'verify-ca'])(
+    'with sslmode=%s makes nobody but trueup speak',
+    async (mode) => {
+      const spec = { ledger: { postgres: { url: { env: 'LEDGER_URL' } } } };
+      const stack = await (await openBench()).checkout({ spec });
+      await stack.declare(app('old'));
+      const LEDGER_URL = `postgres://u@127.0.0.1:1/x?sslmode=${mode}`;
+      const { code, err } = await trueupProcess(['plan', '--format', 'json'], {
+        cwd: stack.directory,
+        env: { ...secrets, LEDGER_URL },
+      });
+      expect(code, err).toBe(1);
+      expect(err).toBe('');
+    },
+  );
 });

@@ -49,6 +49,20 @@ describe('a wait', () => {
     ]);
   });
 
+  it('that begins when the next line is overdue asks no timer for less than no time', () => {
+    const { waits } = listen();
+    const timer = vi.spyOn(globalThis, 'setTimeout');
+    waits.begin('the answer to GET /a');
+    const slipped = Date.now() + 5_001;
+    timer.mockClear();
+    vi.spyOn(Date, 'now')
+      .mockReturnValueOnce(slipped - 2)
+      .mockReturnValue(slipped);
+    vi.advanceTimersByTime(5_000);
+    vi.restoreAllMocks();
+    expect(timer.mock.calls.every(([, milliseconds = 0]) => milliseconds >= 0)).toBe(true);
+  });
+
   it('of a hundred slow answers in a row does not fill the log', () => {
     const { said, waits } = listen();
     for (let n = 0; n < 100; n += 1) {
