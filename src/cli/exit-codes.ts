@@ -1,5 +1,7 @@
 /** What the process's exit code says (architecture: exit codes). The one list of them. */
-import type { Diagnostic } from '../model/diagnostic.ts';
+import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import type { Outcome } from '../model/plan/outcome.ts';
+import type { Plan } from '../model/plan/plan.ts';
 
 export const exitCodes = {
   done: 0,
@@ -26,4 +28,19 @@ export function exitCodeOf(diagnostics: readonly Diagnostic[]): ExitCode {
   if (classes.has('invalid')) return exitCodes.invalid;
   if (classes.has('conflict')) return exitCodes.conflict;
   return exitCodes.error;
+}
+
+/** What an apply leads to. @param proof the plan that was made afterwards; undefined when there was nothing to prove */
+export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
+  const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
+  const written =
+    some('applied', 'unknown') || outcomes.some(({ done = [], foundTrue }) => foundTrue || done.length > 0);
+  if (some('failed', 'unknown', 'skipped'))
+    return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
+  if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;
+  const proven =
+    proof === undefined ||
+    (proof.changes.length === 0 && !hasErrors(proof.problems) && proof.coverage.complete);
+  if (proven) return exitCodes.done;
+  return written ? exitCodes.partial : exitCodes.error;
 }

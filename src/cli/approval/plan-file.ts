@@ -65,7 +65,7 @@ export async function refusePlanOut(file: string, cwd: string): Promise<string |
 
 function unfitWords(error: Error): string {
   if (!(error instanceof UnfitFile)) return error.message;
-  if (error.obstacle === 'folder') return 'it is a directory';
+  if (error.obstacle === 'folder') return 'it is a directory; name a file in it';
   if (error.obstacle === 'irregular') return 'it is no regular file, but a pipe, a socket or a device';
   return 'it has more than any plan, and is no plan file';
 }

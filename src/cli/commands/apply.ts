@@ -20,7 +20,7 @@ import { renderResidue, withoutTold } from '../../report/terminal/unproved-text.
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import { connectToWrite } from '../run/connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
-import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
 import { bringAlong, isPending, type Locking } from '../ledger/former-ledger.ts';
 import { listenForStops, type Stops, tellStop } from '../stop/stop-signals.ts';
 import { freeLeftLock, holdLock, thenRelease } from '../ledger/hold-lock.ts';
@@ -208,7 +208,7 @@ async function carryOut(planning: Planning, prepared: Begun, context: ApplyConte
     unrecorded = false;
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
-      const ended = codeOf(applied.outcomes, undefined) || exitCodes.partial;
+      const ended = exitCodeOfApply(applied.outcomes, undefined) || exitCodes.partial;
       const code = tellStop(stop, terminal, {
         done: whatWasDone(applied.outcomes),
         code: ended,
@@ -218,7 +218,7 @@ async function carryOut(planning: Planning, prepared: Begun, context: ApplyConte
     }
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);
-    const code = codeOf(outcomes, proof);
+    const code = exitCodeOfApply(outcomes, proof);
     if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
     cameToItsEnd = true;
     return finish({ ...proved, context, code });
@@ -304,20 +304,6 @@ async function prove(
 
 /** What came along has been written by now. */
 const noRecords: ReadonlySet<string> = new Set();
-
-function codeOf(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
-  const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
-  const written =
-    some('applied', 'unknown') || outcomes.some(({ done = [], foundTrue }) => foundTrue || done.length > 0);
-  if (some('failed', 'unknown', 'skipped'))
-    return written ? exitCodes.partial : some('stale') ? exitCodes.stale : exitCodes.error;
-  if (some('stale')) return written ? exitCodes.partial : exitCodes.stale;
-  const proven =
-    proof === undefined ||
-    (proof.changes.length === 0 && !hasErrors(proof.problems) && proof.coverage.complete);
-  if (proven) return exitCodes.done;
-  return written ? exitCodes.partial : exitCodes.error;
-}
 
 interface ApplyResult {
   readonly outcomes: readonly Outcome[];

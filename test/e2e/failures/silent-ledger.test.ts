@@ -212,7 +212,9 @@ describe('a ledger that answers', () => {
     answer();
     const { code, out, err } = await running.ended;
     expect(out).toMatch(/applied +\+ Workspace\/acme\/app/);
-    expect(err).not.toContain('error:');
+    expect(err.match(/^error: .*$/gm)).toEqual([
+      'error: all changes were carried out, and the plan that proves it was not made: interrupted',
+    ]);
     expect(code).toBe(130);
     const show = (file: string) => git(remote.directory, 'show', `refs/trueup/payments:${file}`);
     const files = git(remote.directory, 'ls-tree', '-r', '--name-only', 'refs/trueup/payments').split('\n');

@@ -1,5 +1,4 @@
 // What the system says of files and connections: named, and with a way out.
-import { existsSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { trueup } from '../../support/captured-world.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
@@ -13,12 +12,9 @@ async function made(spec = {}) {
 
 it('a plan that is to be written where a folder is names it', async () => {
   const { err } = await (await made()).run(['plan', '--out', 'manifests'], 1);
-  expect(err).toMatch(/^error: "\S+manifests" cannot be used: it is a directory; name a file in it\n$/m);
-});
-
-it.skipIf(!existsSync('/dev/full'))('a plan that a full device does not take names the device', async () => {
-  const { err } = await (await made()).run(['plan', '--out', '/dev/full'], 1);
-  expect(err).toContain('"/dev/full" cannot be used: there is no room left on the disk; make some');
+  expect(err).toBe(
+    'error: the plan cannot be written to "manifests": it is a directory; name a file in it\n',
+  );
 });
 
 it('a database that is down is told with what to check', async () => {
