@@ -1,9 +1,7 @@
 /** The command line: flags in, exit code out. Writes through the host it is given and never exits the process. */
 import { systemWords } from '../model/system-words.ts';
 import { Command, CommanderError } from 'commander';
-import { ProxyError } from '../http/transport/open-dispatcher.ts';
-import { LedgerAddressError, LedgerError } from '../model/stack/ledger.ts';
-import { WireError } from '../model/wire.ts';
+import { LedgerAddressError } from '../model/stack/ledger.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addApply } from './flags/apply.ts';
@@ -17,10 +15,9 @@ import { addPlanFiles } from './flags/show-and-diff.ts';
 import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
 import { GivenUp } from './ledger/ledger-waits.ts';
+import { codeOfError } from './terminal/error-codes.ts';
 import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
 import { InputGivenUp } from './run/read-input.ts';
-import { SecretError } from './run/read-secret.ts';
-import { SeedFileError } from './run/seed-file.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
 /** @param args without the node binary and the script */
@@ -59,19 +56,12 @@ function tellError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
     // As text, the words are out already.
-    if (terminal.format === 'json') printError(terminal, error.message.replace(/^error: /, ''));
+    if (terminal.format === 'json') printError(terminal, 'usage', error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
-  const told =
-    error instanceof WireError ||
-    error instanceof ProxyError ||
-    error instanceof SecretError ||
-    error instanceof LedgerError ||
-    error instanceof SeedFileError ||
-    error instanceof InputGivenUp ||
-    isSystemError(error);
-  if (!told) throw error;
-  printError(terminal, isSystemError(error) ? fileWords(error) : error.message);
+  const code = codeOfError(error);
+  if (code === undefined || !(error instanceof Error)) throw error;
+  printError(terminal, code, fileWords(error));
   if ((error instanceof GivenUp || error instanceof InputGivenUp) && error.interrupted)
     return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
@@ -80,17 +70,8 @@ function tellError(error: unknown, terminal: Terminal): ExitCode {
 /** Of an error that names a file: the file, and the way out. */
 function fileWords(error: NodeJS.ErrnoException): string {
   const says = systemWords(error);
-  if (says === undefined || error.path === undefined) return error.message;
+  if (!('syscall' in error) || says === undefined || error.path === undefined) return error.message;
   return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${says}`;
-}
-
-/**
- * An error of the operating system, such as a file that cannot be opened, or what the embedded
- * service says of its files: known by name, for it is loaded only when it is started.
- */
-function isSystemError(error: unknown): error is Error {
-  const ofService = ['SeedError', 'SeedConflictError', 'DataFileError'];
-  return error instanceof Error && ('syscall' in error || ofService.includes(error.name));
 }
 
 /** @param format what the flags seem to ask for: in JSON, a mistake in them is said there alone */

@@ -1,5 +1,5 @@
 /** What the process's exit code says (architecture: exit codes). The one list of them. */
-import { type Diagnostic, hasErrors } from '../model/diagnostic.ts';
+import { hasErrors, type ShownDiagnostic } from '../model/diagnostic.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';
 
@@ -20,7 +20,7 @@ export const exitCodes = {
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The most telling code of a run that stops at its diagnostics. */
-export function exitCodeOf(diagnostics: readonly Diagnostic[]): ExitCode {
+export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
   const classes = new Set(
     diagnostics.filter(({ severity }) => severity === 'error').map((found) => found.class),
   );

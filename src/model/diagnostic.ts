@@ -1,4 +1,5 @@
 /** A problem told to the user: what was found, where, what is allowed, and the way out. Never thrown; always returned. */
+import type { DiagnosticClass } from './codes/code-entry.ts';
 
 /** A span of one line of a text that a user wrote. Lines and columns count from 1; `length` is in characters. */
 export interface Place {
@@ -13,12 +14,9 @@ export interface Place {
 
 export type Severity = 'error' | 'warning';
 
-/** The exit code an error leads to (architecture: exit codes); a run ends with the most telling one. */
-export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';
-
-export interface Diagnostic {
+export interface Diagnostic<Code extends string = string> {
   /** stable and searchable, in kebab-case: `unknown-field` */
-  readonly code: string;
+  readonly code: Code;
   readonly severity: Severity;
   readonly class: DiagnosticClass;
   /** one sentence without a full stop; values quoted */
@@ -33,9 +31,12 @@ export interface Diagnostic {
   readonly related?: readonly { readonly message: string; readonly place?: Place }[];
 }
 
+/** As reports take it: out of a plan file of another version it may have a code that this one does not know. */
+export type ShownDiagnostic = Diagnostic<string>;
+
 /** Diagnostics in reading order: by file, line, column, code; those without a place first. */
-export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
-  const at = (d: Diagnostic) => d.place ?? { file: '', line: 0, column: 0 };
+export function sortDiagnostics<D extends ShownDiagnostic>(diagnostics: readonly D[]): D[] {
+  const at = (d: D) => d.place ?? { file: '', line: 0, column: 0 };
   const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
   return [...diagnostics].sort(
     (a, b) =>
@@ -47,6 +48,6 @@ export function sortDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[
   );
 }
 
-export function hasErrors(diagnostics: readonly Diagnostic[]): boolean {
+export function hasErrors(diagnostics: readonly ShownDiagnostic[]): boolean {
   return diagnostics.some((diagnostic) => diagnostic.severity === 'error');
 }

@@ -22,11 +22,16 @@ export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFile
   if (unknown !== undefined) {
     const near = nearestWord(unknown, guardIds);
     const hint = near === undefined ? `there are ${guardIds.join(', ')}` : `did you mean "${near}"?`;
-    return { code: exitCodes.error, message: `there is no guard "${unknown}" to acknowledge: ${hint}` };
+    return {
+      code: 'unknown-guard',
+      exit: exitCodes.error,
+      message: `there is no guard "${unknown}" to acknowledge: ${hint}`,
+    };
   }
   if (ids.length === 0 || isApproved) return undefined;
   return {
-    code: exitCodes.error,
+    code: 'ack-without-plan',
+    exit: exitCodes.error,
     message:
       '--ack is for one plan only: give its digest with --approve, or its plan file, as "trueup plan" shows them',
   };
@@ -52,6 +57,7 @@ export function tellBlocked(
   const verb = open.length === 1 ? 'blocks' : 'block';
   printError(
     terminal,
+    'guards-block',
     `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; who has read it lets ${them} pass with "${way}"`,
   );
   return exitCodes.blocked;

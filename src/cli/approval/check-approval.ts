@@ -40,6 +40,7 @@ export function refuseElsewhere(
   });
   printError(
     terminal,
+    'plan-elsewhere',
     `nothing was written: the plan "${given.file}" was made for ${elsewhere(difference, given.file)}`,
   );
   return exitCodes.stale;
@@ -65,7 +66,7 @@ export function checkApproval(
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
     printJson(terminal, (told) => renderPlanJson(plan, { told, clean: terminal.host.clean }));
-    printError(terminal, `nothing was written: ${unlike(plan, approval, ledger)}`);
+    printError(terminal, 'approval-stale', `nothing was written: ${unlike(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
   const judgement = judgeApproval(planning, {
@@ -82,6 +83,7 @@ export function checkApproval(
     case 'elsewhere':
       printError(
         terminal,
+        'plan-elsewhere',
         `nothing was written: the plan "${approval.digest}" was approved when this stack had other targets, or for another selection of it`,
       );
       return exitCodes.stale;
@@ -92,6 +94,7 @@ export function checkApproval(
       });
       printError(
         terminal,
+        'approval-stale',
         'nothing was written: the plan is not the one that was approved, nor what is left of it; review it and approve it anew',
       );
       return exitCodes.stale;

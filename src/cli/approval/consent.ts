@@ -24,7 +24,11 @@ export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undef
   const problems = exitCodeOf(plan.problems);
   if (problems === exitCodes.done) return undefined;
   showWhole(plan, terminal);
-  printError(terminal, 'nothing was written: the plan has problems that must be solved first');
+  printError(
+    terminal,
+    'plan-problems',
+    'nothing was written: the plan has problems that must be solved first',
+  );
   return problems;
 }
 
@@ -48,6 +52,7 @@ export async function askConsent(
   if (!canAsk) {
     printError(
       terminal,
+      'nobody-to-ask',
       'nothing was written: apply asks before it writes; where nobody can answer, pass --yes, --approve or a plan file',
     );
     return exitCodes.error;

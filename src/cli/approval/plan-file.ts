@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { compileSchema, type SchemaError } from '../../manifest/schema/compile-schema.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Json } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
@@ -26,12 +27,13 @@ export interface PlanFile {
 
 /** Why a file is not taken as a plan, and the exit code that this leads to for who wants to apply it. */
 export interface PlanFileRefusal {
+  readonly code: DiagnosticCode;
   readonly message: string;
-  readonly code: ExitCode;
+  readonly exit: ExitCode;
 }
 
 export function isRefusal(value: object): value is PlanFileRefusal {
-  return 'message' in value && 'code' in value;
+  return 'message' in value && 'exit' in value;
 }
 
 /** Readable by its owner only: no secret of the run is in it, but all that is known of a platform. */
@@ -87,18 +89,24 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
   if (typeof text !== 'string') {
     const isFolder = text instanceof UnfitFile && text.obstacle === 'folder';
     const why = isFolder ? folderWords : (unreadable[text.code ?? ''] ?? text.message);
-    return { code: exitCodes.error, message: `the plan "${file}" cannot be read: ${why}` };
+    return {
+      code: 'plan-unreadable',
+      exit: exitCodes.error,
+      message: `the plan "${file}" cannot be read: ${why}`,
+    };
   }
   const read = readPlan(text, { check });
   switch (read.is) {
     case 'no-plan':
       return {
-        code: exitCodes.error,
+        code: 'not-a-plan',
+        exit: exitCodes.error,
         message: `"${file}" is no plan: ${read.why}; make one with "trueup plan --out plan.json"`,
       };
     case 'other-version':
       return {
-        code: exitCodes.stale,
+        code: 'plan-version',
+        exit: exitCodes.stale,
         message: `the plan "${file}" has version ${JSON.stringify(read.version)}, and this trueup reads version ${planVersion}: plan again, and approve again`,
       };
     case 'malformed':
@@ -138,7 +146,8 @@ function isAsPlanned(plan: Plan): boolean {
 
 function edited(file: string, why: string): PlanFileRefusal {
   return {
-    code: exitCodes.stale,
+    code: 'plan-edited',
+    exit: exitCodes.stale,
     message: `the plan "${file}" is not as trueup wrote it: ${why}; plan again, a plan cannot be edited`,
   };
 }

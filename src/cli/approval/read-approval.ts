@@ -1,5 +1,6 @@
 /** What `apply` was told to carry out: a stack, and what somebody approved of it, by a plan file or by a digest. */
-import { exitCodes } from '../exit-codes.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { printError, type Terminal } from '../terminal/terminal.ts';
 import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type PlanFileRefusal } from './plan-file.ts';
 
 /** What the command line names: at most one stack, and what was approved. */
@@ -48,9 +49,15 @@ export async function readApproval(
 }
 
 function mistake(message: string): PlanFileRefusal {
-  return { code: exitCodes.error, message };
+  return { code: 'usage', exit: exitCodes.error, message };
 }
 
 function stale(message: string): PlanFileRefusal {
-  return { code: exitCodes.stale, message };
+  return { code: 'approval-mismatch', exit: exitCodes.stale, message };
+}
+
+/** Tells why an apply does not begin. */
+export function tellRefusal({ code, message, exit }: PlanFileRefusal, terminal: Terminal): ExitCode {
+  printError(terminal, code, `nothing was written: ${message}`);
+  return exit;
 }

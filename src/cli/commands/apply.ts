@@ -39,8 +39,8 @@ import { learnSecrets, refuseMissingSecrets } from '../run/missing-secrets.ts';
 import { isRefusal } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { openProgress } from '../terminal/apply-progress.ts';
-import { type ApplyRequest, readApproval } from '../approval/read-approval.ts';
-import { printError, printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
+import { type ApplyRequest, readApproval, tellRefusal } from '../approval/read-approval.ts';
+import { printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
 import { readSecret, type SecretPlace, secretPlace } from '../run/read-secret.ts';
 import { pathOfStack, stackWords } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
@@ -80,11 +80,9 @@ export async function apply(
   context: CommandContext,
 ): Promise<ExitCode> {
   const asked = await readApproval(paths, options.approve, context.host.cwd);
-  const mistake = isRefusal(asked) ? asked : refuseIds(readIds(options.ack), asked.approval !== undefined);
-  if (isRefusal(asked) || mistake !== undefined) {
-    printError(context.terminal, `nothing was written: ${mistake?.message}`);
-    return mistake?.code ?? exitCodes.error;
-  }
+  if (isRefusal(asked)) return tellRefusal(asked, context.terminal);
+  const mistake = refuseIds(readIds(options.ack), asked.approval !== undefined);
+  if (mistake !== undefined) return tellRefusal(mistake, context.terminal);
   const stops = listenForStops(context.host);
   const run = identifyRun(context.host);
   try {

@@ -13,7 +13,7 @@ export async function diff(
 ): Promise<ExitCode> {
   const [one, other] = [await openPlanFile(files.one, host.cwd), await openPlanFile(files.other, host.cwd)];
   if (isRefusal(one) || isRefusal(other)) {
-    for (const { message } of [one, other].filter(isRefusal)) printError(terminal, message);
+    for (const { code, message } of [one, other].filter(isRefusal)) printError(terminal, code, message);
     return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);

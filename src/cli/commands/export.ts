@@ -6,6 +6,7 @@ import { basename, join, relative, resolve } from 'node:path';
 import type { Manifests } from '../../manifest/read-manifests.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import type { Ledger } from '../../model/stack/ledger.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
@@ -58,6 +59,12 @@ interface ExportJob extends RunOf {
   readonly wanted: ReadonlySet<string>;
 }
 
+/** What the flags name that is not there. */
+interface Mistake {
+  readonly code: DiagnosticCode;
+  readonly message: string;
+}
+
 export async function exportLive(
   path: string | undefined,
   options: ExportOptions,
@@ -66,19 +73,20 @@ export async function exportLive(
   const { host, terminal } = context;
   const unfit = unfitDirectory(options.out, host.cwd);
   if (unfit !== undefined) {
-    printError(terminal, unfit);
+    printError(terminal, 'output-refused', unfit);
     return exitCodes.error;
   }
   const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
   if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
     printDiagnostics(terminal, diagnostics.filter(isInTheWay));
-    if (path === '-') printError(terminal, 'an export needs a stack with a file, not standard input');
+    if (path === '-')
+      printError(terminal, 'stack-file-needed', 'an export needs a stack with a file, not standard input');
     return exitCodeOf(diagnostics) || exitCodes.error;
   }
   const job = makeJob(stack, manifests, options, context);
-  if (typeof job === 'string') {
-    printError(terminal, job);
+  if ('code' in job) {
+    printError(terminal, job.code, job.message);
     return exitCodes.error;
   }
   const stops = hearEnd(host);
@@ -126,14 +134,14 @@ function makeJob(
   manifests: LoadedManifests,
   options: ExportOptions,
   { host }: CommandContext,
-): ExportJob | string {
+): ExportJob | Mistake {
   const unknown = options.target.find((name) => !stack.targets.some((target) => target.name === name));
   if (unknown !== undefined) {
     const known = stack.targets.map(({ name }) => name).join(', ');
-    return `the stack has no target "${unknown}": it has ${known}`;
+    return { code: 'unknown-target', message: `the stack has no target "${unknown}": it has ${known}` };
   }
   const wanted = kindsOf(options.kind, host.kinds);
-  if (typeof wanted === 'string') return wanted;
+  if ('code' in wanted) return wanted;
   return {
     stack,
     began: manifests.began,
@@ -144,12 +152,13 @@ function makeJob(
   };
 }
 
-function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> | string {
+function kindsOf(names: readonly string[], kinds: Registry): ReadonlySet<string> | Mistake {
   const known = [...kinds.keys()];
   if (names.length === 0) return new Set(known);
   const found = names.map((name) => known.find((kind) => kind.toLowerCase() === name.toLowerCase()));
   const missing = names[found.indexOf(undefined)];
-  if (missing !== undefined) return `there is no kind "${missing}": there are ${known.join(', ')}`;
+  if (missing !== undefined)
+    return { code: 'unknown-kind', message: `there is no kind "${missing}": there are ${known.join(', ')}` };
   return new Set(found.filter((kind) => kind !== undefined));
 }
 
@@ -213,13 +222,14 @@ async function write(
   if (irregular !== undefined) {
     printError(
       terminal,
+      'output-refused',
       `nothing was written: "${join(options.out, irregular)}" is no regular file; remove it, or give another --out`,
     );
     return exitCodes.error;
   }
   const existing = options.force ? [] : existingFiles(files, directory);
   if (existing.length > 0) {
-    printError(terminal, overwriting(existing, options.out));
+    printError(terminal, 'files-exist', overwriting(existing, options.out));
     return exitCodes.error;
   }
   await writeFiles(files, { directory, schemas, force: options.force ?? false });

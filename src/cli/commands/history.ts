@@ -31,7 +31,7 @@ export async function history(
       // Where none can be read, it is not known that there were none.
       if (entries.length > 0 || damaged.length === 0)
         host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
-      for (const { message } of damaged) printError(terminal, message);
+      for (const { message } of damaged) printError(terminal, 'history-damaged', message);
     }
     return damaged.length === 0 ? exitCodes.done : exitCodes.error;
   });
@@ -55,7 +55,11 @@ export async function showHistory(
     };
     const entry = await store.showEntry(id);
     if (entry === undefined) {
-      printError(terminal, `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`);
+      printError(
+        terminal,
+        'unknown-apply',
+        `the history of stack "${stack.name}" has no apply "${id}": see "trueup history"`,
+      );
       return exitCodes.error;
     }
     if (terminal.format === 'json' && !revert) printJson(terminal, (told) => renderEntryJson(entry, told));

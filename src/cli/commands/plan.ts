@@ -42,7 +42,7 @@ export async function plan(
   const { complete, timeout } = options;
   const unfit = await refuseOut(options, host);
   if (unfit !== undefined) {
-    printError(terminal, unfit);
+    printError(terminal, 'output-refused', unfit);
     return exitCodes.error;
   }
   const stack = stackWords(path, complete);
@@ -96,7 +96,7 @@ async function tell(
       // What stands there may have come meanwhile.
       const unfit = await refuseOut(options, host);
       if (unfit !== undefined) {
-        printError(terminal, unfit);
+        printError(terminal, 'output-refused', unfit);
         return exitCodes.error;
       }
       await writePlanFile(options.out, host, made);

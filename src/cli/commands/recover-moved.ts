@@ -106,7 +106,7 @@ async function carry(
   const moved = await raceStop(looking, stop);
   if (moved === 'stopped') return tellUnwritten(terminal, stop);
   if (typeof moved === 'string') {
-    printError(terminal, `nothing was written: ${moved}`);
+    printError(terminal, 'nothing-moved', `nothing was written: ${moved}`);
     return exitCodes.error;
   }
   const carried = await raceStop(look({ stack, resources, ledger, target: moved.target }, context), stop);
@@ -115,6 +115,7 @@ async function carry(
     const why = carried.gaps.join('; ');
     printError(
       terminal,
+      'look-incomplete',
       `nothing was written: not everything of "${options.moved}" could be read, and what was not seen would be forgotten: ${why}`,
     );
     return exitCodes.error;

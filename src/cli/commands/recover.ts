@@ -49,6 +49,7 @@ export async function recover(
   if (isSelection) {
     printError(
       terminal,
+      'whole-stack-needed',
       'nothing was written: a ledger is rebuilt from the whole stack, and standard input brings a selection of it: recover without "-"',
     );
     return exitCodes.error;
@@ -73,6 +74,7 @@ export async function recover(
     if (rebuilt === undefined) {
       printError(
         terminal,
+        'look-incomplete',
         `nothing was written: not everything could be read, and what was not seen would be forgotten: ${printable(gapsIn(input).join('; '))}`,
       );
       return exitCodes.error;
@@ -117,6 +119,7 @@ function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: 
 function tellFormer({ name, store }: FormerLedger, { terminal }: CommandContext): ExitCode {
   printError(
     terminal,
+    'former-ledger-waits',
     `nothing was written: ${store.place}, of stack "${name}", is there and comes along with the next apply; a damaged one of this stack is moved away by hand first`,
   );
   return exitCodes.error;
@@ -226,6 +229,7 @@ export async function askToWrite(
   if (!host.interactive) {
     printError(
       terminal,
+      'nobody-to-ask',
       'nothing was written: recover asks before it writes; where nobody can answer, pass --yes',
     );
     return exitCodes.error;
@@ -255,6 +259,7 @@ async function write(
     if (now.is === 'whole') {
       printError(
         terminal,
+        'ledger-conflict',
         `nothing was written: ${store.place} was written by another run meanwhile, and is whole`,
       );
       return exitCodes.error;

@@ -15,7 +15,7 @@ export function schema(name: string | undefined, host: CliHost, terminal: Termin
   if (found === undefined) {
     const near = nearestWord(name, [...schemas.keys()]);
     const hint = near === undefined ? `one of ${[...schemas.keys()].join(', ')}` : `did you mean "${near}"?`;
-    printError(terminal, `there is no schema "${name}": ${hint}`);
+    printError(terminal, 'unknown-schema', `there is no schema "${name}": ${hint}`);
     return exitCodes.error;
   }
   host.stdout.write(`${JSON.stringify(found[1], null, 2)}\n`);

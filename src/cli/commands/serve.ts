@@ -25,7 +25,11 @@ export interface ServeOptions {
 /** Resolves when the service was told to stop and has closed. */
 export async function serve(options: ServeOptions, host: CliHost, terminal: Terminal): Promise<ExitCode> {
   if (options.dialect !== undefined && options.dialect !== 'neutral') {
-    printError(terminal, `the embedded service does not speak "${options.dialect}": it speaks "neutral"`);
+    printError(
+      terminal,
+      'dialect-not-served',
+      `the embedded service does not speak "${options.dialect}": it speaks "neutral"`,
+    );
     return exitCodes.error;
   }
   // The server checks the seed's shape itself and says what is wrong with it.
@@ -33,7 +37,7 @@ export async function serve(options: ServeOptions, host: CliHost, terminal: Term
   const place = options.data === inMemory ? inMemory : await placeOfData(options, host);
   const hold = await take(place);
   if ('refused' in hold) {
-    printError(terminal, hold.refused);
+    printError(terminal, 'data-file-served', hold.refused);
     return exitCodes.error;
   }
   try {
@@ -41,7 +45,7 @@ export async function serve(options: ServeOptions, host: CliHost, terminal: Term
   } catch (error) {
     const why = whyNoPort(error, options.port);
     if (why === undefined) throw error;
-    printError(terminal, why);
+    printError(terminal, 'port-unavailable', why);
     return exitCodes.error;
   } finally {
     hold.release();

@@ -13,7 +13,7 @@ export async function show(
 ): Promise<ExitCode> {
   const opened = await openPlanFile(file, host.cwd);
   if (isRefusal(opened)) {
-    printError(terminal, opened.message);
+    printError(terminal, opened.code, opened.message);
     return exitCodes.error;
   }
   const { plan } = opened;

@@ -43,7 +43,7 @@ export async function unlock(
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
-    printError(terminal, `stack "${stack.name}" is not locked with this id: ${why}`);
+    printError(terminal, 'wrong-lock-id', `stack "${stack.name}" is not locked with this id: ${why}`);
     return exitCodes.error;
   });
 }

@@ -8,7 +8,7 @@ import { readManifests } from '../../manifest/read-manifests.ts';
 import { writeManifests } from '../../manifest/yaml/write-manifests.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { LiveSet, Registry } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
@@ -105,7 +105,7 @@ function withoutOwners(sets: ReadonlyMap<string, LiveSet>): ReadonlyMap<string, 
 }
 
 function manifestAt(
-  { place, related = [] }: Diagnostic,
+  { place, related = [] }: ShownDiagnostic,
   drafted: readonly DraftedManifest[],
   lines: readonly number[],
 ): DraftedManifest | undefined {

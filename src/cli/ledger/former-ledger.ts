@@ -88,6 +88,7 @@ function refuseOtherHeir(
   if (heir === undefined || heir === stack.name) return undefined;
   printError(
     terminal,
+    'former-ledger-taken',
     `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
   );
   return exitCodes.conflict;
@@ -98,6 +99,7 @@ export function refuseClosed({ closedFor }: Ledger, stack: Stack, terminal: Term
   if (closedFor === undefined || closedFor === stack.renamedFrom) return undefined;
   printError(
     terminal,
+    'stack-renamed',
     `stack "${stack.name}" goes on as "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
   );
   return exitCodes.conflict;

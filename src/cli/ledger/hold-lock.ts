@@ -169,7 +169,11 @@ function isSamePlace(one: RunIdentity, other: RunIdentity): boolean {
 
 function tellHeld(held: LedgerLock, { run, stack, path, timeout }: LockRequest, terminal: Terminal): void {
   const crashed = isGone(held.run, run);
-  printError(terminal, renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }));
+  printError(
+    terminal,
+    'locked',
+    renderHeldLock(held, { stack, crashed, waited: timeout, ...(path && { path }) }),
+  );
 }
 
 function tellWaiting({ run, since }: LedgerLock, { stack }: LockRequest, { host }: Terminal): void {
@@ -182,11 +186,15 @@ async function release(
   { fence, terminal }: { readonly fence: LockFence; readonly terminal: Terminal },
 ): Promise<boolean> {
   const removed = await store.unlock(lock.id).catch((error: Error) => {
-    printError(terminal, `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`);
+    printError(
+      terminal,
+      'lock-left',
+      `the lock could not be given back: ${error.message}\n${renderLeftLock(lock, path)}`,
+    );
     return lock;
   });
   // Who was stopped by the fence has been told.
   if (removed === undefined && !fence.lost.aborted)
-    printError(terminal, 'somebody took the lock of this run away while it was working');
+    printError(terminal, 'lock-lost', 'somebody took the lock of this run away while it was working');
   return removed !== undefined;
 }

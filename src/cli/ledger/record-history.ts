@@ -38,7 +38,8 @@ export async function keepHistory(
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
   const { from, run, store, ledger, held } = about;
-  const told = (what: string) => (error: Error) => printError(terminal, `${what}: ${error.message}`);
+  const told = (what: string) => (error: Error) =>
+    printError(terminal, 'history-unwritten', `${what}: ${error.message}`);
   if (plan.changes.length === 0)
     return {
       end: async (_, { cameToItsEnd }) => {

@@ -37,7 +37,11 @@ export async function refuseMissingSecrets(
   const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
   if (bySource.size === 0) return undefined;
   printDiagnostics(terminal, [...bySource.values()].flatMap(diagnose));
-  printError(terminal, 'nothing was written: the plan sends secrets that cannot be read here');
+  printError(
+    terminal,
+    'plan-lacks-secrets',
+    'nothing was written: the plan sends secrets that cannot be read here',
+  );
   return exitCodes.error;
 }
 

@@ -151,6 +151,7 @@ async function readEvidence<C extends ReaderConnection>(
   if (former !== undefined && isSelection && isPending(former)) {
     printError(
       place.terminal,
+      'whole-stack-needed',
       `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
     );
     return exitCodes.error;

@@ -43,8 +43,11 @@ export function tellStop(
     isNews = false,
   }: { readonly done: string; readonly code: ExitCode; readonly isNews?: boolean },
 ): ExitCode {
-  const why = stop.reason instanceof DeadlineError ? stop.reason.message : 'interrupted';
-  if (terminal.format === 'json' || isNews) printError(terminal, `${done}: ${why}`);
+  const [ending, why] =
+    stop.reason instanceof DeadlineError
+      ? (['deadline', stop.reason.message] as const)
+      : (['interrupted', 'interrupted'] as const);
+  if (terminal.format === 'json' || isNews) printError(terminal, ending, `${done}: ${why}`);
   return codeOfStop(stop, code);
 }
 

@@ -2,7 +2,8 @@
  * How one command writes: format, colours and width decided once. As text, results go to stdout, everything else to stderr.
  * Whoever asks for JSON gets one value on stdout at the end, with every problem in it, and on stderr only how it goes.
  */
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { Diagnostic, ShownDiagnostic } from '../../model/diagnostic.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import { renderDiagnosticsJson } from '../../report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../report/terminal/diagnostics-text.ts';
 import { colourful, type Paint, plain } from '../../report/terminal/paint.ts';
@@ -20,13 +21,13 @@ export interface Terminal {
   readonly errorPaint: Paint;
   readonly width: number | undefined;
   /** every problem that was told, in order: for whoever asked for JSON it is a part of the answer */
-  readonly told: Diagnostic[];
+  readonly told: ShownDiagnostic[];
   /** what the answer in JSON is, as far as it is known */
   readonly pending: { answer?: JsonAnswer };
 }
 
 /** The result of a command as JSON. @param told the problems that it is to name besides */
-export type JsonAnswer = (told: readonly Diagnostic[]) => string;
+export type JsonAnswer = (told: readonly ShownDiagnostic[]) => string;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
   const paintFor = (output: Output) =>
@@ -51,13 +52,13 @@ function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): bool
 }
 
 /** The diagnostics of a command that got no further: in JSON they are its result. */
-export function printDiagnostics(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+export function printDiagnostics(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
   printJson(terminal, renderDiagnosticsJson);
   printWarnings(terminal, diagnostics);
 }
 
 /** Diagnostics of a command that goes on: its result is still to come. */
-export function printWarnings(terminal: Terminal, diagnostics: readonly Diagnostic[]): void {
+export function printWarnings(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
   const { format, host, errorPaint, told } = terminal;
   told.push(...diagnostics);
   if (diagnostics.length > 0 && format === 'text')
@@ -80,18 +81,19 @@ export function answerInJson({ format, host, told, pending }: Terminal, code: Ex
   if (format !== 'json') return;
   if (pending.answer === undefined && told.length === 0) {
     if (code === exitCodes.done) return;
-    told.push(failure(code === exitCodes.interrupted ? 'interrupted' : 'stopped'));
+    const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
+    told.push(failure(how, how));
   }
   host.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(told)}\n`);
 }
 
 /** What ended the command, or a part of it. In JSON it stands in the answer and nowhere else. */
-export function printError(terminal: Terminal, message: string): void {
-  terminal.told.push(failure(message));
+export function printError(terminal: Terminal, code: DiagnosticCode, message: string): void {
+  terminal.told.push(failure(code, message));
   if (terminal.format === 'text')
     terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
 }
 
-function failure(message: string): Diagnostic {
-  return { code: 'error', severity: 'error', class: 'failure', message };
+function failure(code: DiagnosticCode, message: string): Diagnostic {
+  return { code, severity: 'error', class: 'failure', message };
 }

@@ -263,3 +263,25 @@ describe('a create whose answer is lost while the run is stopped', () => {
     });
   });
 });
+
+it('is told to who asks for JSON by its code, with what was done by then', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.declare(workspace('app'), workspace('web'));
+  const stuck = holding(stuckCreate);
+  bench.wire.add(stuck.rule);
+  const { code, out } = await trueupProcess(
+    ['apply', '--yes', '--format', 'json'],
+    { cwd: stack.directory, env: secrets },
+    async ({ signals, sees }) => {
+      await stuck.reached;
+      signals('SIGINT');
+      await sees(/nothing new is started/);
+      stuck.release();
+    },
+  );
+  expect(code, out).toBe(130);
+  expect(JSON.parse(out).diagnostics).toMatchObject([
+    { code: 'interrupted', message: expect.stringMatching(/carried out.*: interrupted$/) },
+  ]);
+});

@@ -76,7 +76,10 @@ describe('a ledger that never answers', () => {
       expect(code).toBe(1);
       expect(JSON.parse(out)).toMatchObject({
         diagnostics: [
-          { message: expect.stringContaining('the deadline of 1s passed while waiting to read') },
+          {
+            code: 'deadline',
+            message: expect.stringContaining('the deadline of 1s passed while waiting to read'),
+          },
         ],
       });
     }

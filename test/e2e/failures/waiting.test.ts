@@ -62,6 +62,7 @@ describe('a service that does not answer', () => {
     const before = await stack.run(['apply', '--yes', '--timeout', '1s', '--format', 'json'], 1);
     expect(JSON.parse(before.out).diagnostics).toMatchObject([
       {
+        code: 'deadline',
         message: expect.stringMatching(
           /^nothing was written: this run has had its 1s; --timeout gives it more/,
         ),
@@ -82,6 +83,7 @@ describe('a service that does not answer', () => {
     expect(outcomes.map(({ outcome }: { outcome: string }) => outcome)).toContain('skipped');
     expect(diagnostics).toMatchObject([
       {
+        code: 'deadline',
         message: expect.stringContaining(
           `${summary.applied} of ${outcomes.length} changes were carried out: this run has had its 2s`,
         ),

@@ -241,7 +241,9 @@ describe('a run whose lock is taken away while it looks whether anything is left
     const { ran } = await applyUntil(takenByHand, '--yes', '--format', 'json');
     expect(ran).toMatchObject({ code: 1, err: expect.not.stringContaining('error') });
     expect(JSON.parse(ran.out)).toMatchObject({
-      diagnostics: [{ message: 'somebody took the lock of this run away while it was working' }],
+      diagnostics: [
+        { code: 'lock-lost', message: 'somebody took the lock of this run away while it was working' },
+      ],
     });
   });
 

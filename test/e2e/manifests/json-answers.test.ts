@@ -88,7 +88,7 @@ describe('in JSON, stderr repeats nothing of', () => {
       }),
     );
     const told = await answer(stack, ['apply', '--yes'], 1);
-    expect(codes(told)).toEqual(['no-ca-cert', 'secret-missing', 'error']);
+    expect(codes(told)).toEqual(['no-ca-cert', 'secret-missing', 'plan-lacks-secrets']);
   });
 
   it('manifests that are wrong, a command line that is, and a plan file that is none', async () => {

@@ -1,0 +1,278 @@
+/** Codes of what kinds find in one resource. Several kinds may use one of them; none is named here. */
+import type { CodeTable } from './code-entry.ts';
+
+export const kindCodes = {
+  // how a resource is run
+  'two-connections': {
+    title: 'A repository is to be connected in two ways',
+    class: 'invalid',
+    fix: 'keep the one that it is connected through',
+  },
+  'vcs-repo-incomplete': {
+    title: 'A repository is to be added, and too little is said of it',
+    class: 'invalid',
+    fix: 'give its identifier and how it is connected',
+  },
+  'bad-duration': {
+    title: 'A text is no duration that the service takes',
+    class: 'invalid',
+    fix: 'write it like "14d" or "36h"',
+  },
+  'bad-timestamp': {
+    title: 'A text is no timestamp',
+    class: 'invalid',
+    fix: 'write it like "2030-01-31T08:00:00Z"',
+  },
+  'not-the-projects-duration': {
+    title: 'A project decides a duration that cannot be overridden on create',
+    class: 'invalid',
+    fix: 'leave the duration out, or choose another project',
+  },
+  'operations-with-mode': {
+    title: 'The deprecated "operations" stands beside "executionMode"',
+    class: 'invalid',
+    fix: 'remove "operations"',
+  },
+  'agent-pool-missing': {
+    title: 'The execution mode needs an agent pool, and there is none',
+    class: 'invalid',
+    fix: 'add "agentPoolId", or inherit the pool',
+  },
+  'agent-pool-without-agent': {
+    title: 'An agent pool is given to a mode without agents',
+    class: 'invalid',
+    fix: 'write "executionMode: agent", or remove the pool',
+  },
+  'agent-pool-inherited': {
+    title: 'An agent pool is given, and is said to be inherited',
+    class: 'invalid',
+    fix: 'remove one of the two',
+  },
+  'agent-pool-without-mode': {
+    title: 'An agent pool is its own, and the execution mode is inherited',
+    class: 'invalid',
+    fix: 'inherit both, or give both',
+  },
+  'execution-mode-missing': {
+    title: 'The execution mode is its own, and none is given',
+    class: 'invalid',
+    fix: 'add "executionMode", or inherit it',
+  },
+  'execution-mode-inherited': {
+    title: 'An execution mode is given, and is said to be inherited',
+    class: 'invalid',
+    fix: 'remove one of the two',
+  },
+  'two-triggers': {
+    title: 'Runs are to be started in two ways that exclude each other',
+    class: 'invalid',
+    fix: 'keep the one that shall start runs',
+  },
+  'regex-with-file-triggers': {
+    title: 'File triggers are on beside an expression for tags',
+    class: 'invalid',
+    fix: 'turn file triggers off, or remove the expression',
+  },
+  'doubtful-regex': {
+    title: 'A text does not look like a regular expression',
+    class: 'invalid',
+    warning: true,
+    fix: 'check it where expressions of that service are explained',
+  },
+  // tags
+  'bad-tag': {
+    title: 'A tag has a key or value that the service refuses',
+    class: 'invalid',
+    fix: 'write it with the characters and the length that are allowed',
+  },
+  'bad-tag-name': {
+    title: 'A text is no flat tag',
+    class: 'invalid',
+    fix: 'use letters, digits, ":", "-" and "_", with a letter or digit at both ends',
+  },
+  'duplicate-tag': {
+    title: 'A flat tag is given twice',
+    class: 'invalid',
+    fix: 'remove one of the two',
+  },
+  'too-many-tags': {
+    title: 'There would be more tags than the service allows',
+    class: 'invalid',
+    fix: 'declare fewer, keep fewer, or use flat tags',
+  },
+  'reserved-tag': {
+    title: 'A tag key belongs to the service',
+    class: 'invalid',
+    fix: 'use another key',
+  },
+  'claim-as-tag': {
+    title: 'A tag has the key of the claim, which trueup writes by itself',
+    class: 'invalid',
+    fix: 'remove the tag',
+  },
+  'kept-and-declared': {
+    title: 'A tag is declared, and is said to be looked after by someone else',
+    class: 'invalid',
+    warning: true,
+    fix: 'remove it from one of the two',
+  },
+  'tags-unread': {
+    title: 'Tags could not be read, so nothing about them can be decided',
+    class: 'incomplete',
+    fix: 'let the token read them',
+  },
+  'no-room-for-claim': {
+    title: 'There are as many tags as the service allows, and no room for the claim',
+    class: 'conflict',
+    fix: 'remove one in the service first',
+  },
+  // who may read a state
+  'consumers-while-global': {
+    title: 'Consumers are listed for a state that everybody may read',
+    class: 'invalid',
+    fix: 'turn the global sharing off, or remove the list',
+  },
+  'consumers-while-project': {
+    title: 'Consumers are listed for a state that the whole project may read',
+    class: 'invalid',
+    fix: 'turn that off in the service, or remove the list',
+  },
+  'consumer-of-itself': {
+    title: 'A consumer reads its own state anyway',
+    class: 'invalid',
+    fix: 'remove it from the list',
+  },
+  'duplicate-consumer': {
+    title: 'A consumer is listed twice',
+    class: 'invalid',
+    fix: 'remove one of the two',
+  },
+  'consumers-unread': {
+    title: 'The consumers of a state could not be read',
+    class: 'incomplete',
+    fix: 'let the token read them',
+  },
+  // who may log in
+  'empty-names': {
+    title: 'No account is listed that may log in',
+    class: 'invalid',
+    fix: 'list the accounts',
+  },
+  'empty-namespaces': {
+    title: 'Neither namespaces nor a selector of them are given',
+    class: 'invalid',
+    fix: 'list the namespaces, or set the selector',
+  },
+  'mixed-wildcard': {
+    title: 'A "*" stands beside other values',
+    class: 'invalid',
+    fix: 'leave "*" alone in the list, or take it out',
+  },
+  'open-role': {
+    title: 'Every account of a cluster may log in',
+    class: 'invalid',
+    warning: true,
+    fix: 'name the accounts or the namespaces',
+  },
+  'invalid-selector': {
+    title: 'A text is no selector that the service takes',
+    class: 'invalid',
+    fix: 'write a LabelSelector with matchLabels only',
+  },
+  'open-selector': {
+    title: 'A selector matches every namespace',
+    class: 'invalid',
+    warning: true,
+    fix: 'name labels, or write null for no selector',
+  },
+  'blank-audience': {
+    title: 'A token that was made for any other service is accepted',
+    class: 'invalid',
+    warning: true,
+    fix: 'set the audience that tokens are made for',
+  },
+  'invalid-duration': {
+    title: 'A text is no duration',
+    class: 'invalid',
+    fix: 'write it like "90m"',
+  },
+  'duration-below-second': {
+    title: 'A duration is below a second, which the service keeps as no limit',
+    class: 'invalid',
+    fix: 'write a second or more, or 0',
+  },
+  'ttl-over-maximum': {
+    title: 'A lifetime is greater than its maximum',
+    class: 'invalid',
+    fix: 'lower the lifetime, or raise the maximum',
+  },
+  'batch-periodic': {
+    title: 'Batch tokens cannot be periodic',
+    class: 'invalid',
+    fix: 'remove the period, or choose another token type',
+  },
+  'batch-counted': {
+    title: 'Batch tokens cannot have a count of uses',
+    class: 'invalid',
+    fix: 'remove the count, or choose another token type',
+  },
+  'invalid-cidr': {
+    title: 'A text is neither an IP address nor a CIDR block',
+    class: 'invalid',
+    fix: 'write it like "10.20.0.0/16" or "10.1.2.3"',
+  },
+  'policies-twice': {
+    title: 'Policies are given under their deprecated name, too',
+    class: 'invalid',
+    fix: 'write "tokenPolicies" only',
+  },
+  // how logins are checked
+  'host-without-scheme': {
+    title: 'A host has no scheme, and every login would fail',
+    class: 'invalid',
+    warning: true,
+    fix: 'write "https://" before it',
+  },
+  'reviewer-jwt-source': {
+    title: 'The reviewer JWT has no source, or two',
+    class: 'invalid',
+    fix: 'give either "env" or "file"',
+  },
+  'reviewer-jwt-would-be-wiped': {
+    title: 'A write would wipe a reviewer JWT that is stored',
+    class: 'invalid',
+    fix: 'give its source, or write null to remove it',
+  },
+  'invalid-ca-cert': {
+    title: 'A text holds no certificate',
+    class: 'invalid',
+    fix: 'give the whole text from "-----BEGIN CERTIFICATE-----" on',
+  },
+  'invalid-pem-key': {
+    title: 'A text holds no public key',
+    class: 'invalid',
+    fix: 'give the whole text from "-----BEGIN" on',
+  },
+  'pem-key-unused': {
+    title: 'An element holds several keys, of which the service uses the first',
+    class: 'invalid',
+    warning: true,
+    fix: 'make each key an element of its own',
+  },
+  'private-key': {
+    title: 'A private key stands in a manifest',
+    class: 'invalid',
+    fix: 'give the public key or the certificate, and replace the key pair',
+  },
+  'no-ca-cert': {
+    title: 'There is no certificate to trust the cluster by, and logins may fail',
+    class: 'invalid',
+    warning: true,
+    fix: 'set "clusterCaCert"',
+  },
+  'no-trust-anchor': {
+    title: 'Nothing is given that the cluster could be trusted by',
+    class: 'invalid',
+    fix: 'set "clusterCaCert"',
+  },
+} as const satisfies CodeTable;

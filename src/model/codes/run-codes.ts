@@ -1,0 +1,267 @@
+/** Codes of what ends a run, or a part of it, for a reason outside of manifests and plan. */
+import type { CodeTable } from './code-entry.ts';
+
+export const runCodes = {
+  // the command line
+  usage: {
+    title: 'The command line is not understood',
+    class: 'failure',
+    fix: 'run the command with --help to see what it takes',
+  },
+  'unknown-schema': {
+    title: 'There is no schema of this name',
+    class: 'failure',
+    fix: 'write one of those that "trueup schema" lists',
+  },
+  'unknown-apply': {
+    title: 'The history has no apply of this id',
+    class: 'failure',
+    fix: 'see "trueup history" for those that there are',
+  },
+  'unknown-guard': {
+    title: 'There is no guard of this name',
+    class: 'failure',
+    fix: 'write the id as the plan shows it',
+  },
+  'ack-without-plan': {
+    title: 'Guards are acknowledged, and not said of which plan',
+    class: 'failure',
+    fix: 'give the digest with --approve, or the plan file',
+  },
+  'nobody-to-ask': {
+    title: 'A question has to be answered before anything is written, and nobody can answer',
+    class: 'failure',
+    fix: 'pass --yes, or an approval where the command takes one',
+  },
+  'stack-file-needed': {
+    title: 'The command needs a stack in a file',
+    class: 'failure',
+    fix: 'give the path of the stack in place of "-"',
+  },
+  'whole-stack-needed': {
+    title: 'The command needs the whole stack, and standard input brings a selection of it',
+    class: 'failure',
+    fix: 'run it without "-"',
+  },
+  // files and secrets
+  'system-error': {
+    title: 'The operating system refuses something, such as to open a file',
+    class: 'failure',
+    fix: 'see the message for the file and the reason',
+  },
+  'files-exist': {
+    title: 'An export would write over files',
+    class: 'failure',
+    fix: 'pass --force, or another --out',
+  },
+  'output-refused': {
+    title: 'What was named for the output is not to be written over',
+    class: 'failure',
+    fix: 'give --out the name of a new file, or of an earlier plan',
+  },
+  'secret-missing': {
+    title: 'A secret that the plan sends is not there',
+    class: 'failure',
+    fix: 'set the variable or fill the file that is named',
+  },
+  'plan-lacks-secrets': {
+    title: 'The plan sends secrets that cannot be read here',
+    class: 'failure',
+    fix: 'provide them: each that is missing has an entry of its own',
+  },
+  'secret-unreadable': {
+    title: 'A secret cannot be read from its source',
+    class: 'failure',
+    fix: 'set the variable or fill the file that is named',
+  },
+  'seed-unreadable': {
+    title: 'The file of a seed cannot be read, or is no YAML',
+    class: 'failure',
+    fix: 'correct the path or the file',
+  },
+  // services
+  'request-failed': {
+    title: 'A service cannot be reached, or its answer cannot be used',
+    class: 'failure',
+    fix: 'follow the message: it names the request and what to check',
+  },
+  'proxy-address': {
+    title: 'The environment asks for a proxy and gives no address of one',
+    class: 'failure',
+    fix: 'correct the variable that is named',
+  },
+  'port-unavailable': {
+    title: 'The port to listen on is not to be had',
+    class: 'failure',
+    fix: 'choose another with --port, or leave --port out',
+  },
+  'dialect-not-served': {
+    title: 'The embedded service does not speak this dialect',
+    class: 'failure',
+    fix: 'leave --dialect out',
+  },
+  'data-file-served': {
+    title: 'The data file of the embedded service is served by another process',
+    class: 'failure',
+    fix: 'use that one, or end it',
+  },
+  'data-file-refused': {
+    title: 'The embedded service cannot use its data file',
+    class: 'failure',
+    fix: 'see the message; another file is given with --data',
+  },
+  'seed-refused': {
+    title: 'The embedded service does not understand the seed',
+    class: 'failure',
+    fix: 'correct it at the place that the message names',
+  },
+  'seed-conflict': {
+    title: 'The seed contradicts what the data file has',
+    class: 'failure',
+    fix: 'correct the seed, or begin a new data file',
+  },
+  // plan files and approvals
+  'plan-unreadable': {
+    title: 'A plan file cannot be read',
+    class: 'failure',
+    fix: 'correct its path',
+  },
+  'not-a-plan': {
+    title: 'A file is no plan',
+    class: 'failure',
+    fix: 'make one with "trueup plan --out plan.json"',
+  },
+  'plan-version': {
+    title: 'A plan file is of another version',
+    class: 'failure',
+    fix: 'plan again, and approve again',
+  },
+  'plan-edited': {
+    title: 'A plan file is not as trueup wrote it',
+    class: 'failure',
+    fix: 'plan again: a plan cannot be edited',
+  },
+  'plan-elsewhere': {
+    title: 'The plan was made for another stack, other targets or another selection',
+    class: 'failure',
+    fix: 'apply it where it was made for, or plan again',
+  },
+  'plan-problems': {
+    title: 'The plan has problems that must be solved first',
+    class: 'failure',
+    fix: 'solve them: each has an entry of its own',
+  },
+  'approval-mismatch': {
+    title: 'A plan file has another digest than the one that was approved',
+    class: 'failure',
+    fix: 'apply the plan that was approved, or approve this one',
+  },
+  'approval-stale': {
+    title: 'The plan is not the one that was approved, nor what is left of it',
+    class: 'failure',
+    fix: 'review the plan as it is now, and approve it anew',
+  },
+  'guards-block': {
+    title: 'Guards block the plan',
+    class: 'failure',
+    fix: 'read the plan, then acknowledge them with --ack',
+  },
+  // the ledger, its lock and its history
+  'ledger-unusable': {
+    title: 'The ledger cannot be reached, read or written',
+    class: 'failure',
+    fix: 'follow the message: it names the place and the reason',
+  },
+  'ledger-address': {
+    title: 'The place of the ledger is told in a way that cannot be meant',
+    class: 'failure',
+    fix: 'correct "spec.ledger", or the variable that it names',
+  },
+  'ledger-damaged': {
+    title: 'The ledger is not as it was written',
+    class: 'failure',
+    fix: 'mend what it is kept in, or rebuild it with "trueup recover"',
+  },
+  'ledger-conflict': {
+    title: 'Another run wrote the ledger meanwhile',
+    class: 'failure',
+    fix: 'plan again',
+  },
+  locked: {
+    title: 'Another run holds the lock of the stack',
+    class: 'failure',
+    fix: 'wait for it with --lock-timeout; one that is certainly over is unlocked with "trueup unlock"',
+  },
+  'wrong-lock-id': {
+    title: 'The stack is not locked with this id',
+    class: 'failure',
+    fix: 'see who holds the lock, and unlock with that id',
+  },
+  'lock-lost': {
+    title: 'The lock of this run was taken away while it was working',
+    class: 'failure',
+    fix: 'look who works on this stack, and plan again',
+  },
+  'lock-left': {
+    title: 'The lock of this run could not be given back',
+    class: 'failure',
+    fix: 'take it away with "trueup unlock", as the message shows',
+  },
+  'history-unwritten': {
+    title: 'What was applied is not all written into the history',
+    class: 'failure',
+    fix: 'mend what the history is kept in; nothing has to be applied again for it',
+  },
+  'history-damaged': {
+    title: 'An entry of the history cannot be read',
+    class: 'failure',
+    fix: 'restore it from a backup, or leave it: nothing else depends on it',
+  },
+  'stack-renamed': {
+    title: 'The stack goes on under another name, which has taken its ledger over',
+    class: 'failure',
+    fix: 'plan and apply that one, or give this one another name',
+  },
+  'former-ledger-taken': {
+    title: 'The former stack goes on under another name already',
+    class: 'failure',
+    fix: 'correct "metadata.renamedFrom"',
+  },
+  'former-ledger-waits': {
+    title: 'The ledger of the former name has yet to come along',
+    class: 'failure',
+    fix: 'apply the stack; a damaged ledger of its own is moved away by hand first',
+  },
+  'look-incomplete': {
+    title: 'Not everything could be read, and what was not seen would be forgotten',
+    class: 'failure',
+    fix: 'make it possible to read all of it, then try again',
+  },
+  'nothing-moved': {
+    title: 'There is nothing to carry over to another place',
+    class: 'failure',
+    fix: 'see the message for what the ledger knows of the target',
+  },
+  // how a run ends
+  deadline: {
+    title: 'The time of the run is over',
+    class: 'failure',
+    fix: 'give it more with --timeout, or "timeout" in the stack\'s spec',
+  },
+  interrupted: {
+    title: 'Somebody has stopped the run',
+    class: 'failure',
+    fix: 'run it again: what was done is known',
+  },
+  stopped: {
+    title: 'The run ended before its result, and has told why as it went',
+    class: 'failure',
+    fix: 'see what it wrote to standard error',
+  },
+  note: {
+    title: 'Something is amiss and stops nothing',
+    class: 'failure',
+    warning: true,
+    fix: 'read the message',
+  },
+} as const satisfies CodeTable;

@@ -1,0 +1,49 @@
+/**
+ * The catalogue of errors: every code that a diagnostic or an answer in JSON can have, what it means and what to do. One that
+ * does not stand here does not compile; `docs/errors.md` is written from it.
+ */
+import type { CodeTable } from './codes/code-entry.ts';
+import { kindCodes } from './codes/kind-codes.ts';
+import { manifestCodes } from './codes/manifest-codes.ts';
+import { planCodes } from './codes/plan-codes.ts';
+import { runCodes } from './codes/run-codes.ts';
+
+export interface CodeGroup {
+  readonly title: string;
+  /** when its codes are met, in one sentence */
+  readonly when: string;
+  readonly codes: CodeTable;
+}
+
+/** In the order of a run. */
+export const codeGroups: readonly CodeGroup[] = [
+  {
+    title: 'Stack and manifests',
+    when: 'when the stack and its manifests are read: offline, before any service is asked',
+    codes: manifestCodes,
+  },
+  {
+    title: 'Single resources',
+    when: 'when a kind judges one resource: offline by what its manifest says, or in a plan by what is live',
+    codes: kindCodes,
+  },
+  {
+    title: 'Plans',
+    when: 'when a plan is made: it is shown with them, and apply writes nothing',
+    codes: planCodes,
+  },
+  {
+    title: 'Runs',
+    when: 'when a command meets its surroundings: flags, files, secrets, services, the ledger, other runs',
+    codes: runCodes,
+  },
+];
+
+export const diagnosticCodes = {
+  ...manifestCodes,
+  ...kindCodes,
+  ...planCodes,
+  ...runCodes,
+} as const satisfies CodeTable;
+
+export type DiagnosticCode = keyof typeof diagnosticCodes;

@@ -1,0 +1,50 @@
+// Which code a run ends with that is ended by a throw: every error that is no bug has one of its own.
+import { expect, test } from 'vitest';
+import { GivenUp } from '../../../src/cli/ledger/ledger-waits.ts';
+import { SecretError } from '../../../src/cli/run/read-secret.ts';
+import { SeedFileError } from '../../../src/cli/run/seed-file.ts';
+import { DeadlineError } from '../../../src/cli/stop/deadline.ts';
+import { codeOfError } from '../../../src/cli/terminal/error-codes.ts';
+import { ProxyError } from '../../../src/http/transport/open-dispatcher.ts';
+import {
+  DamagedLedger,
+  LedgerAddressError,
+  LedgerConflict,
+  LedgerError,
+  LockLost,
+  WaitEnded,
+} from '../../../src/model/stack/ledger.ts';
+import { WireError } from '../../../src/model/wire.ts';
+import { DataFileError } from '../../../src/server/data-file/database.ts';
+import { SeedError } from '../../../src/server/seed/seed-reader.ts';
+import { SeedConflictError } from '../../../src/server/seed/seeding.ts';
+
+const request = { method: 'GET', url: 'https://service.test', sent: false };
+const late = new Error('aborted', { cause: new DeadlineError(1) });
+
+test.each([
+  ['a request that failed', new WireError('reset', request), 'request-failed'],
+  ['a request that the deadline ended', new WireError('late', { ...request, cause: late }), 'deadline'],
+  ['a proxy without address', new ProxyError('http_proxy'), 'proxy-address'],
+  ['a secret without source', new SecretError('not set'), 'secret-unreadable'],
+  ['a seed that cannot be read', new SeedFileError('no YAML'), 'seed-unreadable'],
+  ['a ledger that cannot be reached', new LedgerError('gone'), 'ledger-unusable'],
+  ['a ledger whose wait was ended', new WaitEnded(), 'ledger-unusable'],
+  ['a ledger without address', new LedgerAddressError('no address'), 'ledger-address'],
+  ['a damaged ledger', new DamagedLedger('damaged'), 'ledger-damaged'],
+  ['a ledger that moved', new LedgerConflict('here', { found: 2, expected: 1 }), 'ledger-conflict'],
+  ['a lost lock', new LockLost('it is gone'), 'lock-lost'],
+  ['a wait that a person ended', new GivenUp('', { interrupted: true, unsure: false }), 'interrupted'],
+  ['a wait that the deadline ended', new GivenUp('', { interrupted: false, unsure: false }), 'deadline'],
+  ['a seed that is none', new SeedError(['no seed']), 'seed-refused'],
+  ['a seed that contradicts', new SeedConflictError('other'), 'seed-conflict'],
+  ['a data file that is none', new DataFileError('data.db', 'no database'), 'data-file-refused'],
+  ['a file that cannot be opened', Object.assign(new Error('EACCES'), { syscall: 'open' }), 'system-error'],
+])('%s has its code', (_, error, code) => {
+  expect(codeOfError(error)).toBe(code);
+});
+
+test('a bug has none', () => {
+  expect(codeOfError(new TypeError('x is undefined'))).toBeUndefined();
+  expect(codeOfError('thrown text')).toBeUndefined();
+});
