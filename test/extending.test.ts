@@ -63,7 +63,7 @@ spec: { tags: { floor: top } }
 
   test('is validated, with its own rules', async () => {
     declare(manifests('{ workspace: tower, pitch: high, lasts: 1h }'));
-    expect(await trueup('validate')).toMatchObject({ code: 7, err: expect.stringContaining('too-loud') });
+    expect(await trueup('validate')).toMatchObject({ code: 7, err: expect.stringContaining('out-of-range') });
     declare(manifests('{ workspace: tower, pich: high }'));
     expect(await trueup('validate')).toMatchObject({ code: 7, err: expect.stringContaining('"pitch"') });
     declare(manifests('{ workspace: tower }'));

@@ -260,6 +260,6 @@ function patternProblem(
   };
 }
 
-function incomplete(code: string, message: string): Diagnostic {
+function incomplete(code: Diagnostic['code'], message: string): Diagnostic {
   return { code, severity: 'error', class: 'incomplete', message };
 }

@@ -1,5 +1,6 @@
 /** A problem told to the user: what was found, where, what is allowed, and the way out. Never thrown; always returned. */
 import type { DiagnosticClass } from './codes/code-entry.ts';
+import type { DiagnosticCode } from './diagnostic-codes.ts';
 
 /** A span of one line of a text that a user wrote. Lines and columns count from 1; `length` is in characters. */
 export interface Place {
@@ -14,7 +15,7 @@ export interface Place {
 
 export type Severity = 'error' | 'warning';
 
-export interface Diagnostic<Code extends string = string> {
+export interface Diagnostic<Code extends string = DiagnosticCode> {
   /** stable and searchable, in kebab-case: `unknown-field` */
   readonly code: Code;
   readonly severity: Severity;

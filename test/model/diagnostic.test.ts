@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Diagnostic, hasErrors, sortDiagnostics } from '../../src/model/diagnostic.ts';
+import { type ShownDiagnostic, hasErrors, sortDiagnostics } from '../../src/model/diagnostic.ts';
 
 function diagnostic(
-  about: Partial<Diagnostic> & { readonly file?: string; readonly line?: number } = {},
-): Diagnostic {
+  about: Partial<ShownDiagnostic> & { readonly file?: string; readonly line?: number } = {},
+): ShownDiagnostic {
   const { file, line = 1, ...rest } = about;
   return {
     code: 'a-code',

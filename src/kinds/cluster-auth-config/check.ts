@@ -24,7 +24,7 @@ const rules: readonly ConfigRule[] = [
 
 function finding(
   severity: ResourceProblem['severity'],
-  code: string,
+  code: ResourceProblem['code'],
   path: ResourceProblem['path'],
   said: Pick<ResourceProblem, 'message' | 'fix'>,
 ): ResourceProblem {

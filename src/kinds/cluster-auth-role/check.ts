@@ -40,7 +40,7 @@ export function findConflicts(spec: Spec): readonly ResourceProblem[] {
 }
 
 function error(
-  code: string,
+  code: ResourceProblem['code'],
   name: string,
   message: string,
   more: Partial<ResourceProblem> = {},
@@ -49,7 +49,7 @@ function error(
 }
 
 function warning(
-  code: string,
+  code: ResourceProblem['code'],
   name: string,
   message: string,
   more: Partial<ResourceProblem> = {},

@@ -3,13 +3,14 @@
  * find problems; one function makes diagnostics of them, so that they look alike and defaults are told the same way.
  */
 import type { Diagnostic, Place, Severity } from '../../model/diagnostic.ts';
+import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Path } from '../../model/json/json.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
 import { maskFrom } from './mask-secrets.ts';
 import type { EntrySide } from '../yaml/yaml-document.ts';
 
 export interface Problem {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   /** `error` when absent */
   readonly severity?: Severity;
   /** in the whole document: `['spec', 'vcsRepo', 'branch']` */

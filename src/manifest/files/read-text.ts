@@ -104,7 +104,7 @@ function notText(file: string, bytes: Uint8Array): Diagnostic {
 
 /** @param about.message what the file is, behind its name */
 function refusal(
-  code: string,
+  code: Diagnostic['code'],
   file: string,
   about: { readonly message: string; readonly fix: string; readonly line?: number; readonly column?: number },
 ): Diagnostic {

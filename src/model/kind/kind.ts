@@ -6,6 +6,7 @@ import type { Address, AddressText } from '../resource/address.ts';
 import type { Call, CallId, IdReference } from '../plan/call.ts';
 import type { Action, Change } from '../plan/change.ts';
 import type { Diagnostic, Severity } from '../diagnostic.ts';
+import type { DiagnosticCode } from '../diagnostic-codes.ts';
 import type { FieldChange, FieldTable } from './field.ts';
 import type { Json, JsonObject, Path } from '../json/json.ts';
 import type { LedgerRecord } from '../stack/ledger.ts';
@@ -141,7 +142,7 @@ export interface ShortForm {
 
 /** A problem that a kind finds in one resource. The manifest floor adds the place. */
 export interface ResourceProblem {
-  readonly code: string;
+  readonly code: DiagnosticCode;
   readonly severity: Severity;
   /** below `spec`; `[]` is the document itself */
   readonly path: Path;

@@ -1,7 +1,7 @@
 /** The plan: ordered changes with their calls, what was looked at, and the digest of what it all means. */
 import type { AddressText } from '../resource/address.ts';
 import type { Change, Mention } from './change.ts';
-import type { Diagnostic } from '../diagnostic.ts';
+import type { ShownDiagnostic } from '../diagnostic.ts';
 import type { Guard } from './guard.ts';
 import type { TargetIdentity } from '../stack/target-identity.ts';
 
@@ -20,8 +20,8 @@ export interface Plan {
   readonly unchanged: number;
   /** left alone, and mentioned */
   readonly mentions: readonly Mention[];
-  /** what forbids applying: ownership conflicts, references to nothing */
-  readonly problems: readonly Diagnostic[];
+  /** what forbids applying: ownership conflicts, references to nothing; a plan file may have codes of another version */
+  readonly problems: readonly ShownDiagnostic[];
   /** what it is stopped for until somebody has read it, or warned of; outside of the digest */
   readonly guards: readonly Guard[];
   readonly coverage: Coverage;

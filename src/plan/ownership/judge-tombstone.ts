@@ -1,4 +1,5 @@
 /** Tombstones: documents that ask for the deletion of what they name (rules 23). */
+import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
@@ -29,7 +30,7 @@ export function judgeTombstone(context: PlanContext, tombstone: DesiredResource)
   return barred(context, address, remove === 'force' ? removal : unlessRefused(context, live, removal));
 }
 
-type Refusal = readonly [code: string, message: string, fix: string];
+type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];
 
 function refuseTombstone(context: PlanContext, address: Address): Refusal | undefined {
   const text = formatAddress(address);

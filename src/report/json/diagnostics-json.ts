@@ -1,11 +1,11 @@
 /** Problems as JSON, for editors and CI. Members stand in a fixed order; absent ones are left out. */
-import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import { renderJson } from './canonical-json.ts';
 import { countDiagnostics } from '../terminal/diagnostics-text.ts';
 import type { DiagnosticJson } from './plan-schema.ts';
 
 /** `{ version: 1, summary: { errors, warnings, files }, diagnostics }` */
-export function renderDiagnosticsJson(diagnostics: readonly Diagnostic[]): string {
+export function renderDiagnosticsJson(diagnostics: readonly ShownDiagnostic[]): string {
   return renderJson({
     version: 1,
     summary: countDiagnostics(diagnostics),
@@ -14,11 +14,11 @@ export function renderDiagnosticsJson(diagnostics: readonly Diagnostic[]): strin
 }
 
 /** `{ diagnostics }` of what a command told besides its result, or nothing. */
-export function toldMember(told: readonly Diagnostic[]): { diagnostics?: DiagnosticJson[] } {
+export function toldMember(told: readonly ShownDiagnostic[]): { diagnostics?: DiagnosticJson[] } {
   return told.length === 0 ? {} : { diagnostics: told.map(diagnosticJson) };
 }
 
-export function diagnosticJson(diagnostic: Diagnostic): DiagnosticJson {
+export function diagnosticJson(diagnostic: ShownDiagnostic): DiagnosticJson {
   const { code, severity, class: kind, message, place, found, allowed, fix, related } = diagnostic;
   return {
     code,

@@ -1,5 +1,5 @@
 /** The history of a stack as JSON: what is kept, with a summary of each apply. Valid against `history-schema`. */
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { HistoryEntry } from '../../model/stack/ledger.ts';
 import { renderJson } from './canonical-json.ts';
 import { toldMember } from './diagnostics-json.ts';
@@ -17,7 +17,7 @@ export interface HistoryReading {
 /** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, without the changes. */
 export function renderHistoryJson(
   { stack, entries, damaged }: HistoryReading,
-  told: readonly Diagnostic[] = [],
+  told: readonly ShownDiagnostic[] = [],
 ): string {
   return renderJson({
     version: 1,
@@ -29,7 +29,7 @@ export function renderHistoryJson(
 }
 
 /** The entry with its changes, their fields before and after, and a summary. */
-export function renderEntryJson(entry: HistoryEntry, told: readonly Diagnostic[] = []): string {
+export function renderEntryJson(entry: HistoryEntry, told: readonly ShownDiagnostic[] = []): string {
   const { changes, ...head } = entry;
   return renderJson({ ...head, summary: summaryOf(changes), changes, ...toldMember(told) });
 }

@@ -1,5 +1,5 @@
 /** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import { addressMembers } from './address-members.ts';
 import { renderJson } from './canonical-json.ts';
@@ -7,7 +7,10 @@ import { placeMember, toldMember } from './diagnostics-json.ts';
 import { countOutcomes } from '../terminal/outcomes-text.ts';
 
 /** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes, diagnostics? }` */
-export function renderOutcomesJson(outcomes: readonly Outcome[], told: readonly Diagnostic[] = []): string {
+export function renderOutcomesJson(
+  outcomes: readonly Outcome[],
+  told: readonly ShownDiagnostic[] = [],
+): string {
   return renderJson({
     version: 1,
     summary: countOutcomes(outcomes),

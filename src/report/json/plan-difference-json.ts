@@ -1,6 +1,6 @@
 /** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
 import { formatAddress } from '../../model/resource/address.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { jsonPointer } from '../../model/json/json-patch.ts';
 import type { ChangeDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
@@ -18,7 +18,7 @@ export interface ComparedPlan {
 export function renderPlanDifferenceJson(
   difference: PlanDifference,
   { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
-  told: readonly Diagnostic[] = [],
+  told: readonly ShownDiagnostic[] = [],
 ): string {
   const { stack, targets, selection, changes } = difference;
   return renderJson({

@@ -4,7 +4,7 @@
  */
 import type { Call } from '../../model/plan/call.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
-import type { Diagnostic } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { blockingIds, isBlocking } from '../../model/plan/guard.ts';
 import type { Json } from '../../model/json/json.ts';
@@ -30,7 +30,7 @@ export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string 
 
 export interface PlanJsonOptions {
   /** what was said besides, and is no part of the plan */
-  readonly told?: readonly Diagnostic[];
+  readonly told?: readonly ShownDiagnostic[];
   /** takes secrets out, text by text: the checksum is of what is left */
   readonly clean?: <T extends object>(value: T) => T;
 }

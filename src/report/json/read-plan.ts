@@ -5,7 +5,7 @@
 import { messageOf } from '../../model/message-of.ts';
 import { type Call, IdReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
-import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
@@ -140,7 +140,8 @@ function segmentsOf(template: string): Call['path'] {
   );
 }
 
-function diagnosticOf({ place, related, ...rest }: DiagnosticJson): Diagnostic {
+/** Its code stays the text that it is: another version may have some that this one does not know. */
+function diagnosticOf({ place, related, ...rest }: DiagnosticJson): ShownDiagnostic {
   return {
     ...rest,
     ...placed(place),

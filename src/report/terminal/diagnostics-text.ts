@@ -1,6 +1,6 @@
 /** Problems for a terminal: what, where in the user's own text, what would be right, and how many in all. */
 import { counted } from '../../model/counted.ts';
-import type { Diagnostic, Place } from '../../model/diagnostic.ts';
+import type { ShownDiagnostic, Place } from '../../model/diagnostic.ts';
 import { type Excerpt, excerpt } from './excerpt.ts';
 import { indent, labelled } from './layout.ts';
 import type { Paint } from './paint.ts';
@@ -13,7 +13,10 @@ const mostShown = 100;
  * In the order given, and a count of all; empty when there are none. Of more than a hundred the first errors are shown, then
  * the first warnings, and the rest are counted. No line end behind the text.
  */
-export function renderDiagnostics(diagnostics: readonly Diagnostic[], { paint }: { paint: Paint }): string {
+export function renderDiagnostics(
+  diagnostics: readonly ShownDiagnostic[],
+  { paint }: { paint: Paint },
+): string {
   if (diagnostics.length === 0) return '';
   const shown = worthShowing(diagnostics);
   const left = diagnostics.length - shown.length;
@@ -24,14 +27,14 @@ export function renderDiagnostics(diagnostics: readonly Diagnostic[], { paint }:
   ].join('\n\n');
 }
 
-function worthShowing(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+function worthShowing(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
   if (diagnostics.length <= mostShown) return diagnostics;
   const room = { error: mostShown, warning: mostShown - countDiagnostics(diagnostics).errors };
   return diagnostics.filter(({ severity }) => room[severity]-- > 0);
 }
 
 /** `3 errors, 1 warning in 2 files` */
-export function countLine(diagnostics: readonly Diagnostic[]): string {
+export function countLine(diagnostics: readonly ShownDiagnostic[]): string {
   const { errors, warnings, files } = countDiagnostics(diagnostics);
   const counts = [
     ...(errors > 0 ? [counted(errors, 'error')] : []),
@@ -40,13 +43,13 @@ export function countLine(diagnostics: readonly Diagnostic[]): string {
   return files === 0 ? counts : `${counts} in ${counted(files, 'file')}`;
 }
 
-export function countDiagnostics(diagnostics: readonly Diagnostic[]) {
+export function countDiagnostics(diagnostics: readonly ShownDiagnostic[]) {
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
   const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
   return { errors, warnings: diagnostics.length - errors, files: files.size };
 }
 
-function oneDiagnostic(diagnostic: Diagnostic, paint: Paint): string {
+function oneDiagnostic(diagnostic: ShownDiagnostic, paint: Paint): string {
   const { code, severity, message, place, found, allowed, fix, related = [] } = diagnostic;
   const gutter = gutterWidth([place, ...related.map((other) => other.place)]);
   const where = place === undefined ? '' : ` ${formatSpot(place)}`;

@@ -11,20 +11,20 @@ const say = async (manifest: string, stack = plainStack) =>
 describe("a kind's own rules", () => {
   it('are told at the field that breaks them, with the second place', async () => {
     expect(await say(box('name: app', 'spec:\n  runMode: local\n  operations: true\n'))).toEqual([
-      'manifests/a.yaml:6:15+4 two-modes: "operations" and "runMode" say the same thing twice | the other one manifests/a.yaml:5:12',
+      'manifests/a.yaml:6:15+4 contradiction: "operations" and "runMode" say the same thing twice | the other one manifests/a.yaml:5:12',
     ]);
   });
 
   it('hold for short forms, at the place in the short form', async () => {
     expect(await say(box('name: app', 'spec:\n  tags: { trueup-x: a }\n'))).toEqual([
-      'manifests/a.yaml:5:21+1 reserved-label: "trueup-x" is reserved',
+      'manifests/a.yaml:5:21+1 reserved-tag: "trueup-x" is reserved',
     ]);
   });
 
   it('say when the value is a default of the stack, and say it once', async () => {
     const stack = `${plainStack}  defaults: { Box: { workers: 7 } }\n`;
     expect(await say(`${box('name: one')}---\n${box('name: two')}`, stack)).toEqual([
-      'trueup.yaml:9:31+1 seven-workers: seven workers are unlucky in "acme" (a default of the stack) | merged under this manifest manifests/a.yaml:3:19',
+      'trueup.yaml:9:31+1 not-allowed: seven workers are unlucky in "acme" (a default of the stack) | merged under this manifest manifests/a.yaml:3:19',
     ]);
   });
 });

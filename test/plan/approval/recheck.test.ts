@@ -341,7 +341,7 @@ test('what its kind refuses by now is not sent', () => {
       desired: wanted,
       problems:
         found?.facts['wet'] === true
-          ? [{ code: 'wet', severity: 'error', class: 'failure', message: 'the paint is wet' }]
+          ? [{ code: 'not-allowed', severity: 'error', class: 'failure', message: 'the paint is wet' }]
           : [],
     }),
   };

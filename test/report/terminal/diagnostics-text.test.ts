@@ -37,9 +37,9 @@ describe('problems as text', () => {
       place: place({ line: 103 }),
       related: [{ message: 'first declared here', place: place({ file: 'more.yaml', line: 7 }) }],
     });
-    const unused = problem({ code: 'unused', severity: 'warning', message: 'No manifest was found' });
+    const unused = problem({ code: 'no-manifests', severity: 'warning', message: 'No manifest was found' });
     expect(renderDiagnostics([unused, twice], { paint })).toMatchInlineSnapshot(`
-      "warning[unused]
+      "warning[no-manifests]
         No manifest was found
 
       error[duplicate] toys.yaml:103:9

@@ -51,7 +51,7 @@ export const bell: Kind = {
     spec['pitch'] === 'high' && spec['lasts'] === '1h'
       ? [
           {
-            code: 'too-loud',
+            code: 'out-of-range',
             severity: 'error',
             path: ['lasts'],
             message: 'a high bell for an hour is too much',

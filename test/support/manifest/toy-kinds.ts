@@ -110,13 +110,13 @@ export const box: Kind = {
       : { ...rest, runMode: operations === false ? 'local' : 'remote' },
   check: ({ spec }, { target }) => [
     ...finding(spec['operations'] !== undefined, {
-      code: 'two-modes',
+      code: 'contradiction',
       path: ['operations'],
       message: '"operations" and "runMode" say the same thing twice',
       related: { message: 'the other one', path: ['runMode'] },
     }),
     ...finding(spec['workers'] === 7, {
-      code: 'seven-workers',
+      code: 'not-allowed',
       path: ['workers'],
       message: `seven workers are unlucky in "${target.name}"`,
     }),
@@ -152,7 +152,7 @@ export const labels: Kind = {
   check: ({ spec }) =>
     Object.keys((spec['labels'] ?? {}) as Record<string, Json>).flatMap((key) =>
       finding(key.startsWith('trueup'), {
-        code: 'reserved-label',
+        code: 'reserved-tag',
         path: ['labels', key],
         message: `"${key}" is reserved`,
       }),

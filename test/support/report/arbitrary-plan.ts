@@ -9,7 +9,7 @@ import {
   SecretReference,
 } from '../../../src/model/plan/call.ts';
 import type { Change, Mention } from '../../../src/model/plan/change.ts';
-import type { Diagnostic, Place } from '../../../src/model/diagnostic.ts';
+import type { ShownDiagnostic, Place } from '../../../src/model/diagnostic.ts';
 import type { FieldChange, Shape } from '../../../src/model/kind/field.ts';
 import { type Guard, guardDefaults } from '../../../src/model/plan/guard.ts';
 import type { Json } from '../../../src/model/json/json.ts';
@@ -141,7 +141,7 @@ export const anyChange: fc.Arbitrary<Change> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
-export const anyDiagnostic: fc.Arbitrary<Diagnostic> = fc
+export const anyDiagnostic: fc.Arbitrary<ShownDiagnostic> = fc
   .tuple(
     fc.record({
       code: hostileText,
