@@ -1,0 +1,72 @@
+// The catalogue of codes is whole, and of one voice. That no code is used that it lacks, the compiler sees to.
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { errorsPage } from '../../scripts/write-errors.ts';
+import type { CodeEntry } from '../../src/model/codes/code-entry.ts';
+import { codeGroups, diagnosticCodes } from '../../src/model/diagnostic-codes.ts';
+import { isBelow, readTree, sources } from '../architecture/source-tree.ts';
+
+const catalogue: readonly (readonly [string, CodeEntry])[] = Object.entries(diagnosticCodes);
+const tree = readTree(fileURLToPath(new URL('../..', import.meta.url)));
+const code = sources(tree)
+  .filter((path) => !isBelow(path, 'src/model/codes') && !isBelow(path, 'src/server'))
+  .map((path) => tree.get(path) ?? '')
+  .join('\n');
+
+/** The codes of which something does not hold. */
+function those(is: (entry: CodeEntry, name: string) => boolean): string[] {
+  return catalogue.filter(([name, entry]) => is(entry, name)).map(([name]) => name);
+}
+
+describe('the catalogue of errors', () => {
+  test('has no code that nothing is told under', () => {
+    expect(those((_, name) => !code.includes(`'${name}'`))).toEqual([]);
+  });
+
+  test('has each code in one group, in kebab-case', () => {
+    const grouped = codeGroups.flatMap(({ codes }) => Object.keys(codes));
+    expect(grouped.toSorted()).toEqual(Object.keys(diagnosticCodes).sort());
+    expect(those((_, name) => !/^[a-z]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
+  });
+
+  test('has titles of one line that begin with a capital or a name and end without a full stop', () => {
+    expect(those(({ title }) => !/^(?:[A-Z]|trueup )[^\n]{8,90}[^.!?\s]$/.test(title))).toEqual([]);
+    expect(new Set(catalogue.map(([, { title }]) => title)).size).toBeGreaterThan(catalogue.length - 5);
+  });
+
+  test('says of each what to do, as an instruction without a full stop', () => {
+    expect(those(({ fix }) => !/^[a-z][^\n]{8,140}[^.!?\s]$/.test(fix))).toEqual([]);
+  });
+
+  test('says of each the class and the severity that it is told with', () => {
+    const told = [
+      ...code.matchAll(
+        /code: '(?<name>[a-z-]+)',\s+severity: '(?<severity>\w+)'(?: as const)?,\s+class: '(?<as>\w+)'/g,
+      ),
+    ].map(({ groups = {} }) => groups);
+    expect(told.length).toBeGreaterThan(20);
+    const entries = new Map(catalogue);
+    const unlike = told.filter(({ name = '', severity, as = '' }) => {
+      const entry = entries.get(name);
+      const isSevere = severity === 'error';
+      const classes: readonly string[] = [entry?.class ?? []].flat();
+      return !classes.includes(as) || isSevere === (entry?.warning ?? false);
+    });
+    expect(unlike).toEqual([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+
+  test('is fresh: "npm run errors" would write nothing new', () => {
+    expect(page === errorsPage()).toBe(true);
+  });
+
+  test('has a heading for every code, so that it can be linked to', () => {
+    expect([...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading).sort()).toEqual(
+      Object.keys(diagnosticCodes).sort(),
+    );
+  });
+});
