@@ -31,7 +31,7 @@ async function codesOf(
 describe('in JSON, an error has a code of its own', () => {
   it.each([
     ['plan --nonsense', 'usage'],
-    ['plan --out -', 'usage'],
+    ['plan --out -', 'output-refused'],
     ['apply', 'nobody-to-ask'],
     ['apply --ack nonsense', 'unknown-guard'],
     ['apply --ack deletes', 'ack-without-plan'],
