@@ -34,6 +34,9 @@ export interface Field {
 /** Every field of a kind's spec, by its name in manifests. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
+/** The table of a kind whose specs are of the type `S`: what is no field of the schema does not compile. */
+export type FieldsOf<S> = { readonly [Name in keyof S]?: Field };
+
 /** A field that is to change. A missing `before` or `after` means that there is no such member. */
 export interface FieldChange {
   readonly path: Path;

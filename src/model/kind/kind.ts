@@ -12,10 +12,15 @@ import type { Json, JsonObject, Path } from '../json/json.ts';
 import type { LedgerRecord } from '../stack/ledger.ts';
 import type { Claim, DesiredResource, LiveResource, Spec } from '../resource/resource.ts';
 import type { Risk } from '../plan/risk.ts';
+import type { Named } from './spec-types.ts';
 import type { Dialect, Service, Target } from '../stack/target.ts';
 import type { Answer, Reader } from '../wire.ts';
 
-export interface Kind {
+/**
+ * `D`: what a manifest may declare. `L`: a live resource as the kind's own `read` makes it. `P`: what its `prepare` makes of
+ * what is declared. A kind fills them in with its own types (`defineKind`); whoever knows no kind has them open.
+ */
+export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResource, P extends Spec = D> {
   readonly name: string;
   readonly service: Service;
   /** one line for `--help` and the schema's description */
@@ -31,77 +36,77 @@ export interface Kind {
   /** fields of `spec` that are short for a document of another kind with the same name and target */
   readonly shortForms?: Readonly<Record<string, ShortForm>>;
   /** Folds deprecated spellings into today's. Runs once, when manifests are resolved. */
-  upgrade?(spec: Spec): Spec;
+  readonly upgrade?: (spec: Named<D>) => Named<D>;
   /** The rules about one resource that no schema can say. Offline. */
-  check?(resource: DesiredResource, others: CheckContext): readonly ResourceProblem[];
+  readonly check?: (resource: DesiredResource<D>, others: CheckContext) => readonly ResourceProblem[];
   /** The other resources that this one names. */
-  references?(resource: DesiredResource): readonly Reference[];
+  readonly references?: (resource: DesiredResource<D>) => readonly Reference[];
   /** Reads in bulk what the plan needs of one target. */
-  read(session: Session, wanted: ReadRequest): Promise<LiveSet>;
+  readonly read: (session: Session, wanted: ReadRequest<D>) => Promise<LiveSet<L>>;
   /** Reads one resource again, just before it is written, or to learn what became of a lost create. */
-  readOne(session: Session, address: Address, id?: string): Promise<LiveResource | undefined>;
+  readonly readOne: (session: Session, address: Address, id?: string) => Promise<L | undefined>;
   /**
    * Of what a plan has seen, and `readOne` does not find: why it is not certainly gone, as the service contradicts itself
    * (rules 39). undefined: by this second witness, too, it is gone.
    */
-  doubtGone?(session: Session, address: Address, id?: string): Promise<string | undefined>;
+  readonly doubtGone?: (session: Session, address: Address, id?: string) => Promise<string | undefined>;
   /** What the answer to a write tells of the resource; undefined when it tells nothing of it (rules 40). */
-  answered?(call: Call, answer: Answer): Answered | undefined;
+  readonly answered?: (call: Call, answer: Answer) => Answered | undefined;
   /**
    * For a repeated call that found its work done, its first answer being lost or no yes: what a yes would have told, if it
    * can be proved that the work was its own (rules 18). Only for calls with statuses that mean `already`.
    */
-  lostAnswer?(session: Session, call: Call, about: CallOwner): Promise<Answer | undefined>;
+  readonly lostAnswer?: (session: Session, call: Call, about: CallOwner) => Promise<Answer | undefined>;
   /** Says what is to be compared where that is not simply what was declared and what was answered. */
-  prepare?(meeting: CompareContext): PreparedSpecs;
+  readonly prepare?: (meeting: CompareContext<D, L>) => PreparedSpecs<P>;
   /** Parts only: what shall be left of a live part whose document is gone, given what we last applied (rule 15). */
-  revoke?(record: LedgerRecord, live: LiveResource): Spec;
+  readonly revoke?: (record: LedgerRecord<Named<D>>, live: L) => P;
   /**
    * Of a whole that is released: the fields that the release changes besides the claim, as they shall be then. The plan
    * shows them, so that they are approved with it (rules 18, 27).
    */
-  released?(live: LiveResource, record?: LedgerRecord): Spec;
+  readonly released?: (live: L, record?: LedgerRecord<Named<D>>) => P;
   /**
    * Parts only: sentences about who loses what when the whole of this live part is deleted, for the plan to show there.
    * `outlives` tells whether another resource, known by its id, is still there afterwards: what goes in the same plan
    * loses nothing.
    */
-  losses?(live: LiveResource, outlives: (address: Address, id: string) => boolean): readonly string[];
+  readonly losses?: (live: L, outlives: (address: Address, id: string) => boolean) => readonly string[];
   /**
    * Parts only: clauses about what stays of what this stack had given, when the whole is let go: nobody takes it back.
    * `live` is the part as it is now, where it was read.
    */
-  remains?(record: LedgerRecord, live?: LiveResource): readonly string[];
+  readonly remains?: (record: LedgerRecord<Named<D>>, live?: L) => readonly string[];
   /** The requests that carry a change out. Pure. Bodies and members in `neutral` names. */
-  calls(change: Change, context: CallContext): PlannedCalls;
+  readonly calls: (change: Change, context: CallContext<D, L, P>) => PlannedCalls;
   /**
    * What the service will refuse about this action on this resource as it is now; empty when nothing. `record` is what
    * the ledger knows of it: a lock of ours is no obstacle.
    */
-  blockers?(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[];
+  readonly blockers?: (live: L, action: Action, record?: LedgerRecord<Named<D>>) => readonly string[];
   /**
    * What a forced deletion of this resource as it is now overrides, which a safe one would be refused for. It is a part of
    * what the deletion means: it is approved with it, and looked at once more before it is sent (rules 23, 27, 29).
    */
-  overridden?(live: LiveResource, record?: LedgerRecord): readonly Overridden[];
+  readonly overridden?: (live: L, record?: LedgerRecord<Named<D>>) => readonly Overridden[];
   /**
    * What a change opens or closes, and to whom. Two whole canonical specs: `before` is undefined for what is created,
    * `after` for what is deleted. A field that `before` lacks has a value that nobody can tell.
    */
-  risk?(before: Spec | undefined, after: Spec | undefined): readonly Risk[];
+  readonly risk?: (before: Named<D> | undefined, after: Named<D> | undefined) => readonly Risk[];
   /**
    * What makes two resources look like one that was renamed (rule 26): alike when the first text is the same, the more
    * so the more of the others are. Undefined when there is nothing to go by. `spec` is canonical.
    */
-  similarity?(spec: Spec): readonly string[] | undefined;
+  readonly similarity?: (spec: Named<D>) => readonly string[] | undefined;
   /** What to remember of an applied resource besides its fields; asked after each call that was carried out. */
-  ledgerMarks?(context: MarkContext): Readonly<Record<string, Json>>;
+  readonly ledgerMarks?: (context: MarkContext<D, L>) => Readonly<Record<string, Json>>;
   /**
    * What of a live resource a manifest would say, where that is not simply what was answered: what follows from another
    * field, is momentary, or belongs to somebody else is left out. `defaults` is what the stack's defaults say if the
    * manifest says nothing: a field they mention stays in, or nothing could contradict them.
    */
-  describe?(live: LiveResource, defaults: Spec): Description;
+  readonly describe?: (live: L, defaults: Named<D>) => Description;
 }
 
 export interface Overridden {
@@ -194,10 +199,10 @@ export interface CallOwner {
 }
 
 /** What a plan is going to ask about, of one kind in one target. */
-export interface ReadRequest {
-  readonly declared: readonly DesiredResource[];
+export interface ReadRequest<D extends Spec = Spec> {
+  readonly declared: readonly DesiredResource<D>[];
   /** of this kind and target */
-  readonly records: ReadonlyMap<AddressText, LedgerRecord>;
+  readonly records: ReadonlyMap<AddressText, LedgerRecord<Named<D>>>;
   /** of any kind: how a part finds its whole when that was renamed */
   record(address: Address): LedgerRecord | undefined;
   /** for an export: names that are to be read although nobody declares them; where it is given, no other undeclared ones are */
@@ -206,7 +211,7 @@ export interface ReadRequest {
   readonly isPlannedDeletion?: (whole: Address) => boolean;
 }
 
-export interface LiveSet {
+export interface LiveSet<L extends LiveResource = LiveResource> {
   /**
    * Why nothing of the target could be looked at: its list was refused, its mount is of another method. The other members
    * say nothing then, and the whole target is left out of the plan (rule 39).
@@ -216,7 +221,7 @@ export interface LiveSet {
   readonly unseen?: ReadonlyMap<AddressText, string>;
   /** of records that lead to what is in another place, each where that is: the ledger is not of this place (rule 37) */
   readonly elsewhere?: ReadonlyMap<AddressText, string>;
-  readonly resources: readonly LiveResource[];
+  readonly resources: readonly L[];
   /** of declared resources that are not there: sentences about what they will not be, whatever their manifests say */
   readonly foreseen?: ReadonlyMap<AddressText, readonly string[]>;
   /** of declared resources that are not there: why the service will not create them as they are declared */
@@ -232,16 +237,16 @@ export interface LiveSet {
 }
 
 /** Nothing was there, or nothing was looked at. */
-export const noResources: LiveSet = { resources: [], incomplete: [], invisible: [], notes: [] };
+export const noResources: LiveSet<never> = { resources: [], incomplete: [], invisible: [], notes: [] };
 
 /** What the other side of a comparison is, and what the plan knows of neighbours. */
-export interface CompareContext {
+export interface CompareContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
   readonly address: Address;
   /** what the service takes and what not decides what can be compared at all */
   readonly dialect: Dialect;
-  readonly desired: Spec;
-  readonly live?: LiveResource;
-  readonly record?: LedgerRecord;
+  readonly desired: D;
+  readonly live?: L;
+  readonly record?: LedgerRecord<Named<D>>;
   readonly place?: DesiredResource['place'];
   peer(address: Address): {
     readonly desired?: Spec;
@@ -250,8 +255,8 @@ export interface CompareContext {
   };
 }
 
-export interface PreparedSpecs {
-  readonly desired: Spec;
+export interface PreparedSpecs<P extends Spec = Spec> {
+  readonly desired: P;
   readonly live?: Spec;
   /** fields whose live value cannot be told, and why */
   readonly unknown?: Readonly<Record<string, string>>;
@@ -269,14 +274,18 @@ export interface PlannedCalls {
   readonly notes?: readonly string[];
 }
 
-export interface CallContext {
+export interface CallContext<
+  D extends Spec = Spec,
+  L extends LiveResource = LiveResource,
+  P extends Spec = D,
+> {
   readonly target: Target;
   readonly dialect: Dialect;
   readonly stack: string;
   /** canonical; what was declared, after `prepare`; for a withdrawn part what shall be left */
-  readonly desired: Spec;
-  readonly live?: LiveResource;
-  readonly record?: LedgerRecord;
+  readonly desired: P;
+  readonly live?: L;
+  readonly record?: LedgerRecord<Named<D>>;
   /** the claim that the resource shall bear afterwards, or the whole that it is a part of */
   readonly claim?: Claim;
   /** `safe` or `force` of a tombstone */
@@ -292,16 +301,16 @@ export interface CallContext {
   };
 }
 
-export interface MarkContext {
+export interface MarkContext<D extends Spec = Spec, L extends LiveResource = LiveResource> {
   /** absent for what a plan found true */
   readonly change?: Change;
   /** what the calls of the change that were carried out were answered; none when it was true already */
   readonly answers: ReadonlyMap<CallId, Answer>;
   /** what is declared; of a change that was carried out in part only what its calls wrote */
-  readonly desired: Spec;
-  readonly live?: LiveResource;
+  readonly desired: Named<D>;
+  readonly live?: L;
   /** of this very resource, before the change; none of what the change creates */
-  readonly record?: LedgerRecord;
+  readonly record?: LedgerRecord<Named<D>>;
   idOf(address: Address): string | undefined;
 }
 

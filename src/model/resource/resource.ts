@@ -15,10 +15,10 @@ export interface Metadata {
   readonly renamedFrom?: string;
 }
 
-export interface DesiredResource {
+export interface DesiredResource<D extends Spec = Spec> {
   readonly address: Address;
   /** as written; stack defaults merged, short forms taken out; values not yet canonical */
-  readonly spec: Spec;
+  readonly spec: D;
   readonly metadata: Metadata;
   /** of the document, at its `metadata.name` (or of the short form that stands for it) */
   readonly place: Place;
@@ -44,17 +44,19 @@ export interface Witness {
   readonly bornOf?: string;
 }
 
-export interface LiveResource {
+/** What is true of a live resource and no field: locked, resource count, the full set of tag bindings. */
+export type Facts = Readonly<Record<string, Json>>;
+
+export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly address: Address;
   readonly id?: string;
   /**
    * What the service answers, in the shape of a manifest's spec, with every field that it can tell. A field that is
    * missing here is one that the service does not answer (rule 12).
    */
-  readonly spec: Spec;
+  readonly spec: S;
   readonly witness: Witness;
-  /** what is true of it and no field: locked, resource count, the full set of tag bindings */
-  readonly facts: Readonly<Record<string, Json>>;
+  readonly facts: F;
   /**
    * What the token that read it may do with it, by the service's own word, each right by its name there. One that is
    * missing is one that the service does not tell (rule 30).

@@ -11,13 +11,14 @@ import type { IdentityText } from './target-identity.ts';
 
 export type Origin = 'created' | 'adopted';
 
-export interface LedgerRecord {
+/** `F`: the fields of a kind by name. Their values are whatever some trueup wrote, which may have been another one. */
+export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly id?: string;
   readonly origin: Origin;
   readonly onRemove?: 'delete' | 'release';
   readonly protect?: boolean;
   /** canonical value last applied of each field that was declared, by top-level field name */
-  readonly fields: Readonly<Record<string, Json>>;
+  readonly fields: F;
   /** the whole canonical content when we last wrote it: only for kinds whose deletion needs it as a witness */
   readonly content?: Readonly<Record<string, Json>>;
   /** what the kind wants to remember besides fields: consumer edges with their ids, that we hold the lock */

@@ -5,9 +5,9 @@ import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
 
 /** @throws on a name that the table lacks: a bug */
-export function fieldValue(fields: FieldTable, spec: Spec, name: string): Json {
+export function fieldValue<S extends Spec>(fields: FieldTable, spec: S, name: keyof S & string): Json {
   const field = fields[name];
   if (field === undefined) throw new Error(`no field ${name}`);
-  const value = spec[name];
+  const value: Json | undefined = spec[name];
   return value === undefined ? canonicalDefault(field) : canonicalValue(field, value);
 }
