@@ -17,8 +17,12 @@ import {
 } from '../../services/workspaces/workspace-body.ts';
 import { callId, callOrder, workspaceCall } from '../../services/workspaces/workspace-call.ts';
 import { foreignTags } from './foreign-tags.ts';
+import type { LiveTags } from './live-tags.ts';
+import type { TagBindingsSpec } from './schema.ts';
 
-export function calls(change: Change, context: CallContext): PlannedCalls {
+type Context = CallContext<TagBindingsSpec, LiveTags>;
+
+export function calls(change: Change, context: Context): PlannedCalls {
   const { address, fields } = change;
   const workspace = workspaceOf(address);
   if (context.peer(workspace).action === 'create')
@@ -45,7 +49,7 @@ function addedTags({ fields }: Change): Tags | undefined {
   return Object.fromEntries(added);
 }
 
-function addCall(address: Address, context: CallContext, tags: Tags): Call | undefined {
+function addCall(address: Address, context: Context, tags: Tags): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'add',
     method: 'PATCH',
@@ -57,9 +61,9 @@ function addCall(address: Address, context: CallContext, tags: Tags): Call | und
   });
 }
 
-function replaceCall(address: Address, context: CallContext): Call | undefined {
+function replaceCall(address: Address, context: Context): Call | undefined {
   const { desired, live } = context;
-  const tags = { ...foreignTags(live?.facts['direct'], desired), ...asTags(desired['tags']) };
+  const tags = { ...foreignTags(live?.facts.direct, desired), ...asTags(desired.tags) };
   const relationships = { 'tag-bindings': tagBindingList(tags, claimAfter(address, context)) };
   return workspaceCall(address, context, {
     suffix: 'replace',
@@ -73,17 +77,18 @@ function replaceCall(address: Address, context: CallContext): Call | undefined {
 }
 
 /** The claim that the workspace bears once its own change, which is sent first, is carried out. */
-function claimAfter(address: Address, { peer, live }: CallContext): string | undefined {
+function claimAfter(address: Address, { peer, live }: Context): string | undefined {
   const written = peer(workspaceOf(address)).fields.find(
     ({ path }) => path.length === 1 && path[0] === 'claim',
   );
-  const claim: Json | undefined = written === undefined ? live?.facts['claim'] : written.after;
+  const claim: Json | undefined = written === undefined ? live?.facts.claim : written.after;
   return typeof claim === 'string' ? claim : undefined;
 }
 
 /** What the workspace's own change, which is sent first, leaves behind; what it declares may not show in live. */
-function assessmentsAfter(address: Address, { peer, live }: CallContext): Json | undefined {
+function assessmentsAfter(address: Address, { peer, live }: Context): Json | undefined {
   const { fields, desired } = peer(workspaceOf(address));
+  const { assessmentsEnabled: declared } = desired ?? {};
   const written = fields.find(({ path }) => path[0] === 'assessmentsEnabled');
-  return written?.after ?? desired?.['assessmentsEnabled'] ?? live?.facts['assessmentsEnabled'];
+  return written?.after ?? declared ?? live?.facts.assessmentsEnabled;
 }

@@ -12,15 +12,16 @@ import {
   tagCharacters,
   tagCharactersInWords,
 } from '../../services/workspaces/tag-rules.ts';
+import type { TagBindingsSpec } from './schema.ts';
 
-export function check({ spec }: DesiredResource): readonly ResourceProblem[] {
-  const tags = isJsonObject(spec['tags']) ? spec['tags'] : {};
+export function check({ spec }: DesiredResource<TagBindingsSpec>): readonly ResourceProblem[] {
+  const tags = isJsonObject(spec.tags) ? spec.tags : {};
   const keys = Object.keys(tags);
   return [
     ...checkCount(keys.length),
     ...keys.flatMap(checkKey),
     ...Object.entries(tags).flatMap(([key, value]) => checkValue(key, value)),
-    ...keys.flatMap((key) => checkKept(key, spec['keep'])),
+    ...keys.flatMap((key) => checkKept(key, spec.keep)),
   ];
 }
 

@@ -1,9 +1,10 @@
 /** How the fields of a TagBindings compare: key by key. */
-import type { FieldTable } from '../../model/kind/field.ts';
+import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { set, stringMap } from '../../compare/comparisons.ts';
+import type { TagBindingsSpec } from './schema.ts';
 
 export const fields: FieldTable = {
   tags: { compare: stringMap, default: {} },
   // An instruction to trueup; the service knows nothing of it.
   keep: { compare: set, local: true },
-};
+} satisfies FieldsOf<TagBindingsSpec>;

@@ -1,6 +1,6 @@
 /** The kind TagBindings: the key-value tags that are bound to a workspace itself. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Kind } from '../../model/kind/kind.ts';
+import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
@@ -8,14 +8,15 @@ import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
+import type { LiveTags } from './live-tags.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { remains } from './remains.ts';
 import { risk } from './risk.ts';
-import { tagBindingsSpec } from './schema.ts';
+import { type TagBindingsSpec, tagBindingsSpec } from './schema.ts';
 import { revoke } from './revoke.ts';
 
-export const tagBindings: Kind = {
+export const tagBindings = defineKind<TagBindingsSpec, LiveTags>({
   name: 'TagBindings',
   service: 'workspaces',
   summary: 'The key-value tags of a workspace, as a document of their own that another team can keep',
@@ -35,4 +36,4 @@ export const tagBindings: Kind = {
   calls,
   risk,
   describe,
-};
+});

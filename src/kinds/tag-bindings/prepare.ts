@@ -6,12 +6,16 @@ import { asTags } from '../../services/workspaces/bound-tags.ts';
 import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { foreignTags } from './foreign-tags.ts';
+import type { LiveTags } from './live-tags.ts';
+import type { TagBindingsSpec } from './schema.ts';
 
-export function prepare(meeting: CompareContext): PreparedSpecs {
+type Meeting = CompareContext<TagBindingsSpec, LiveTags>;
+
+export function prepare(meeting: Meeting): PreparedSpecs<TagBindingsSpec> {
   const { desired, live } = meeting;
   if (live === undefined) return { desired, problems: unread(meeting) };
-  const foreign = foreignTags(live.facts['direct'], desired);
-  const tags = Object.entries(asTags(live.spec['tags'])).filter(([key]) => !Object.hasOwn(foreign, key));
+  const foreign = foreignTags(live.facts.direct, desired);
+  const tags = Object.entries(asTags(live.spec.tags)).filter(([key]) => !Object.hasOwn(foreign, key));
   return {
     desired,
     live: { tags: Object.fromEntries(tags) },
@@ -20,7 +24,7 @@ export function prepare(meeting: CompareContext): PreparedSpecs {
 }
 
 /** Without a look at them, a write could only guess which tags it replaces. */
-function unread({ address, place, peer }: CompareContext): Diagnostic[] {
+function unread({ address, place, peer }: Meeting): Diagnostic[] {
   const workspace = peer(workspaceOf(address));
   if (workspace.live === undefined) return [];
   return [
@@ -35,8 +39,8 @@ function unread({ address, place, peer }: CompareContext): Diagnostic[] {
   ];
 }
 
-function tooMany({ address, desired, place }: CompareContext, foreign: number): Diagnostic[] {
-  const own = Object.keys(asTags(desired['tags'])).length;
+function tooMany({ address, desired, place }: Meeting, foreign: number): Diagnostic[] {
+  const own = Object.keys(asTags(desired.tags)).length;
   if (own + foreign + 1 <= mostTags) return [];
   return [
     {

@@ -1,19 +1,15 @@
 /** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (rule 9). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { parseClaim } from '../../model/resource/claim.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
-import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
 import { placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspaceWithTags } from '../../services/workspaces/read-workspace.ts';
-import { rightsOf } from '../../services/workspaces/rights.ts';
-import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import { type LiveTags, liveTags } from './live-tags.ts';
 
 const KIND = 'TagBindings';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const looks = await Promise.all(
@@ -40,24 +36,7 @@ export async function readOne(
   session: Session,
   address: Address,
   id?: string,
-): Promise<LiveResource | undefined> {
+): Promise<LiveTags | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   return found === undefined ? undefined : liveTags(address, found.item, found.tags);
-}
-
-/** `direct` and `claim` are the whole set, which a replacing write has to repeat; the id is the workspace's. */
-function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: BoundTags): LiveResource {
-  const own = claim !== undefined && !claim.inherited ? claim.text : null;
-  return {
-    address,
-    id: item.id,
-    spec: { tags: direct },
-    witness: claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) },
-    facts: {
-      direct,
-      claim: own,
-      assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
-    },
-    ...rightsOf(item),
-  };
 }

@@ -1,11 +1,12 @@
 /** Which tags stay on a workspace that is let go: those that we bound, and that still are as we last wrote them. Pure. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
+import type { LiveTags } from './live-tags.ts';
+import type { TagBindingsSpec } from './schema.ts';
 
-export function remains({ fields }: LedgerRecord, live?: LiveResource): readonly string[] {
-  const now = live && asTags(live.spec['tags']);
-  const tags = Object.entries(asTags(fields['tags'])).filter(
+export function remains({ fields }: LedgerRecord<TagBindingsSpec>, live?: LiveTags): readonly string[] {
+  const now = live && asTags(live.spec.tags);
+  const tags = Object.entries(asTags(fields.tags)).filter(
     ([key, value]) => now === undefined || now[key] === value,
   );
   if (tags.length === 0) return [];

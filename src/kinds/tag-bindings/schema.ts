@@ -1,5 +1,6 @@
 /** The spec of a TagBindings as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
+import type { Named } from '../../model/kind/spec-types.ts';
 
 export const tagBindingsSpec = Type.Object(
   {
@@ -24,4 +25,5 @@ export const tagBindingsSpec = Type.Object(
   },
 );
 
-export type TagBindingsSpec = Static<typeof tagBindingsSpec>;
+/** Its values may be any: of a short form the rules see what the stack's defaults put beneath it, however wrong that is. */
+export type TagBindingsSpec = Named<Static<typeof tagBindingsSpec>>;

@@ -1,0 +1,34 @@
+/** The tags of a workspace as a live resource: those that are bound to it directly, and what a replacing write has to repeat. */
+import type { Address } from '../../model/resource/address.ts';
+import { parseClaim } from '../../model/resource/claim.ts';
+import type { Json } from '../../model/json/json.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
+import type { BoundTags, Tags } from '../../services/workspaces/bound-tags.ts';
+import { rightsOf } from '../../services/workspaces/rights.ts';
+import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+
+/** `claim` is the text of a claim of the workspace's own, null where there is none. */
+type TagFacts = {
+  readonly direct?: Tags;
+  readonly claim?: string | null;
+  readonly assessmentsEnabled?: Json;
+};
+
+export type LiveTags = LiveResource<{ readonly tags?: Tags }, TagFacts>;
+
+/** `direct` and `claim` are the whole set, which a replacing write has to repeat; the id is the workspace's. */
+export function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: BoundTags): LiveTags {
+  const own = claim !== undefined && !claim.inherited ? claim.text : null;
+  return {
+    address,
+    id: item.id,
+    spec: { tags: direct },
+    witness: claim === undefined ? {} : { claim: parseClaim(claim.text, claim.inherited) },
+    facts: {
+      direct,
+      claim: own,
+      assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
+    },
+    ...rightsOf(item),
+  };
+}
