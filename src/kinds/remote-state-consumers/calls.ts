@@ -15,8 +15,12 @@ import {
   workspaceCall,
 } from '../../services/workspaces/workspace-call.ts';
 import { consumersOf, edgesOf } from './edges.ts';
+import type { LiveConsumers } from './read-edges.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
-export function calls({ address, fields }: Change, context: CallContext): PlannedCalls {
+type Context = CallContext<RemoteStateConsumersSpec, LiveConsumers>;
+
+export function calls({ address, fields }: Change, context: Context): PlannedCalls {
   const { action } = context.peer(workspaceOf(address));
   if (fields.length === 0 || (context.live === undefined && action !== 'create')) return { calls: [] };
   const planned = endsGlobalSharing(address, context)
@@ -28,16 +32,16 @@ export function calls({ address, fields }: Change, context: CallContext): Planne
   return { calls, ...(shared ? { sharedCall: callId(workspaceOf(address), 'create') } : {}) };
 }
 
-function endsGlobalSharing(address: Address, context: CallContext): boolean {
-  return sharingAfter(address, context) === false && context.live?.facts['global'] === true;
+function endsGlobalSharing(address: Address, context: Context): boolean {
+  return sharingAfter(address, context) === false && context.live?.facts.global === true;
 }
 
 /** What this very plan makes of global sharing; undefined when it leaves it alone. */
-function sharingAfter(address: Address, { peer }: CallContext): Json | undefined {
+function sharingAfter(address: Address, { peer }: Context): Json | undefined {
   return peer(workspaceOf(address)).fields.find(({ path }) => path[0] === 'globalRemoteState')?.after;
 }
 
-function replaceCall(address: Address, context: CallContext): Call | undefined {
+function replaceCall(address: Address, context: Context): Call | undefined {
   const consumers = consumersOf(context.desired).flatMap((name) => idOf(address, context, name) ?? []);
   return consumersCall(address, context, {
     suffix: 'replace',
@@ -48,8 +52,8 @@ function replaceCall(address: Address, context: CallContext): Call | undefined {
   });
 }
 
-function edgeCalls(address: Address, context: CallContext): (Call | undefined)[] {
-  const edges = edgesOf(context.live?.facts['edges']);
+function edgeCalls(address: Address, context: Context): (Call | undefined)[] {
+  const edges = edgesOf(context.live?.facts.edges);
   const wanted = consumersOf(context.desired).flatMap(
     (name) => idOf(address, context, name) ?? edges.get(name) ?? [],
   );
@@ -70,7 +74,7 @@ function edgeCalls(address: Address, context: CallContext): (Call | undefined)[]
 }
 
 /** The id of a consumer, a reference when this plan creates it; undefined when there is none, which the plan reports. */
-function idOf(address: Address, context: CallContext, name: string): string | IdReference | undefined {
+function idOf(address: Address, context: Context, name: string): string | IdReference | undefined {
   return context.idOf({ ...workspaceOf(address), name });
 }
 
@@ -81,7 +85,7 @@ function asConsumer(id: string | IdReference): CallObject {
 /** Once the state is shared globally the service takes no more changes of the list: they go first (wire/workspaces 5.5). */
 function consumersCall(
   address: Address,
-  context: CallContext,
+  context: Context,
   request: Omit<WorkspaceCallDraft, 'below' | 'order' | 'success' | 'permission'>,
 ): Call | undefined {
   const startsSharing = sharingAfter(address, context) === true;

@@ -3,10 +3,15 @@ import type { Json } from '../../model/json/json.ts';
 import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
-export function check({ address, spec }: DesiredResource, others: CheckContext): readonly ResourceProblem[] {
-  const consumers = (Array.isArray(spec['consumers']) ? spec['consumers'] : []) as readonly Json[];
-  const global = others.declared(workspaceOf(address))?.spec['globalRemoteState'] === true;
+export function check(
+  { address, spec }: DesiredResource<RemoteStateConsumersSpec>,
+  others: CheckContext,
+): readonly ResourceProblem[] {
+  const consumers = (Array.isArray(spec.consumers) ? spec.consumers : []) as readonly Json[];
+  const { globalRemoteState } = others.declared(workspaceOf(address))?.spec ?? {};
+  const global = globalRemoteState === true;
   const firsts = new Map<Json, number>();
   for (const [position, name] of consumers.entries()) if (!firsts.has(name)) firsts.set(name, position);
   return [

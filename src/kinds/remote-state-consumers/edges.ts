@@ -1,12 +1,19 @@
 /** Edges as they stand in facts and marks: consumer name to workspace id. Identity is the id, for a name can move. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import type { LedgerRecord } from '../../model/stack/ledger.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
 export function edgesOf(value: Json | undefined): ReadonlyMap<string, string> {
   if (!isJsonObject(value)) return new Map();
   return new Map(Object.entries(value).map(([name, id]) => [name, String(id)]));
 }
 
-export function consumersOf({ consumers }: Spec): readonly string[] {
+/** The access that the ledger knows this stack to have given. */
+export function recordedEdges(record: Pick<LedgerRecord, 'marks'> | undefined): ReadonlyMap<string, string> {
+  const { edges } = record?.marks ?? {};
+  return edgesOf(edges);
+}
+
+export function consumersOf({ consumers }: RemoteStateConsumersSpec): readonly string[] {
   return Array.isArray(consumers) ? consumers.map(String) : [];
 }

@@ -1,5 +1,8 @@
 /** How the fields of a RemoteStateConsumers compare: a set of names. */
-import type { FieldTable } from '../../model/kind/field.ts';
+import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { set } from '../../compare/comparisons.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
-export const fields: FieldTable = { consumers: { compare: set, default: [] } };
+export const fields: FieldTable = {
+  consumers: { compare: set, default: [] },
+} satisfies FieldsOf<RemoteStateConsumersSpec>;

@@ -1,6 +1,6 @@
 /** The kind RemoteStateConsumers: which workspaces may read the state of a workspace. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Kind } from '../../model/kind/kind.ts';
+import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { namesOfWorkspaces } from '../../services/workspaces/workspace-name.ts';
 import { calls } from './calls.ts';
@@ -10,12 +10,13 @@ import { fields } from './fields.ts';
 import { losses } from './losses.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
+import type { LiveConsumers } from './read-edges.ts';
 import { risk } from './risk.ts';
 import { remains } from './remains.ts';
-import { remoteStateConsumersSpec } from './schema.ts';
+import { type RemoteStateConsumersSpec, remoteStateConsumersSpec } from './schema.ts';
 import { ledgerMarks, revoke } from './revoke.ts';
 
-export const remoteStateConsumers: Kind = {
+export const remoteStateConsumers = defineKind<RemoteStateConsumersSpec, LiveConsumers>({
   name: 'RemoteStateConsumers',
   service: 'workspaces',
   summary: 'The workspaces that may read the state of a workspace, as a document of its own',
@@ -41,4 +42,4 @@ export const remoteStateConsumers: Kind = {
   calls,
   risk,
   ledgerMarks: ledgerMarks,
-};
+});

@@ -1,17 +1,17 @@
 /** Who loses access to a state when its workspace is deleted: whoever may read it now and outlives it. Pure. */
 import type { Address } from '../../model/resource/address.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { edgesOf } from './edges.ts';
+import type { LiveConsumers } from './read-edges.ts';
 
 export function losses(
-  { address, facts }: LiveResource,
+  { address, facts }: LiveConsumers,
   outlives: (address: Address, id: string) => boolean,
 ): readonly string[] {
   // With whom it is shared more widely, nobody lists; whether any of them reads it, nobody can tell.
-  if (facts['global'] === true) return [sharedWith('organization')];
-  if (facts['project'] === true) return [sharedWith('project')];
-  const losers = [...edgesOf(facts['edges'])]
+  if (facts.global === true) return [sharedWith('organization')];
+  if (facts.project === true) return [sharedWith('project')];
+  const losers = [...edgesOf(facts.edges)]
     .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
     .map(([name]) => `"${name}"`);
   if (losers.length === 0) return [];

@@ -7,18 +7,23 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { consumersOf, edgesOf } from './edges.ts';
+import type { LiveConsumers } from './read-edges.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
-export function prepare(meeting: CompareContext): PreparedSpecs {
+type Meeting = CompareContext<RemoteStateConsumersSpec, LiveConsumers>;
+
+export function prepare(meeting: Meeting): PreparedSpecs<RemoteStateConsumersSpec> {
   const { address, desired, live, peer } = meeting;
   const workspace = peer(workspaceOf(address));
   if (live === undefined) {
     return { desired, problems: workspace.live === undefined ? [] : [unread(meeting)] };
   }
-  if (desired['consumers'] === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
-  if (live.facts['project'] === true)
+  if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
+  if (live.facts.project === true)
     return { desired, live: { consumers: [] }, problems: [sharedWithProject(meeting)] };
   // As the plan saw it: once the workspace's own change is sent the answer is another one, and the plan is the same.
-  const shared = workspace.live?.facts['globalRemoteState'] ?? live.facts['global'];
+  const { globalRemoteState: found } = workspace.live?.facts ?? {};
+  const shared = found ?? live.facts.global;
   if (shared !== true) return { desired, live: { consumers: knownConsumers(meeting) } };
   if (staysShared(workspace))
     return { desired, live: { consumers: [] }, problems: [sharedGlobally(meeting)] };
@@ -29,24 +34,26 @@ export function prepare(meeting: CompareContext): PreparedSpecs {
  * A consumer that was renamed in the service is the one that the manifest names, as long as its id is the same; one that
  * this very plan renames keeps the name that the plan was made with, however late it is looked at again.
  */
-function knownConsumers({ address, desired, live, peer }: CompareContext): readonly string[] {
-  const planned = [...edgesOf(peer(address).live?.facts['edges'])].map(([name, id]) => [id, name] as const);
+function knownConsumers({ address, desired, live, peer }: Meeting): readonly string[] {
+  const { edges } = peer(address).live?.facts ?? {};
+  const planned = [...edgesOf(edges)].map(([name, id]) => [id, name] as const);
   const declared = consumersOf(desired).flatMap((name) => {
     const id = peer({ ...workspaceOf(address), name }).live?.id;
     return id === undefined ? [] : [[id, name] as const];
   });
   const names = new Map([...planned, ...declared]);
-  return [...edgesOf(live?.facts['edges'])].map(([name, id]) => names.get(id) ?? name);
+  return [...edgesOf(live?.facts.edges)].map(([name, id]) => names.get(id) ?? name);
 }
 
 /** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (rule 6). */
-function staysShared({ desired, record }: ReturnType<CompareContext['peer']>): boolean {
-  const declared = desired?.['globalRemoteState'];
+function staysShared({ desired, record }: ReturnType<Meeting['peer']>): boolean {
+  const { globalRemoteState: declared } = desired ?? {};
+  const { globalRemoteState: recorded } = record?.fields ?? {};
   if (declared !== undefined) return declared === true;
-  return desired === undefined || record?.fields['globalRemoteState'] === undefined;
+  return desired === undefined || recorded === undefined;
 }
 
-function sharedGlobally({ address, place }: CompareContext): Diagnostic {
+function sharedGlobally({ address, place }: Meeting): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-global',
@@ -58,7 +65,7 @@ function sharedGlobally({ address, place }: CompareContext): Diagnostic {
   };
 }
 
-function sharedWithProject({ address, place }: CompareContext): Diagnostic {
+function sharedWithProject({ address, place }: Meeting): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-project',
@@ -70,7 +77,7 @@ function sharedWithProject({ address, place }: CompareContext): Diagnostic {
   };
 }
 
-function unread({ address, place }: CompareContext): Diagnostic {
+function unread({ address, place }: Meeting): Diagnostic {
   return {
     code: 'consumers-unread',
     severity: 'error',

@@ -2,8 +2,15 @@
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind/kind.ts';
+import type { LiveResource } from '../../model/resource/resource.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+
+/** `global` and `project`: with whom it is shared whatever the list says; `edges` is there where it is shared with neither. */
+type ConsumerFacts = { readonly global?: boolean; readonly project?: boolean; readonly edges?: Edges };
+
+/** The consumers of a state by name, none where it is shared more widely. */
+export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
 
 /** Consumers by name, each with its id. */
 export type Edges = Readonly<Record<string, string>>;

@@ -5,18 +5,17 @@
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
 import { type Placed, placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspace, unread } from '../../services/workspaces/read-workspace.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
-import { readEdges, sharedWith } from './read-edges.ts';
+import { type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveConsumers>> {
   const list = await listWorkspaces(session);
   const part = { kind: KIND, target: session.target.name };
   const isLeaving = (name: string) => wanted.isPlannedDeletion?.(workspaceOf({ ...part, name })) === true;
@@ -43,7 +42,7 @@ export async function readOne(
   session: Session,
   address: Address,
   id?: string,
-): Promise<LiveResource | undefined> {
+): Promise<LiveConsumers | undefined> {
   const item = await readWorkspace(session, address.name, id);
   if (item === undefined) return undefined;
   const { live, incomplete = '' } = await lookAt(session, { address, item });
@@ -52,7 +51,7 @@ export async function readOne(
 }
 
 interface ConsumersReading {
-  readonly live?: LiveResource;
+  readonly live?: LiveConsumers;
   readonly incomplete?: string;
   readonly note?: string;
 }

@@ -1,11 +1,12 @@
 /** Who goes on reading a state once its workspace is let go: the consumers that we let in, and that still are. Pure. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
-import { edgesOf } from './edges.ts';
+import { edgesOf, recordedEdges } from './edges.ts';
+import type { LiveConsumers } from './read-edges.ts';
 
-export function remains({ marks = {} }: LedgerRecord, live?: LiveResource): readonly string[] {
-  const now = live?.facts['edges'] === undefined ? undefined : new Set(edgesOf(live.facts['edges']).values());
-  const readers = [...edgesOf(marks['edges'])]
+export function remains(record: Pick<LedgerRecord, 'marks'>, live?: LiveConsumers): readonly string[] {
+  const { edges } = live?.facts ?? {};
+  const now = edges === undefined ? undefined : new Set(edgesOf(edges).values());
+  const readers = [...recordedEdges(record)]
     .filter(([, id]) => now?.has(id) ?? true)
     .map(([name]) => `"${name}"`);
   if (readers.length === 0) return [];

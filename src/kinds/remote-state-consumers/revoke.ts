@@ -3,8 +3,9 @@
 import type { Json } from '../../model/json/json.ts';
 import type { MarkContext } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource, Spec } from '../../model/resource/resource.ts';
-import { consumersOf, edgesOf } from './edges.ts';
+import { consumersOf, edgesOf, recordedEdges } from './edges.ts';
+import type { LiveConsumers } from './read-edges.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
 /**
  * `{ edges: { name: id } }`: the access that this stack has given. What a change takes back stays among it until a plan has
@@ -16,21 +17,21 @@ export function ledgerMarks({
   live,
   record,
   idOf,
-}: MarkContext): Readonly<Record<string, Json>> {
+}: MarkContext<RemoteStateConsumersSpec, LiveConsumers>): Readonly<Record<string, Json>> {
   const target = (change ?? live)?.address.target;
   if (target === undefined) return {};
   const given = consumersOf(desired).flatMap((name) => {
     const id = idOf({ kind: 'Workspace', target, name });
     return id === undefined ? [] : [[name, id] as const];
   });
-  const known = change === undefined ? [] : edgesOf(record?.marks?.['edges']);
+  const known = change === undefined ? [] : recordedEdges(record);
   return { edges: Object.fromEntries([...known, ...given]) };
 }
 
 /** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */
-export function revoke(record: LedgerRecord, live: LiveResource): Spec {
-  if (live.facts['global'] === true || live.facts['project'] === true) return {};
-  const recorded = new Set(edgesOf(record.marks?.['edges']).values());
-  const edges = edgesOf(live.facts['edges']);
+export function revoke(record: Pick<LedgerRecord, 'marks'>, live: LiveConsumers): RemoteStateConsumersSpec {
+  if (live.facts.global === true || live.facts.project === true) return {};
+  const recorded = new Set(recordedEdges(record).values());
+  const edges = edgesOf(live.facts.edges);
   return { consumers: consumersOf(live.spec).filter((name) => !recorded.has(edges.get(name) ?? '')) };
 }

@@ -2,12 +2,15 @@
  * Who gains and who loses the right to read a state. Pure; an undefined side has no consumers. Where nobody can tell who
  * they were, everyone could read: then it is the workspace that tells what sharing with everyone becomes.
  */
-import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { consumersOf } from './edges.ts';
+import type { RemoteStateConsumersSpec } from './schema.ts';
 
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
-  if (before !== undefined && before['consumers'] === undefined) return [];
+export function risk(
+  before: RemoteStateConsumersSpec | undefined,
+  after: RemoteStateConsumersSpec | undefined,
+): readonly Risk[] {
+  if (before !== undefined && before.consumers === undefined) return [];
   const [old, now] = [consumersOf(before ?? {}), consumersOf(after ?? {})];
   return [
     ...told(

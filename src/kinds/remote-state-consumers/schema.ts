@@ -1,6 +1,7 @@
 /** The spec of a RemoteStateConsumers as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
+import type { Named } from '../../model/kind/spec-types.ts';
 
 export const remoteStateConsumersSpec = Type.Object(
   {
@@ -18,4 +19,5 @@ export const remoteStateConsumersSpec = Type.Object(
   },
 );
 
-export type RemoteStateConsumersSpec = Static<typeof remoteStateConsumersSpec>;
+/** Its values may be any: of a short form the rules see what the stack's defaults put beneath it, however wrong that is. */
+export type RemoteStateConsumersSpec = Named<Static<typeof remoteStateConsumersSpec>>;
