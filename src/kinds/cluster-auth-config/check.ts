@@ -1,14 +1,15 @@
 /** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import { pemBlocks } from './pem-blocks.ts';
+import type { ConfigSpec } from './schema.ts';
 
-type ConfigRule = (spec: Spec, dialect: Dialect) => readonly ResourceProblem[];
+type ConfigRule = (spec: ConfigSpec, dialect: Dialect) => readonly ResourceProblem[];
 
 export function check(
-  { spec, metadata }: DesiredResource,
+  { spec, metadata }: DesiredResource<ConfigSpec>,
   { dialect }: CheckContext,
 ): readonly ResourceProblem[] {
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
@@ -32,7 +33,7 @@ function finding(
 }
 
 /** The service puts the value in front of `/apis/…` as it stands (wire/cluster-auth 1.6). */
-function hostHasScheme({ clusterHost: host }: Spec): ResourceProblem[] {
+function hostHasScheme({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
   if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
   const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
   return [
@@ -40,9 +41,9 @@ function hostHasScheme({ clusterHost: host }: Spec): ResourceProblem[] {
   ];
 }
 
-function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): ResourceProblem[] {
+function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem[] {
   if (!isJsonObject(jwt)) return [];
-  const sources = ['env', 'file'].filter((name) => jwt[name] !== undefined);
+  const sources = (['env', 'file'] as const).filter((name) => jwt[name] !== undefined);
   if (sources.length === 1) return [];
   const message = `"tokenReviewerJwt" needs one source: "env" or "file"${sources.length === 0 ? '' : ', not both'}`;
   return [
@@ -53,7 +54,7 @@ function jwtHasOneSource({ tokenReviewerJwt: jwt }: Spec): ResourceProblem[] {
   ];
 }
 
-function caCertIsPem({ clusterCaCert: cert }: Spec): ResourceProblem[] {
+function caCertIsPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
   if (typeof cert !== 'string' || cert.trim() === '') return [];
   const path = ['clusterCaCert'];
   const blocks = pemBlocks(cert);
@@ -68,7 +69,7 @@ function caCertIsPem({ clusterCaCert: cert }: Spec): ResourceProblem[] {
   ];
 }
 
-function keysArePem({ pemKeys: keys }: Spec): ResourceProblem[] {
+function keysArePem({ pemKeys: keys }: ConfigSpec): ResourceProblem[] {
   const list = Array.isArray(keys) ? keys : typeof keys === 'string' && keys !== '' ? [keys] : [];
   return list.flatMap((key, index) => {
     const path = Array.isArray(keys) ? ['pemKeys', String(index)] : ['pemKeys'];
@@ -103,7 +104,7 @@ function privateKey(path: ResourceProblem['path']): ResourceProblem {
  * Outside a pod there is no local CA to fall back on (wire/cluster-auth 5.2, 1.1, 2.2); what a
  * service makes of a config without any is a row of its dialect.
  */
-function trustHasAnAnchor(spec: Spec, { withoutCa }: Dialect): ResourceProblem[] {
+function trustHasAnAnchor(spec: ConfigSpec, { withoutCa }: Dialect): ResourceProblem[] {
   const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';

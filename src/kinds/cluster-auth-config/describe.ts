@@ -3,15 +3,15 @@
  * holds: whether there is one is said, and how to say where it comes from.
  */
 import type { Description } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { LiveConfig } from './live-config.ts';
 
-export function describe({ spec, facts }: LiveResource): Description {
+export function describe({ spec, facts }: LiveConfig): Description {
   // Null is the answer that there is none, which is what a manifest that leaves it out means as well.
   const { tokenReviewerJwt: _, ...rest } = spec;
-  return { spec: rest, remarks: jwtRemarks(facts['reviewerJwtSet']) };
+  return { spec: rest, remarks: jwtRemarks(facts.reviewerJwtSet) };
 }
 
-function jwtRemarks(isSet: LiveResource['facts'][string] | undefined): string[] {
+function jwtRemarks(isSet: boolean | null | undefined): string[] {
   if (isSet === false) return [];
   const stored = isSet === true ? 'A reviewer JWT is stored' : 'A reviewer JWT may be stored';
   return [

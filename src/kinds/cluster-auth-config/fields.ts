@@ -2,8 +2,9 @@
  * How each field of the config compares, and its default: what every write that leaves it out brings back
  * (wire/cluster-auth 2.2).
  */
-import type { FieldTable } from '../../model/kind/field.ts';
+import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { pem, pemSet, scalar, secretVersion, wordOr } from '../../compare/comparisons.ts';
+import type { ConfigSpec } from './schema.ts';
 
 export const fields: FieldTable = {
   clusterHost: { compare: scalar },
@@ -13,4 +14,4 @@ export const fields: FieldTable = {
   disableLocalCaJwt: { compare: scalar, default: false },
   disableIssValidation: { compare: scalar, default: true },
   issuer: { compare: wordOr(''), default: '' },
-};
+} satisfies FieldsOf<ConfigSpec>;

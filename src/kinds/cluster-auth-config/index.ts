@@ -1,16 +1,17 @@
 /** The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One a target, replaced whole. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Kind } from '../../model/kind/kind.ts';
+import { defineKind } from '../../model/kind/define-kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
+import type { LiveConfig } from './live-config.ts';
 import { prepare } from './prepare.ts';
 import { read, readOne } from './read.ts';
 import { risk } from './risk.ts';
-import { configSpec } from './schema.ts';
+import { type ConfigSpec, configSpec } from './schema.ts';
 
-export const clusterAuthConfig: Kind = {
+export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   name: 'ClusterAuthConfig',
   service: 'cluster-auth',
   summary: 'The config of a cluster-auth mount: the cluster it asks, and what its JWTs are verified with',
@@ -26,4 +27,4 @@ export const clusterAuthConfig: Kind = {
   calls,
   risk,
   describe,
-};
+});

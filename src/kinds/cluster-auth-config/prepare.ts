@@ -6,41 +6,45 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalDefault } from '../../compare/canonical-spec.ts';
 import { diff } from '../../compare/diff.ts';
 import { fields } from './fields.ts';
+import type { LiveConfig } from './live-config.ts';
+import type { ConfigFields, ConfigSpec } from './schema.ts';
+
+type Meeting = CompareContext<ConfigSpec, LiveConfig>;
 
 const JWT = 'tokenReviewerJwt';
 
-export function prepare(meeting: CompareContext): PreparedSpecs {
+export function prepare(meeting: Meeting): PreparedSpecs<ConfigSpec> {
   const { desired, live, record } = meeting;
   if (live === undefined) return { desired };
   const prepared = { desired, ...comparedAs(live, desired, record?.fields ?? {}) };
   const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
-  if (desired[JWT] !== undefined || live.facts['reviewerJwtSet'] === false)
+  if (desired[JWT] !== undefined || live.facts.reviewerJwtSet === false)
     return changes.length === 0 ? prepared : { ...prepared, live: asRecorded(prepared.live, record) };
   if (changes.length > 0) return { ...prepared, problems: [wouldWipe(meeting, live)] };
-  return live.facts['reviewerJwtSet'] === true ? { ...prepared, notes: [unmentioned] } : prepared;
+  return live.facts.reviewerJwtSet === true ? { ...prepared, notes: [unmentioned] } : prepared;
 }
 
 /**
  * A write sends the JWT, whatever else it is for. One that the record has no source of is then a change to the source that
  * is declared: who approves the write has read which one is sent.
  */
-function asRecorded(live: Spec, record: LedgerRecord | undefined): Spec {
+function asRecorded(live: ConfigFields, record: LedgerRecord<ConfigFields> | undefined): ConfigFields {
   const last = record?.fields[JWT];
   return isJsonObject(live[JWT]) && last !== undefined ? { ...live, [JWT]: last } : live;
 }
 
 interface ComparableConfig {
-  readonly live: Spec;
+  readonly live: ConfigFields;
   readonly unknown?: Readonly<Record<string, string>>;
 }
 
-function comparedAs(live: LiveResource, desired: Spec, recorded: Spec): ComparableConfig {
+function comparedAs(live: LiveConfig, desired: ConfigSpec, recorded: ConfigFields): ComparableConfig {
   const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
-  const isSet = live.facts['reviewerJwtSet'];
+  const isSet = live.facts.reviewerJwtSet;
   const last = withSource(recorded[JWT] ?? null, desired[JWT]);
   if (isSet === true && last === null) {
     const unknown = 'one is stored that this stack did not write, and the service never tells which';
@@ -72,9 +76,9 @@ function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
 
 const unmentioned = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
 
-function wouldWipe({ address, place }: CompareContext, live: LiveResource): Diagnostic {
+function wouldWipe({ address, place }: Meeting, live: LiveConfig): Diagnostic {
   const stored =
-    live.facts['reviewerJwtSet'] === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
+    live.facts.reviewerJwtSet === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
   return {
     code: 'reviewer-jwt-would-be-wiped',
     severity: 'error',

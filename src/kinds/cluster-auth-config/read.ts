@@ -1,7 +1,7 @@
 /** Reads the one config of a mount. A config that nobody declares or recorded is nobody's concern and is not asked for. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { mountPath } from '../../services/cluster-auth/mount.ts';
 import { mountAnswer, unreadError } from '../../services/cluster-auth/mount-answer.ts';
 import {
@@ -11,7 +11,8 @@ import {
   readConfig,
 } from '../../services/cluster-auth/prove-mount.ts';
 import { fields } from './fields.ts';
-import { liveConfig, whyOdd } from './live-config.ts';
+import { type LiveConfig, liveConfig, whyOdd } from './live-config.ts';
+import type { ConfigSpec } from './schema.ts';
 
 /** The name of every config: there is one a mount. */
 export const CONFIG_NAME = CONFIG_PATH;
@@ -19,8 +20,8 @@ export const CONFIG_NAME = CONFIG_PATH;
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
 export async function read(
   session: Session,
-  { declared, records, undeclared }: ReadRequest,
-): Promise<LiveSet> {
+  { declared, records, undeclared }: ReadRequest<ConfigSpec>,
+): Promise<LiveSet<LiveConfig>> {
   const isWanted = declared.length > 0 || records.size > 0 || undeclared?.(CONFIG_NAME) === true;
   if (!isWanted) return noResources;
   const type = await askMountType(session);
@@ -34,11 +35,12 @@ export async function read(
   const odd = whyOdd(session, answer.data);
   if (odd !== undefined) return unseen(address, odd);
   const live = liveConfig(address, answer.data);
-  const invisible = Object.keys(fields).filter((name) => live.spec[name] === undefined);
+  const told: Spec = live.spec;
+  const invisible = Object.keys(fields).filter((name) => told[name] === undefined);
   return { ...noResources, resources: [live], total: 1, invisible };
 }
 
-function unseen(address: Address, why: string): LiveSet {
+function unseen(address: Address, why: string): LiveSet<never> {
   return { ...noResources, unseen: new Map([[formatAddress(address), why]]), incomplete: [why] };
 }
 
@@ -46,7 +48,7 @@ function unseen(address: Address, why: string): LiveSet {
  * Asks afresh, whatever was read before.
  * @throws WireError when the service answers neither a config nor that there is none: writing blindly is no option then
  */
-export async function readOne(session: Session, address: Address): Promise<LiveResource | undefined> {
+export async function readOne(session: Session, address: Address): Promise<LiveConfig | undefined> {
   const answer = mountAnswer(session, await session.reader.get(mountPath(session, CONFIG_NAME)));
   if (answer.is === 'none') return undefined;
   if (answer.is === 'unread') throw unreadError(answer);

@@ -3,13 +3,13 @@
  * issuer widens as far as anyone can tell here; only dropping trust narrows.
  */
 import type { Json } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
+import type { ConfigFields } from './schema.ts';
 
 /** The effects of a change between two whole specs; a field that is missing on a side has its default there. */
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
+export function risk(before: ConfigFields | undefined, after: ConfigFields | undefined): readonly Risk[] {
   if (before === undefined || after === undefined) return [];
   return [
     ...trustEffects('clusterHost', before, after),
@@ -20,11 +20,11 @@ export function risk(before: Spec | undefined, after: Spec | undefined): readonl
   ];
 }
 
-function effect(name: string, effect: Risk['effect'], says: string): Risk {
+function effect(name: keyof ConfigFields, effect: Risk['effect'], says: string): Risk {
   return { path: [name], effect, says };
 }
 
-function trustEffects(name: string, before: Spec, after: Spec): Risk[] {
+function trustEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return [effect(name, 'widens', 'JWTs are reviewed by another cluster, or over another trust')];
 }
@@ -47,14 +47,14 @@ function keyEffects(before: Json, after: Json): Risk[] {
   ];
 }
 
-function switchEffects(name: string, before: Spec, after: Spec): Risk[] {
+function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
   if (fieldValue(fields, before, name) === fieldValue(fields, after, name)) return [];
   return fieldValue(fields, after, name) === true
     ? [effect(name, 'narrows', "the service's own pod is fallen back on no more")]
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
-function issuerEffects(before: Spec, after: Spec): Risk[] {
+function issuerEffects(before: ConfigFields, after: ConfigFields): Risk[] {
   const name = 'disableIssValidation';
   const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
   if (was !== is) {

@@ -1,6 +1,7 @@
 /** The spec of a ClusterAuthConfig as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
+import type { Declared, Named } from '../../model/kind/spec-types.ts';
 
 /** Where the reviewer JWT comes from; `check` says that it is exactly one place. */
 const reviewerJwt = Type.Object(
@@ -88,4 +89,7 @@ export const configSpec = Type.Object(
   },
 );
 
-export type ConfigSpec = Static<typeof configSpec>;
+export type ConfigSpec = Declared<Static<typeof configSpec>>;
+
+/** The fields of a config that is live, recorded or in canonical form. */
+export type ConfigFields = Named<ConfigSpec>;
