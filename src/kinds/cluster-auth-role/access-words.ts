@@ -1,10 +1,10 @@
 /** Who a role admits and what they get, in words: names × namespaces, policies, lifetime, audience. Pure. */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';
+import type { RoleFields } from './schema.ts';
 
 export function texts(value: Json): string[] {
   return Array.isArray(value) ? value.map(String) : [];
@@ -17,7 +17,7 @@ export function admitsAll(pattern: string): boolean {
 
 /** `"api", "web" in "payments"`; the parts that are told replace those of the role. */
 export function who(
-  spec: Spec,
+  spec: RoleFields,
   told: { names?: readonly string[]; namespaces?: readonly string[] } = {},
 ): string {
   const names = told.names ?? texts(fieldValue(fields, spec, NAMES));
@@ -27,26 +27,26 @@ export function who(
 }
 
 /** The same accounts in the namespaces that the role's selector matches. */
-export function whoBySelector(spec: Spec): string {
+export function whoBySelector(spec: RoleFields): string {
   const names = texts(fieldValue(fields, spec, NAMES));
   return `${named(names, 'every service account').join(', ')} in ${matched}`;
 }
 
 /** By its list or by its selector: then the other one says nothing any more. */
-export function admitsEveryNamespace(spec: Spec): boolean {
+export function admitsEveryNamespace(spec: RoleFields): boolean {
   return texts(fieldValue(fields, spec, NAMESPACES)).some(admitsAll) || selectsEverything(selectorOf(spec));
 }
 
 const matched = 'the namespaces that its selector matches';
 const allNamespaces = 'every namespace';
 
-function placesOf(spec: Spec): string {
+function placesOf(spec: RoleFields): string {
   if (admitsEveryNamespace(spec)) return allNamespaces;
   const listed = named(texts(fieldValue(fields, spec, NAMESPACES)), allNamespaces);
   return [...listed, ...(selectorOf(spec) === '' ? [] : [matched])].join(' and ');
 }
 
-function selectorOf(spec: Spec): string {
+function selectorOf(spec: RoleFields): string {
   return String(fieldValue(fields, spec, SELECTOR));
 }
 
@@ -60,7 +60,7 @@ export function quotedList(words: readonly string[]): string {
 }
 
 /** `the policies "read", "default"`: what a token of the role is given, the mount's own default among it. */
-export function policies(spec: Spec): string {
+export function policies(spec: RoleFields): string {
   const given = texts(fieldValue(fields, spec, 'tokenPolicies'));
   const all = fieldValue(fields, spec, 'tokenNoDefaultPolicy') === true ? given : [...given, 'default'];
   const unique = [...new Set(all)];
@@ -69,11 +69,10 @@ export function policies(spec: Spec): string {
 }
 
 /** `for 1h, at most 8h`; empty where the role leaves it to the mount. */
-export function lifetime(spec: Spec): string {
-  const [ttl, max, hard, period] = ['tokenTtl', 'tokenMaxTtl', 'tokenExplicitMaxTtl', 'tokenPeriod'].map(
-    (name) => Number(fieldValue(fields, spec, name)),
-  );
-  const most = [max, hard].filter((seconds) => seconds !== undefined && seconds > 0) as number[];
+export function lifetime(spec: RoleFields): string {
+  const seconds = (name: keyof RoleFields) => Number(fieldValue(fields, spec, name));
+  const [ttl, period] = [seconds('tokenTtl'), seconds('tokenPeriod')];
+  const most = [seconds('tokenMaxTtl'), seconds('tokenExplicitMaxTtl')].filter((limit) => limit > 0);
   const first = period || ttl;
   const parts = [
     ...(first ? [formatDuration(first)] : []),

@@ -14,8 +14,11 @@ import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.t
 import { mountSegments } from '../../services/cluster-auth/mount.ts';
 import { wireBody } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
-import { liveFieldNames } from './live-role.ts';
+import { liveFieldNames, type LiveRole } from './live-role.ts';
 import { risk } from './risk.ts';
+import type { RoleFields, RoleSpec } from './schema.ts';
+
+type Context = CallContext<RoleSpec, LiveRole>;
 
 /** After the config (0); what takes access away before what gives some (rule 32). */
 const NARROWING = 10;
@@ -24,7 +27,7 @@ const WIDENING = 20;
 /** Besides the fields that change, a write rests on all that it repeats, and a delete on all that it destroys. */
 const preconditions = ['content'];
 
-export function calls(change: Change, context: CallContext): PlannedCalls {
+export function calls(change: Change, context: Context): PlannedCalls {
   const { address, action } = change;
   if (action === 'delete') return { calls: [deletion(address, context)], preconditions };
   const writes =
@@ -33,7 +36,7 @@ export function calls(change: Change, context: CallContext): PlannedCalls {
   return { calls: [write(change, context)], ...(context.live === undefined ? {} : { preconditions }) };
 }
 
-function write(change: Change, context: CallContext): Call {
+function write(change: Change, context: Context): Call {
   const after = contentToWrite(change, context);
   const narrowing = context.live !== undefined && isNarrowing(risk(context.live.spec, after));
   return {
@@ -45,7 +48,7 @@ function write(change: Change, context: CallContext): Call {
   };
 }
 
-function deletion(address: Address, context: CallContext): Call {
+function deletion(address: Address, context: Context): Call {
   return {
     ...place(address, context),
     id: `${formatAddress(address)}#delete`,
@@ -54,7 +57,7 @@ function deletion(address: Address, context: CallContext): Call {
   };
 }
 
-function place(address: Address, { target, dialect }: CallContext) {
+function place(address: Address, { target, dialect }: Context) {
   return {
     target: address.target,
     path: mountSegments(target, dialect, 'role', address.name),
@@ -69,13 +72,15 @@ function place(address: Address, { target, dialect }: CallContext) {
  * Every field as it shall be, canonical. A field that the service neither answers nor the manifest declares is left
  * out of an update: the service keeps it, while any value sent here would be a guess.
  */
-function contentToWrite(change: Change, { desired, live }: CallContext): Spec {
+function contentToWrite(change: Change, { desired, live }: Context): RoleFields {
   const changed = new Map(change.fields.map(({ path, after }) => [path[0], after] as const));
+  const declared: Spec = desired;
+  const found: Spec | undefined = live?.spec;
   const content: Record<string, Json> = {};
   for (const name of liveFieldNames) {
     const field = fields[name];
     if (field === undefined) continue;
-    const value = [changed.get(name), desired[name], live?.spec[name]].find((known) => known !== undefined);
+    const value = [changed.get(name), declared[name], found?.[name]].find((known) => known !== undefined);
     if (value !== undefined) content[name] = canonicalValue(field, value);
     else if (live === undefined && field.default !== undefined) content[name] = canonicalDefault(field);
   }

@@ -5,16 +5,18 @@
 import { formatDuration, parseDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
 import { isAddressBlock } from './address-block.ts';
 import { NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectorProblem, selectsEverything } from './namespace-selector.ts';
+import type { RoleFields, RoleSpec } from './schema.ts';
 
 const DURATIONS = ['tokenTtl', 'tokenMaxTtl', 'tokenExplicitMaxTtl', 'tokenPeriod'] as const;
 
-type RoleRule = (spec: Spec) => readonly ResourceProblem[];
+type RoleField = keyof RoleFields;
+type RoleRule = (spec: RoleFields) => readonly ResourceProblem[];
 
-export function check({ spec, metadata }: DesiredResource): readonly ResourceProblem[] {
+export function check({ spec, metadata }: DesiredResource<RoleSpec>): readonly ResourceProblem[] {
   return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec)) : [];
 }
 
@@ -35,13 +37,13 @@ const rules: readonly RoleRule[] = [
 ];
 
 /** What the service would refuse about a whole role because of how its fields stand to each other. */
-export function findConflicts(spec: Spec): readonly ResourceProblem[] {
+export function findConflicts(spec: RoleFields): readonly ResourceProblem[] {
   return rulesAcrossFields.flatMap((rule) => rule(spec));
 }
 
 function error(
   code: ResourceProblem['code'],
-  name: string,
+  name: RoleField,
   message: string,
   more: Partial<ResourceProblem> = {},
 ): ResourceProblem {
@@ -50,7 +52,7 @@ function error(
 
 function warning(
   code: ResourceProblem['code'],
-  name: string,
+  name: RoleField,
   message: string,
   more: Partial<ResourceProblem> = {},
 ): ResourceProblem {
@@ -58,25 +60,25 @@ function warning(
 }
 
 /** The elements of a list, or of a text with commas; none when the field is left out or null. */
-function elements(spec: Spec, name: string): string[] {
+function elements(spec: RoleFields, name: RoleField): string[] {
   const value = spec[name];
   const list: readonly Json[] =
     typeof value === 'string' && value !== '' ? value.split(',') : Array.isArray(value) ? value : [];
   return list.map((item) => String(item).trim());
 }
 
-function text(spec: Spec, name: string): string {
+function text(spec: RoleFields, name: RoleField): string {
   const value = spec[name];
   return typeof value === 'string' ? value : '';
 }
 
 /** Undefined when the field is left out, null or no duration. */
-function seconds(spec: Spec, name: string): number | undefined {
+function seconds(spec: RoleFields, name: RoleField): number | undefined {
   const value = spec[name];
   return typeof value === 'string' || typeof value === 'number' ? parseDuration(value) : undefined;
 }
 
-function namesAreThere(spec: Spec): ResourceProblem[] {
+function namesAreThere(spec: RoleFields): ResourceProblem[] {
   if (!Array.isArray(spec[NAMES]) || elements(spec, NAMES).length > 0) return [];
   return [
     error('empty-names', NAMES, `"${NAMES}" can not be empty`, {
@@ -85,7 +87,7 @@ function namesAreThere(spec: Spec): ResourceProblem[] {
   ];
 }
 
-function namespacesAreThere(spec: Spec): ResourceProblem[] {
+function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
   if (elements(spec, NAMESPACES).length > 0 || text(spec, SELECTOR) !== '') return [];
   const path = spec[NAMESPACES] === undefined ? [] : [NAMESPACES];
   const message = `"${NAMESPACES}" can not be empty if "${SELECTOR}" is not set`;
@@ -94,7 +96,7 @@ function namespacesAreThere(spec: Spec): ResourceProblem[] {
   ];
 }
 
-function wildcardStandsAlone(spec: Spec, name: string): ResourceProblem[] {
+function wildcardStandsAlone(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const entries = elements(spec, name);
   if (entries.length < 2 || !entries.includes('*')) return [];
   const path = [name, String(entries.indexOf('*'))];
@@ -104,7 +106,7 @@ function wildcardStandsAlone(spec: Spec, name: string): ResourceProblem[] {
   ];
 }
 
-function notOpenToEveryone(spec: Spec): ResourceProblem[] {
+function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
   if (!elements(spec, NAMES).includes('*')) return [];
   const everyNamespace = elements(spec, NAMESPACES).includes('*') || selectsEverything(text(spec, SELECTOR));
   if (!everyNamespace) return [];
@@ -112,7 +114,7 @@ function notOpenToEveryone(spec: Spec): ResourceProblem[] {
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
 }
 
-function selectorIsOne(spec: Spec): ResourceProblem[] {
+function selectorIsOne(spec: RoleFields): ResourceProblem[] {
   const selector = text(spec, SELECTOR);
   if (selector === '') return [];
   const problem = selectorProblem(selector);
@@ -134,16 +136,16 @@ function selectorIsOne(spec: Spec): ResourceProblem[] {
   return [warning('open-selector', SELECTOR, message, { fix })];
 }
 
-function audienceIsSaid(spec: Spec): ResourceProblem[] {
+function audienceIsSaid(spec: RoleFields): ResourceProblem[] {
   if (text(spec, 'audience') !== '') return [];
-  const path = spec['audience'] === undefined ? [] : ['audience'];
+  const path = spec.audience === undefined ? [] : ['audience'];
   const message = '"audience" is blank: a JWT that was made for any other service is accepted';
   return [
     warning('blank-audience', 'audience', message, { path, fix: 'set the audience that JWTs are made for' }),
   ];
 }
 
-function durationIsOne(spec: Spec, name: string): ResourceProblem[] {
+function durationIsOne(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const value = spec[name];
   if (typeof value !== 'string') return [];
   const parsed = parseDuration(value);
@@ -161,7 +163,7 @@ function durationIsOne(spec: Spec, name: string): ResourceProblem[] {
   return [error('duration-below-second', name, message, { found: value, allowed })];
 }
 
-function ttlFitsMaximum(spec: Spec): ResourceProblem[] {
+function ttlFitsMaximum(spec: RoleFields): ResourceProblem[] {
   const [ttl = 0, maximum = 0] = [seconds(spec, 'tokenTtl'), seconds(spec, 'tokenMaxTtl')];
   if (maximum === 0 || ttl <= maximum) return [];
   const message = '"tokenTtl" cannot be greater than "tokenMaxTtl"';
@@ -171,14 +173,14 @@ function ttlFitsMaximum(spec: Spec): ResourceProblem[] {
   return [error('ttl-over-maximum', 'tokenTtl', message, { found, fix, related })];
 }
 
-function batchTokensArePlain(spec: Spec): ResourceProblem[] {
-  if (spec['tokenType'] !== 'batch') return [];
+function batchTokensArePlain(spec: RoleFields): ResourceProblem[] {
+  if (spec.tokenType !== 'batch') return [];
   const refused = '"tokenType" cannot be "batch" when set to generate';
-  const at = (name: string) => ({
+  const at = (name: RoleField) => ({
     fix: `remove "${name}", or make "tokenType" another one`,
     related: { message: `"${name}" is set here`, path: [name] },
   });
-  const uses = spec['tokenNumUses'];
+  const uses = spec.tokenNumUses;
   return [
     ...((seconds(spec, 'tokenPeriod') ?? 0) > 0
       ? [error('batch-periodic', 'tokenType', `${refused} periodic tokens`, at('tokenPeriod'))]
@@ -189,7 +191,7 @@ function batchTokensArePlain(spec: Spec): ResourceProblem[] {
   ];
 }
 
-function blocksAreAddresses(spec: Spec): ResourceProblem[] {
+function blocksAreAddresses(spec: RoleFields): ResourceProblem[] {
   const name = 'tokenBoundCidrs';
   return elements(spec, name).flatMap((block, index) => {
     if (isAddressBlock(block)) return [];
@@ -208,8 +210,8 @@ function blocksAreAddresses(spec: Spec): ResourceProblem[] {
   });
 }
 
-function policiesHaveOneName(spec: Spec): ResourceProblem[] {
-  if (spec['policies'] === undefined || spec['tokenPolicies'] === undefined) return [];
+function policiesHaveOneName(spec: RoleFields): ResourceProblem[] {
+  if (spec.policies === undefined || spec.tokenPolicies === undefined) return [];
   const fix = 'write "tokenPolicies" only';
   const related = { message: '"tokenPolicies" is set here', path: ['tokenPolicies'] };
   return [

@@ -2,21 +2,15 @@
  * How each field of a role compares, and the service's default of it. Defaults are what a role created without the
  * field reads back (wire/cluster-auth 5.3, 2.5, 2.7).
  */
-import type { Field, FieldTable } from '../../model/kind/field.ts';
+import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { cidrSet, duration, scalar, set, wordOr } from '../../compare/comparisons.ts';
+import type { RoleSpec } from './schema.ts';
+import { zeroMeans } from './zero-lifetimes.ts';
 
 /** Who is admitted: these names, from the namespaces of the list and those that the selector matches. */
 export const NAMES = 'boundServiceAccountNames';
 export const NAMESPACES = 'boundServiceAccountNamespaces';
 export const SELECTOR = 'boundServiceAccountNamespaceSelector';
-
-/** What 0 means for each lifetime: none of them ends a token at once. */
-export const zeroMeans = {
-  tokenTtl: 'what the mount gives',
-  tokenMaxTtl: "the mount's limit only",
-  tokenExplicitMaxTtl: 'no cap',
-  tokenPeriod: 'not periodic',
-} as const;
 
 const lifetime = (defaultMeans: string): Field => ({ compare: duration, default: 0, defaultMeans });
 
@@ -37,4 +31,4 @@ export const fields: FieldTable = {
   tokenNoDefaultPolicy: { compare: scalar, default: false },
   tokenNumUses: { compare: scalar, default: 0 },
   tokenType: { compare: wordOr('default'), default: 'default' },
-};
+} satisfies FieldsOf<RoleSpec>;

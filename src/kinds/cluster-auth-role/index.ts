@@ -1,17 +1,18 @@
 /** The kind ClusterAuthRole: which service accounts may log in at a mount, and what token they get. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Kind } from '../../model/kind/kind.ts';
+import { defineKind } from '../../model/kind/define-kind.ts';
 import { calls } from './calls.ts';
 import { check } from './check.ts';
 import { fields } from './fields.ts';
 import { upgradePolicies } from './upgrade-policies.ts';
+import type { LiveRole } from './live-role.ts';
 import { names } from './names.ts';
 import { prepare } from './prepare.ts';
 import { doubtGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
-import { roleSpec } from './schema.ts';
+import { type RoleSpec, roleSpec } from './schema.ts';
 
-export const clusterAuthRole: Kind = {
+export const clusterAuthRole = defineKind<RoleSpec, LiveRole>({
   name: 'ClusterAuthRole',
   service: 'cluster-auth',
   summary: 'A role of a cluster-auth mount: which service accounts may log in, and what token they get',
@@ -29,4 +30,4 @@ export const clusterAuthRole: Kind = {
   calls,
   risk,
   similarity: similarity,
-};
+});

@@ -7,19 +7,23 @@ import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { type MemberType, oddMember } from '../../services/cluster-auth/member-types.ts';
 import { answeredFields, wireFieldNames } from '../../services/cluster-auth/wire-fields.ts';
 import { fields } from './fields.ts';
+import type { RoleFields } from './schema.ts';
+
+/** `content`: every field that was answered, in canonical form. */
+export type LiveRole = LiveResource<RoleFields, { readonly content?: Spec }>;
 
 /** Today's field by the deprecated member that answers for it where the service has only that (wire/cluster-auth 2.6, 2.7). */
-const deprecated: Readonly<Record<string, string>> = {
+const deprecated = {
   tokenTtl: 'ttl',
   tokenMaxTtl: 'max_ttl',
   tokenPeriod: 'period',
   tokenPolicies: 'policies',
   tokenNumUses: 'num_uses',
   tokenBoundCidrs: 'bound_cidrs',
-};
+} satisfies { readonly [Field in keyof RoleFields]?: string };
 
 /** Fields that an answer leaves out when they are unset: their absence tells their value (wire/cluster-auth 2.7). */
-const silentWhenUnset: Spec = { audience: '', aliasNameSource: '' };
+const silentWhenUnset: RoleFields = { audience: '', aliasNameSource: '' };
 
 /** Every member that a role of this method may be answered with and that is looked at here. */
 const memberTypes: Readonly<Record<string, MemberType>> = {
@@ -51,7 +55,7 @@ export const liveFieldNames: readonly string[] = wireFieldNames(fields);
  * `data` is the answer's `data`. The spec holds every field that was answered; the fact `content` repeats it in
  * canonical form, for writes rely on all of it: a full body carries what the manifest does not declare as well.
  */
-export function liveRole(address: Address, data: JsonObject): LiveResource {
+export function liveRole(address: Address, data: JsonObject): LiveRole {
   const spec: Record<string, Json> = { ...silentWhenUnset, ...answeredFields(liveFieldNames, data) };
   for (const [name, member] of Object.entries(deprecated)) {
     const value = data[member];
@@ -61,7 +65,7 @@ export function liveRole(address: Address, data: JsonObject): LiveResource {
 }
 
 export type ReadRole =
-  | { readonly is: 'role'; readonly live: LiveResource }
+  | { readonly is: 'role'; readonly live: LiveRole }
   /** `odd`: a write would repeat what nobody understands; `another`: it is of another method, which answers the same paths */
   | { readonly is: 'odd' | 'another'; readonly why: string };
 

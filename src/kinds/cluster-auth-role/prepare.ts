@@ -5,16 +5,19 @@
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
 import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
-import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { findConflicts } from './check.ts';
 import { fields } from './fields.ts';
-import { liveFieldNames } from './live-role.ts';
+import { liveFieldNames, type LiveRole } from './live-role.ts';
+import type { RoleFields, RoleSpec } from './schema.ts';
+
+type Meeting = CompareContext<RoleSpec, LiveRole>;
 
 const ALIAS = 'aliasNameSource';
 
-export function prepare(meeting: CompareContext): PreparedSpecs {
+export function prepare(meeting: Meeting): PreparedSpecs<RoleSpec> {
   const { desired, live } = meeting;
   if (live === undefined) return { desired };
   return {
@@ -25,7 +28,7 @@ export function prepare(meeting: CompareContext): PreparedSpecs {
   };
 }
 
-function newIdentities(desired: Spec, live: LiveResource): string[] {
+function newIdentities(desired: RoleSpec, live: LiveRole): string[] {
   if (desired[ALIAS] === undefined) return [];
   if (fieldValue(fields, desired, ALIAS) === fieldValue(fields, live.spec, ALIAS)) return [];
   return [
@@ -33,7 +36,7 @@ function newIdentities(desired: Spec, live: LiveResource): string[] {
   ];
 }
 
-function conflicts(meeting: CompareContext, live: LiveResource): Diagnostic[] {
+function conflicts(meeting: Meeting, live: LiveRole): Diagnostic[] {
   const spec = merged(meeting, live);
   // A role that stands as it is needs no write that could be refused.
   if (sameJson(spec, canonicalSpec(fields, live.spec))) return [];
@@ -49,14 +52,13 @@ function conflicts(meeting: CompareContext, live: LiveResource): Diagnostic[] {
 }
 
 /** The role as a write would leave it: declared over live; what is no longer declared goes back to its default. */
-function merged({ desired, record }: CompareContext, live: LiveResource): Spec {
+function merged({ desired, record }: Meeting, live: LiveRole): RoleFields {
+  const [declared, found, recorded]: readonly [Spec, Spec, Spec] = [desired, live.spec, record?.fields ?? {}];
   const spec: Record<string, Json> = {};
   for (const name of liveFieldNames) {
     const dropped =
-      desired[name] === undefined &&
-      record?.fields[name] !== undefined &&
-      fields[name]?.default !== undefined;
-    const side = desired[name] === undefined ? live.spec : desired;
+      declared[name] === undefined && recorded[name] !== undefined && fields[name]?.default !== undefined;
+    const side = declared[name] === undefined ? found : declared;
     if (dropped || side[name] !== undefined) spec[name] = fieldValue(fields, dropped ? {} : side, name);
   }
   return spec;

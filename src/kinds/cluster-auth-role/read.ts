@@ -6,7 +6,7 @@
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
 import { mountPath, mountWords } from '../../services/cluster-auth/mount.ts';
 import {
@@ -23,13 +23,13 @@ import {
 } from '../../services/cluster-auth/prove-mount.ts';
 import { notGone } from './confirm-gone.ts';
 import { listRoles } from './list-roles.ts';
-import { liveFieldNames, readRole } from './live-role.ts';
+import { liveFieldNames, type LiveRole, readRole } from './live-role.ts';
 import { names } from './names.ts';
 
 const KIND = 'ClusterAuthRole';
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
+export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveRole>> {
   const known = knownNames(wanted);
   const others = undeclaredOnes(session.target, wanted);
   if (known.size === 0 && others === undefined) return noResources;
@@ -46,6 +46,7 @@ export async function read(session: Session, wanted: ReadRequest): Promise<LiveS
   const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
   const resources = looks.flatMap(({ live }) => live ?? []);
+  const answered: readonly Spec[] = resources.map(({ spec }) => spec);
   const missing = looks.filter(isMissing).map(({ address }) => address.name);
   const doubted = await notGone(session, missing);
   const unseen = looks.flatMap(({ address, incomplete = doubted.get(address.name) }) =>
@@ -56,13 +57,13 @@ export async function read(session: Session, wanted: ReadRequest): Promise<LiveS
     unseen: new Map(unseen),
     total: list.keys.length - (missing.length - doubted.size),
     incomplete: unseen.map(([, why]) => why),
-    invisible: liveFieldNames.filter((field) => resources.some(({ spec }) => spec[field] === undefined)),
+    invisible: liveFieldNames.filter((field) => answered.some((spec) => spec[field] === undefined)),
     notes: list.notes,
   };
 }
 
 /** @throws WireError when the service answers neither the role nor that there is none: writing blindly is no option then */
-export async function readOne(session: Session, address: Address): Promise<LiveResource | undefined> {
+export async function readOne(session: Session, address: Address): Promise<LiveRole | undefined> {
   const answer = await askFor(session, address.name);
   if (answer.is === 'none') return undefined;
   if (answer.is === 'unread') throw unreadError(answer);
@@ -102,7 +103,7 @@ function addressOf(target: Target, name: string): Address {
 
 interface RoleReading {
   readonly address: Address;
-  readonly live?: LiveResource;
+  readonly live?: LiveRole;
   readonly incomplete?: string;
   /** what was answered is no role of this method */
   readonly isAnother?: boolean;

@@ -6,7 +6,6 @@ import { formatDuration } from '../../model/kind/duration.ts';
 import type { RiskGuard } from '../../model/plan/guard.ts';
 import type { Json } from '../../model/json/json.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
-import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import {
@@ -21,11 +20,15 @@ import {
   whoBySelector,
 } from './access-words.ts';
 import { holdsBlock } from './address-block.ts';
-import { fields, NAMES, NAMESPACES, SELECTOR, zeroMeans } from './fields.ts';
+import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
 import { selectsEverything } from './namespace-selector.ts';
+import type { RoleFields } from './schema.ts';
+import { zeroMeans } from './zero-lifetimes.ts';
+
+type RoleField = keyof RoleFields;
 
 /** What a change between two whole specs opens and closes; a field that is missing on a side has its default there. */
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
+export function risk(before: RoleFields | undefined, after: RoleFields | undefined): readonly Risk[] {
   if (after === undefined) return before === undefined ? [] : [gone(before)];
   if (before === undefined) return [fresh(after), ...openness(after)];
   const found = judges.flatMap(({ name, judge }) => {
@@ -42,16 +45,16 @@ function isSame(one: Risk, other: Risk): boolean {
 
 /** One field on both sides, and the roles that it stands in. */
 interface RoleSides {
-  readonly name: string;
+  readonly name: RoleField;
   readonly was: Json;
   readonly is: Json;
-  readonly before: Spec;
-  readonly after: Spec;
+  readonly before: RoleFields;
+  readonly after: RoleFields;
 }
 
 type Judge = (sides: RoleSides) => Risk[];
 
-const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
+const judges: readonly { readonly name: RoleField; readonly judge: Judge }[] = [
   { name: NAMES, judge: (sides) => judgeGlobs(sides, 'names') },
   {
     name: NAMESPACES,
@@ -70,15 +73,15 @@ const judges: readonly { readonly name: string; readonly judge: Judge }[] = [
   { name: 'tokenType', judge: judgeType },
 ];
 
-function widens(name: string, says: string, guard?: RiskGuard): Risk {
+function widens(name: RoleField, says: string, guard?: RiskGuard): Risk {
   return { path: [name], effect: 'widens', says, ...(guard === undefined ? {} : { guard }) };
 }
 
-function narrows(name: string, says: string): Risk {
+function narrows(name: RoleField, says: string): Risk {
   return { path: [name], effect: 'narrows', says };
 }
 
-function gone(before: Spec): Risk {
+function gone(before: RoleFields): Risk {
   return {
     path: [],
     effect: 'narrows',
@@ -86,15 +89,15 @@ function gone(before: Spec): Risk {
   };
 }
 
-function fresh(after: Spec): Risk {
+function fresh(after: RoleFields): Risk {
   const with_ = audience(fieldValue(fields, after, 'audience'));
   const says = `${who(after)} can log in with ${with_} and gets ${policies(after)}${lifetime(after)}`;
   return { path: [], effect: 'widens', says, guard: 'new-role' };
 }
 
 /** What a new role opens that a stack wants to be asked about whatever it thinks of new roles. */
-function openness(after: Spec): Risk[] {
-  const wildcards = [NAMES, NAMESPACES].filter((name) =>
+function openness(after: RoleFields): Risk[] {
+  const wildcards = ([NAMES, NAMESPACES] as const).filter((name) =>
     texts(fieldValue(fields, after, name)).some(admitsAll),
   );
   const selector = isOpen(SELECTOR, fieldValue(fields, after, SELECTOR));
@@ -146,7 +149,7 @@ function judgeEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[
 }
 
 /** Whether a list, or a selector, admits every namespace. */
-function isOpen(name: string, value: Json): boolean {
+function isOpen(name: RoleField, value: Json): boolean {
   return name === SELECTOR ? selectsEverything(String(value)) : texts(value).some(admitsAll);
 }
 
@@ -230,7 +233,7 @@ function judgeTtl(sides: RoleSides): Risk[] {
 }
 
 /** What is said, and asked, of a limit of the role's own that is gone; periodic tokens know no other one than these. */
-const lost: Readonly<Record<string, { readonly says: string; readonly guard?: RiskGuard }>> = {
+const lost: { readonly [Field in RoleField]?: { readonly says: string; readonly guard?: RiskGuard } } = {
   tokenMaxTtl: { says: "has no limit any more but the mount's", guard: 'unlimited-lifetime' },
   tokenExplicitMaxTtl: { says: 'has no limit any more', guard: 'unlimited-lifetime' },
   tokenNumUses: { says: 'has no limit any more' },
@@ -271,13 +274,13 @@ function judgeType({ name, was, is, after }: RoleSides): Risk[] {
  * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (rule 26).
  * Names that nobody tells make nothing alike.
  */
-export function similarity(spec: Spec): readonly string[] | undefined {
-  const [names, namespaces] = [NAMES, NAMESPACES].map((name) =>
+export function similarity(spec: RoleFields): readonly string[] | undefined {
+  const [names, namespaces] = ([NAMES, NAMESPACES] as const).map((name) =>
     texts(fieldValue(fields, spec, name))
       .toSorted()
       .join(','),
   );
   if (!names) return undefined;
-  const rest = [SELECTOR, 'tokenPolicies', 'audience'];
+  const rest = [SELECTOR, 'tokenPolicies', 'audience'] as const;
   return [`${names} in ${namespaces}`, ...rest.map((name) => JSON.stringify(fieldValue(fields, spec, name)))];
 }

@@ -1,7 +1,8 @@
 /** The spec of a ClusterAuthRole as users write it: one source for the type and for the JSON Schema of editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
-import { zeroMeans } from './fields.ts';
+import type { Declared, Named } from '../../model/kind/spec-types.ts';
+import { zeroMeans } from './zero-lifetimes.ts';
 
 /** Seconds, or a duration as text, as the service reads it (wire/cluster-auth 2.4). */
 const lifetime = (description: string, zero: string) =>
@@ -111,4 +112,7 @@ export const roleSpec = Type.Object(
   },
 );
 
-export type RoleSpec = Static<typeof roleSpec>;
+export type RoleSpec = Declared<Static<typeof roleSpec>>;
+
+/** The fields of a role that is live, recorded, put together or in canonical form. */
+export type RoleFields = Named<RoleSpec>;

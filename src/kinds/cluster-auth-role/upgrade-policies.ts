@@ -1,11 +1,11 @@
 /** The deprecated `policies` of a role, folded into `tokenPolicies` as the service folds them (wire/cluster-auth 2.4-2.6). */
 import type { Json } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import type { RoleFields } from './schema.ts';
 
 /** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
-export function upgradePolicies(spec: Spec): Spec {
+export function upgradePolicies(spec: RoleFields): RoleFields {
   const { policies, ...rest } = spec;
-  if (policies === undefined || rest['tokenPolicies'] !== undefined) return spec;
+  if (policies === undefined || rest.tokenPolicies !== undefined) return spec;
   return { ...rest, tokenPolicies: tidy(policies) };
 }
 
