@@ -5,16 +5,16 @@
  */
 import { type Call, isCallObject } from '../../model/plan/call.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
-import { isJsonObject } from '../../model/json/json.ts';
+import { memberOf } from '../../model/json/json.ts';
 import type { Answered } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
 import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { liveSpec } from './live-workspace.ts';
+import type { LiveSpec } from './workspace-types.ts';
 
 export function answered(call: Call, { body }: Answer): Answered | undefined {
-  const item = asWorkspaceItem(isJsonObject(body) ? body['data'] : undefined);
+  const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const spec = liveSpec(item);
   const about = writtenBy(call).filter((name) => isOwn(name, spec, item));
@@ -41,19 +41,19 @@ function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
 
 /** A create holds what is not to be the service's own default, and nothing else was sent that could be verified. */
 function createdWith(body: Call['body']): readonly string[] {
-  const data = body?.['data'];
+  const { data } = body ?? {};
   const { attributes, relationships } = isCallObject(data) ? data : {};
   const sent = isCallObject(attributes) ? attributes : {};
   const written = ofDocument.filter(
     (name) => fields[name]?.default === undefined || sent[kebabCase(name)] !== undefined,
   );
-  const bearsTags = isCallObject(relationships) && relationships['tags'] !== undefined;
-  return bearsTags ? [...written, 'tagNames'] : written;
+  const { tags } = isCallObject(relationships) ? relationships : {};
+  return tags !== undefined ? [...written, 'tagNames'] : written;
 }
 
 /** A time may follow from a duration, and a duration from the project: neither tells what was sent. */
-function isOwn(name: string, spec: Spec, { attributes }: WorkspaceItem): boolean {
-  const hasDuration = (spec['autoDestroyActivityDuration'] ?? null) !== null;
+function isOwn(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
+  const hasDuration = (spec.autoDestroyActivityDuration ?? null) !== null;
   if (name === 'autoDestroyAt') return !hasDuration;
   if (name !== 'autoDestroyActivityDuration') return true;
   return !(hasDuration && attributes['inherits-project-auto-destroy'] === true);

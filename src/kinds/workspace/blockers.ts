@@ -6,39 +6,38 @@ import type { Action } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
-import type { LedgerRecord } from '../../model/stack/ledger.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
 import { notAnswered } from '../../compare/diff.ts';
 import { becauseOf, holdsLock } from './lock.ts';
+import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
 
 /** Clauses for people, each about the workspace: "it manages 3 resources". */
-export function blockers(live: LiveResource, action: Action, record?: LedgerRecord): readonly string[] {
+export function blockers(live: LiveWorkspace, action: Action, record?: WorkspaceRecord): readonly string[] {
   return action === 'delete' ? [...managedResources(live), ...foreignLock(live, record)] : [];
 }
 
-function managedResources({ facts }: LiveResource): string[] {
-  const count = facts['resourceCount'];
+function managedResources({ facts }: LiveWorkspace): string[] {
+  const count = facts.resourceCount;
   if (typeof count !== 'number' || count === 0) return [];
   return [`it manages ${counted(count, 'resource')}, and a safe delete refuses that`];
 }
 
-function foreignLock(live: LiveResource, record: LedgerRecord | undefined): string[] {
+function foreignLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): string[] {
   return isForeign(live, record) ? [`it is locked${becauseOf(live)}`] : [];
 }
 
-function isForeign(live: LiveResource, record: LedgerRecord | undefined): boolean {
-  return live.facts['locked'] === true && !holdsLock(live, record);
+function isForeign(live: LiveWorkspace, record: WorkspaceRecord | undefined): boolean {
+  return live.facts.locked === true && !holdsLock(live, record);
 }
 
-export function overridden(live: LiveResource, record?: LedgerRecord): readonly Overridden[] {
+export function overridden(live: LiveWorkspace, record?: WorkspaceRecord): readonly Overridden[] {
   return [...overriddenState(live), ...overriddenLock(live, record)];
 }
 
 const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
 
 /** Resources that nobody counts may be many: a service that does not tell is overridden, too. */
-function overriddenState({ facts }: LiveResource): Overridden[] {
-  const count = facts['resourceCount'];
+function overriddenState({ facts }: LiveWorkspace): Overridden[] {
+  const count = facts.resourceCount;
   const field = overrides('resources');
   if (typeof count !== 'number') {
     const says = 'nobody can tell how many resources it manages, and it loses their state';
@@ -53,10 +52,10 @@ function overriddenState({ facts }: LiveResource): Overridden[] {
   ];
 }
 
-function overriddenLock(live: LiveResource, record: LedgerRecord | undefined): Overridden[] {
+function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): Overridden[] {
   if (!isForeign(live, record)) return [];
   const { lockedBy, lockedReason } = live.facts;
-  const holder = isJsonObject(lockedBy) ? `${lockedBy['type']} ${lockedBy['id']}` : 'nobody tells who';
+  const holder = isJsonObject(lockedBy) ? `${lockedBy.type} ${lockedBy.id}` : 'nobody tells who';
   const field = { ...overrides('lock'), before: [holder, lockedReason ?? ''], shape: 'list' } as const;
   return [{ field, says: `it is locked${becauseOf(live)}, and not by this stack` }];
 }

@@ -1,11 +1,12 @@
 /** The requests that carry out a change of a workspace. Pure. */
 import type { Change } from '../../model/plan/change.ts';
-import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
+import type { PlannedCalls } from '../../model/kind/kind.ts';
 import { createCalls } from './calls/create-calls.ts';
 import { deleteCalls, releaseCalls } from './calls/remove-calls.ts';
 import { updateCalls } from './calls/update-calls.ts';
+import type { WorkspaceContext } from './workspace-types.ts';
 
-export function calls(change: Change, context: CallContext): PlannedCalls {
+export function calls(change: Change, context: WorkspaceContext): PlannedCalls {
   switch (change.action) {
     case 'create':
       return { calls: createCalls(change, context) };

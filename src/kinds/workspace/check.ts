@@ -1,23 +1,24 @@
 /** The rules about one workspace that no schema can say (wire/workspaces 5.4, 2.1). Offline. */
-import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { isJsonObject } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
-import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
+import type { DesiredResource } from '../../model/resource/resource.ts';
 import { checkExecution } from './check/check-execution.ts';
 import { checkTriggers } from './check/check-triggers.ts';
+import type { WorkspaceSpec } from './schema.ts';
 
-export function check({ spec }: DesiredResource): readonly ResourceProblem[] {
+export function check({ spec }: DesiredResource<WorkspaceSpec>): readonly ResourceProblem[] {
   return [
     ...checkExecution(spec),
     ...checkTriggers(spec),
-    ...checkConnection(spec['vcsRepo']),
+    ...checkConnection(spec.vcsRepo),
     ...checkAutoDestroy(spec),
-    ...checkTagNames(spec['tagNames']),
+    ...checkTagNames(spec.tagNames),
   ];
 }
 
-function checkConnection(repository: Json | undefined): ResourceProblem[] {
+function checkConnection(repository: WorkspaceSpec['vcsRepo']): ResourceProblem[] {
   if (!isJsonObject(repository)) return [];
-  if (repository['oauthTokenId'] === undefined || repository['vcsAppInstallationId'] === undefined) return [];
+  if (repository.oauthTokenId === undefined || repository.vcsAppInstallationId === undefined) return [];
   return [
     {
       code: 'two-connections',
@@ -35,9 +36,9 @@ function checkConnection(repository: Json | undefined): ResourceProblem[] {
 const DURATION = /^[1-9]\d{0,3}[dh]$/;
 const TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
 
-function checkAutoDestroy(spec: Spec): ResourceProblem[] {
+function checkAutoDestroy(spec: WorkspaceSpec): ResourceProblem[] {
   const findings: ResourceProblem[] = [];
-  const duration = spec['autoDestroyActivityDuration'];
+  const duration = spec.autoDestroyActivityDuration;
   if (typeof duration === 'string' && !DURATION.test(duration)) {
     findings.push({
       code: 'bad-duration',
@@ -48,7 +49,7 @@ function checkAutoDestroy(spec: Spec): ResourceProblem[] {
       fix: 'write it like "14d" or "36h"',
     });
   }
-  const time = spec['autoDestroyAt'];
+  const time = spec.autoDestroyAt;
   if (typeof time === 'string' && !(TIMESTAMP.test(time) && !Number.isNaN(Date.parse(time)))) {
     findings.push({
       code: 'bad-timestamp',
@@ -64,27 +65,27 @@ function checkAutoDestroy(spec: Spec): ResourceProblem[] {
 
 const TAG_NAME = /^[a-z0-9]([a-z0-9:_-]*[a-z0-9])?$/i;
 
-function checkTagNames(names: Json | undefined): ResourceProblem[] {
+function checkTagNames(names: WorkspaceSpec['tagNames']): ResourceProblem[] {
   if (!Array.isArray(names)) return [];
-  return (names as readonly Json[]).flatMap((name, position) => {
+  return names.flatMap((name, position) => {
     const path = ['tagNames', String(position)];
-    const first = names.findIndex((other) => String(other).toLowerCase() === String(name).toLowerCase());
+    const first = names.findIndex((other) => other.toLowerCase() === name.toLowerCase());
     if (first < position) {
       return {
         code: 'duplicate-tag',
         severity: 'error' as const,
         path,
-        message: `the tag "${String(name)}" is given twice; flat tags are kept in lower case`,
+        message: `the tag "${name}" is given twice; flat tags are kept in lower case`,
         fix: 'remove one of the two',
         related: { message: 'the first one', path: ['tagNames', String(first)] },
       };
     }
-    if (TAG_NAME.test(String(name))) return [];
+    if (TAG_NAME.test(name)) return [];
     return {
       code: 'bad-tag-name',
       severity: 'error' as const,
       path,
-      message: `"${String(name)}" is no flat tag`,
+      message: `"${name}" is no flat tag`,
       allowed: 'letters, digits, ":", "-" and "_", the first and the last a letter or a digit',
     };
   });

@@ -4,16 +4,16 @@
  */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { Description } from '../../model/kind/kind.ts';
-import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+import type { LiveSpec, LiveWorkspace, WorkspaceFields } from './workspace-types.ts';
 
 /** What the stack's defaults mention is kept as it is live: leaving it out would let the default win. */
-export function describe(live: LiveResource, defaults: Spec): Description {
+export function describe(live: LiveWorkspace, defaults: WorkspaceFields): Description {
   const { settingOverwrites: _, autoDestroyAt, autoDestroyActivityDuration, ...rest } = live.spec;
   const spec = {
     ...rest,
     ...describeOverwrites(live.spec, defaults),
     ...describeAutoDestroy(live, { autoDestroyAt, autoDestroyActivityDuration }),
-    ...describeLock(live.spec['lock'], defaults['lock']),
+    ...describeLock(live.spec.lock, defaults.lock),
   };
   return { spec: Object.fromEntries(Object.entries(spec).filter(isSaid)), remarks: lockRemark(live) };
 }
@@ -26,10 +26,10 @@ function isSaid(entry: [string, Json | undefined]): entry is [string, Json] {
 
 /** The mode says whether it is the workspace's own, and so does the pool: only an inherited pool of an own mode does not show. */
 function describeOverwrites(
-  { executionMode, agentPoolId, settingOverwrites }: Spec,
-  defaults: Spec,
+  { executionMode, agentPoolId, settingOverwrites }: LiveSpec,
+  defaults: WorkspaceFields,
 ): DescribedFields {
-  if (settingOverwrites === undefined || defaults['settingOverwrites'] !== undefined) {
+  if (settingOverwrites === undefined || defaults.settingOverwrites !== undefined) {
     return { settingOverwrites };
   }
   const inheritsPool = executionMode === 'agent' && (agentPoolId ?? null) === null;
@@ -37,8 +37,8 @@ function describeOverwrites(
 }
 
 /** The service computes the time from the duration, and both from the project where it inherits (wire/workspaces 1.5.19). */
-function describeAutoDestroy({ facts }: LiveResource, spec: DescribedFields): DescribedFields {
-  if (facts['inheritsAutoDestroy'] === true) return {};
+function describeAutoDestroy({ facts }: LiveWorkspace, spec: DescribedFields): DescribedFields {
+  if (facts.inheritsAutoDestroy === true) return {};
   const { autoDestroyAt, autoDestroyActivityDuration: duration } = spec;
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
@@ -49,9 +49,9 @@ function describeLock(live: Json | undefined, byDefault: Json | undefined): Desc
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };
 }
 
-function lockRemark({ facts }: LiveResource): string[] {
-  if (facts['locked'] !== true) return [];
-  const reason = facts['lockedReason'];
+function lockRemark({ facts }: LiveWorkspace): string[] {
+  if (facts.locked !== true) return [];
+  const reason = facts.lockedReason;
   const because = typeof reason === 'string' && reason !== '' ? ` (${JSON.stringify(reason)})` : '';
   return [`It was locked when this was written${because}; "lock: {}" would keep it locked.`];
 }

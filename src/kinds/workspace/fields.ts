@@ -2,8 +2,10 @@
  * How each field of a workspace compares, and what `null` asks for: the spec's "Default on create"
  * (wire/workspaces 5.4). What has no default there has none here.
  */
-import type { Field, FieldTable } from '../../model/kind/field.ts';
+import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../compare/comparisons.ts';
+import type { WorkspaceSpec } from './schema.ts';
+import type { RepositoryFields } from './workspace-types.ts';
 
 const on: Field = { compare: scalar, default: true };
 const off: Field = { compare: scalar, default: false };
@@ -17,7 +19,7 @@ const vcsRepo: FieldTable = {
   oauthTokenId: verbatim,
   vcsAppInstallationId: verbatim,
   tagsRegex: { compare: optionalText, default: null },
-};
+} satisfies FieldsOf<RepositoryFields>;
 
 export const fields: FieldTable = {
   description: { compare: text, default: null },
@@ -50,4 +52,4 @@ export const fields: FieldTable = {
   dataRetentionPolicy: { compare: whole, default: null },
   sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
-};
+} satisfies FieldsOf<WorkspaceSpec>;

@@ -1,6 +1,6 @@
 /** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
-import type { Kind } from '../../model/kind/kind.ts';
+import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
 import { answered } from './answered.ts';
 import { calls } from './calls.ts';
@@ -13,9 +13,10 @@ import { blockers, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
 import { doubtGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
-import { workspaceSpec } from './schema.ts';
+import { type WorkspaceSpec, workspaceSpec } from './schema.ts';
+import type { LiveWorkspace, PreparedWorkspace } from './workspace-types.ts';
 
-export const workspace: Kind = {
+export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorkspace>({
   name: 'Workspace',
   service: 'workspaces',
   summary: 'A workspace: where its runs execute, what starts them, who may read its state',
@@ -44,4 +45,4 @@ export const workspace: Kind = {
   released,
   ledgerMarks: ledgerMarks,
   describe,
-};
+});

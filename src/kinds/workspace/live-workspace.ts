@@ -6,22 +6,29 @@ import type { Address } from '../../model/resource/address.ts';
 import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
-import type { LiveResource, Spec, Witness } from '../../model/resource/resource.ts';
+import type { Witness } from '../../model/resource/resource.ts';
 import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { plainAttributes, sourceAttributes, triggerLists } from './attributes.ts';
 import { lockOf } from './lock.ts';
+import type {
+  LiveSpec,
+  LiveWorkspace,
+  RepositoryFields,
+  RetentionPolicy,
+  WorkspaceFacts,
+} from './workspace-types.ts';
 
 export interface ReadWorkspace {
   readonly item: WorkspaceItem;
   /** undefined: not looked at, or not readable */
   readonly tags?: BoundTags | undefined;
   /** null: none; undefined: not looked at */
-  readonly retention?: Json | undefined;
+  readonly retention?: RetentionPolicy | null | undefined;
 }
 
-export function liveWorkspace(address: Address, { item, tags, retention }: ReadWorkspace): LiveResource {
+export function liveWorkspace(address: Address, { item, tags, retention }: ReadWorkspace): LiveWorkspace {
   return {
     address,
     id: item.id,
@@ -42,7 +49,7 @@ function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): 
   };
 }
 
-function liveFacts(item: WorkspaceItem): Record<string, Json> {
+function liveFacts(item: WorkspaceItem): WorkspaceFacts {
   const { attributes } = item;
   return {
     ...lockOf(item),
@@ -52,8 +59,7 @@ function liveFacts(item: WorkspaceItem): Record<string, Json> {
   };
 }
 
-/** `tagCount` is how many of the ten places are taken, that of the claim included. */
-function tagFacts({ direct, claim }: BoundTags): Record<string, Json> {
+function tagFacts({ direct, claim }: BoundTags): WorkspaceFacts {
   const claims = claim !== undefined && !claim.inherited ? 1 : 0;
   return { direct, tagCount: Object.keys(direct).length + claims };
 }
@@ -64,8 +70,9 @@ const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
 );
 
 /** Of a document alone: without what has endpoints of its own. */
-export function liveSpec(item: WorkspaceItem): Spec {
+export function liveSpec(item: WorkspaceItem): LiveSpec {
   const { attributes, name } = item;
+  const { locked } = attributes;
   const plain = answered.flatMap(([field, wireName]) => {
     const value = attributes[wireName];
     return value === undefined ? [] : [[field, value] as const];
@@ -80,12 +87,12 @@ export function liveSpec(item: WorkspaceItem): Spec {
     ...(project === null ? {} : { projectId: project }),
     sshKeyId: relatedId(item, 'ssh-key'),
     ...(tagNames === undefined ? {} : { tagNames }),
-    lock: attributes['locked'] === true ? { reason: attributes['locked-reason'] ?? '' } : null,
+    lock: locked === true ? { reason: attributes['locked-reason'] ?? '' } : null,
   };
 }
 
 /** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); services without it inherit nothing. */
-function liveExecution(item: WorkspaceItem): Spec {
+function liveExecution(item: WorkspaceItem): LiveSpec {
   const mode = item.attributes['execution-mode'];
   const overwrites = item.attributes['setting-overwrites'];
   const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
@@ -100,13 +107,13 @@ function liveExecution(item: WorkspaceItem): Spec {
   };
 }
 
-function liveRepository(repository: Json | undefined): Spec {
+function liveRepository(repository: Json | undefined): LiveSpec {
   if (repository === undefined) return {};
   return { vcsRepo: isJsonObject(repository) ? repositoryFields(repository) : null };
 }
 
 /** A link has one connection: an OAuth token rules an app installation out also where the service never tells it. */
-function repositoryFields(repository: JsonObject): JsonObject {
+function repositoryFields(repository: JsonObject): RepositoryFields {
   const orNull = (name: string) => repository[name] ?? null;
   const told = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
   return {

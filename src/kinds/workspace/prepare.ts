@@ -5,22 +5,28 @@
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
-import type { CompareContext, PreparedSpecs } from '../../model/kind/kind.ts';
-import type { Spec } from '../../model/resource/resource.ts';
+import type { PreparedSpecs } from '../../model/kind/kind.ts';
 import { mostTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareAssessments } from './prepare/prepare-assessments.ts';
 import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
 import { prepareTriggers } from './prepare/prepare-triggers.ts';
+import type {
+  LiveSpec,
+  PreparedWorkspace,
+  RepositoryFields,
+  WorkspaceFields,
+  WorkspaceMeeting,
+} from './workspace-types.ts';
 
-export function prepare(meeting: CompareContext): PreparedSpecs {
+export function prepare(meeting: WorkspaceMeeting): PreparedSpecs<PreparedWorkspace> {
   const { desired, live } = meeting;
   const lock = prepareLock(meeting);
   const triggers = prepareTriggers(meeting);
   const hidden = [prepareAssessments(meeting), prepareAutoDestroy(meeting)];
-  const wanted = { ...desired, ...lock.desired, ...triggers.desired };
+  const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
   return {
-    desired: { ...wanted, ...replacedConnection(wanted['vcsRepo'], live?.spec['vcsRepo']) },
+    desired: { ...wanted, ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo) },
     ...(live === undefined
       ? {}
       : { live: Object.assign({ ...live.spec, ...lock.live }, ...hidden.map((part) => part.live)) }),
@@ -35,29 +41,32 @@ export function prepare(meeting: CompareContext): PreparedSpecs {
 }
 
 interface PreparedLock {
-  readonly desired: Spec;
-  readonly live: Spec;
+  readonly desired: PreparedWorkspace;
+  readonly live: WorkspaceFields;
   readonly notes: readonly string[];
 }
 
 /** Rule 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
-function prepareLock({ desired, live, record }: CompareContext): PreparedLock {
+function prepareLock({ desired, live, record }: WorkspaceMeeting): PreparedLock {
   const asIs = { desired: {}, live: {}, notes: [] };
-  const held = live?.spec['lock'];
+  const held = live?.spec.lock;
   if (live === undefined || !isJsonObject(held)) return asIs;
-  if (isJsonObject(desired['lock'])) return { ...asIs, desired: { lock: held } };
+  if (isJsonObject(desired.lock)) return { ...asIs, desired: { lock: held } };
   if (holdsLock(live, record)) return asIs;
-  const notes = foreignLockNotes(live, record, desired['lock'] === null);
+  const notes = foreignLockNotes(live, record, desired.lock === null);
   return { ...asIs, live: { lock: null }, notes };
 }
 
 /** Shown as a change of both: naming the one connection removes the other. */
-function replacedConnection(declared: Json | undefined, live: Json | undefined): Spec {
+function replacedConnection(
+  declared: RepositoryFields | null | undefined,
+  live: LiveSpec['vcsRepo'],
+): PreparedWorkspace {
   if (!isJsonObject(declared) || !isJsonObject(live)) return {};
   const [mine, other] =
-    declared['vcsAppInstallationId'] === undefined
-      ? ['oauthTokenId', 'vcsAppInstallationId']
-      : ['vcsAppInstallationId', 'oauthTokenId'];
+    declared.vcsAppInstallationId === undefined
+      ? (['oauthTokenId', 'vcsAppInstallationId'] as const)
+      : (['vcsAppInstallationId', 'oauthTokenId'] as const);
   const replaces = declared[mine] !== undefined && declared[other] === undefined && isSet(live[other]);
   return replaces ? { vcsRepo: { ...declared, [other]: null } } : {};
 }
@@ -67,8 +76,8 @@ function isSet(value: Json | undefined): boolean {
 }
 
 /** A claim may have to be written beside the other tags; unread ones would be wiped. */
-function unreadTags({ address, live, place }: CompareContext): Diagnostic[] {
-  if (live === undefined || live.facts['direct'] !== undefined) return [];
+function unreadTags({ address, live, place }: WorkspaceMeeting): Diagnostic[] {
+  if (live === undefined || live.facts.direct !== undefined) return [];
   return [
     {
       code: 'tags-unread',
@@ -82,8 +91,8 @@ function unreadTags({ address, live, place }: CompareContext): Diagnostic[] {
 }
 
 /** Rule 21: a workspace that has all the tags it can have cannot be claimed. */
-function noRoomForClaim({ address, live, place }: CompareContext): Diagnostic[] {
-  const count = live?.facts['tagCount'];
+function noRoomForClaim({ address, live, place }: WorkspaceMeeting): Diagnostic[] {
+  const count = live?.facts.tagCount;
   const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
   if (claimed || typeof count !== 'number' || count < mostTags) return [];
   return [
@@ -99,11 +108,11 @@ function noRoomForClaim({ address, live, place }: CompareContext): Diagnostic[] 
 }
 
 /** Specs, "Create a workspace": adding a repository requires its identifier and a connection. */
-function incompleteRepository({ address, desired, live, place }: CompareContext): Diagnostic[] {
-  const repository = desired['vcsRepo'];
-  if (!isJsonObject(repository) || isJsonObject(live?.spec['vcsRepo'])) return [];
-  const connected = isSet(repository['oauthTokenId']) || isSet(repository['vcsAppInstallationId']);
-  if (isSet(repository['identifier']) && connected) return [];
+function incompleteRepository({ address, desired, live, place }: WorkspaceMeeting): Diagnostic[] {
+  const repository = desired.vcsRepo;
+  if (!isJsonObject(repository) || isJsonObject(live?.spec.vcsRepo)) return [];
+  const connected = isSet(repository.oauthTokenId) || isSet(repository.vcsAppInstallationId);
+  if (isSet(repository.identifier) && connected) return [];
   return [
     {
       code: 'vcs-repo-incomplete',

@@ -5,7 +5,7 @@
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import type { LiveResource } from '../../model/resource/resource.ts';
+import type { Spec } from '../../model/resource/resource.ts';
 import { WireError } from '../../model/wire.ts';
 import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import {
@@ -22,9 +22,13 @@ import { predictCreations } from './predict-creations.ts';
 import { liveWorkspace } from './live-workspace.ts';
 import { wantsNone } from './prepare/prepare-assessments.ts';
 import { readRetention } from './retention.ts';
+import type { WorkspaceSpec } from './schema.ts';
+import type { LiveWorkspace } from './workspace-types.ts';
+
+type Wanted = ReadRequest<WorkspaceSpec>;
 
 /** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet> {
+export async function read(session: Session, wanted: Wanted): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const missing = await readMissing(session, list, wanted);
@@ -54,7 +58,7 @@ export async function readOne(
   session: Session,
   address: Address,
   id?: string,
-): Promise<LiveResource | undefined> {
+): Promise<LiveWorkspace | undefined> {
   const found = await readWorkspaceWithTags(session, address.name, id);
   if (found === undefined) return undefined;
   const answer = await readRetention(session, found.item);
@@ -77,7 +81,7 @@ export async function doubtGone(
  * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (rule 8).
  * One that cannot be read is not absent, unless another one bears its name by now (rule 39).
  */
-async function readMissing(session: Session, list: WorkspaceList, { records }: ReadRequest) {
+async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
   const missing = [...records].flatMap(([text, { id }]) =>
     id === undefined || list.byId.has(id) ? [] : [{ text, id }],
   );
@@ -121,7 +125,7 @@ async function readById(session: Session, id: string): Promise<ById> {
 }
 
 /** Whether a workspace is declared, was declared under its present name, stands in the ledger, or is asked for by name. */
-function stackConcern({ declared, records, undeclared }: ReadRequest): (item: WorkspaceItem) => boolean {
+function stackConcern({ declared, records, undeclared }: Wanted): (item: WorkspaceItem) => boolean {
   const names = new Set(
     declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
   );
@@ -132,13 +136,13 @@ function stackConcern({ declared, records, undeclared }: ReadRequest): (item: Wo
 /** What the organization enforces is asked only where it may stand against a manifest: for all others it says nothing new. */
 async function withEnforcement(
   session: Session,
-  { declared, records, record }: ReadRequest,
+  { declared, records, record }: Wanted,
   looks: readonly WorkspaceReading[],
 ): Promise<readonly WorkspaceReading[]> {
   const against = declared.filter(({ address, spec }) => wantsNone(spec, record(address)));
   const concerned = stackConcern({ declared: against, records: recordsOf(against, records), record });
   const isMeant = ({ live, item }: WorkspaceReading) =>
-    live.spec['assessmentsEnabled'] === true && concerned(item);
+    live.spec.assessmentsEnabled === true && concerned(item);
   if (!looks.some(isMeant) || !(await enforcesAssessments(session))) return looks;
   return looks.map((look) => {
     const { live } = look;
@@ -148,17 +152,14 @@ async function withEnforcement(
   });
 }
 
-function recordsOf(
-  declared: ReadRequest['declared'],
-  records: ReadRequest['records'],
-): ReadRequest['records'] {
+function recordsOf(declared: Wanted['declared'], records: Wanted['records']): Wanted['records'] {
   const known = new Set(declared.map(({ address }) => formatAddress(address)));
   return new Map([...records].filter(([text]) => known.has(text)));
 }
 
 interface WorkspaceReading {
   readonly item: WorkspaceItem;
-  readonly live: LiveResource;
+  readonly live: LiveWorkspace;
   readonly incomplete: readonly string[];
 }
 
@@ -184,15 +185,16 @@ async function lookAt(
 }
 
 /** Declared fields that no answer holds (rule 12). */
-function invisibleFields({ declared }: ReadRequest, resources: readonly LiveResource[]): string[] {
+function invisibleFields({ declared }: Wanted, resources: readonly LiveWorkspace[]): string[] {
   const live = new Map(
     resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
   );
   const unseen = declared.flatMap(({ address, spec }) => {
     const seen = live.get(formatAddress(address));
     if (seen === undefined) return [];
-    const top = Object.keys(spec).filter((name) => isLiveField(name) && seen[name] === undefined);
-    return [...top, ...unseenMembers(spec['vcsRepo'], seen['vcsRepo'])];
+    const found: Spec = seen;
+    const top = Object.keys(spec).filter((name) => isLiveField(name) && found[name] === undefined);
+    return [...top, ...unseenMembers(spec.vcsRepo, seen.vcsRepo)];
   });
   return [...new Set(unseen)];
 }

@@ -2,16 +2,18 @@
  * The data retention policy of a workspace, both ways. A document points at its own policy and at no other; asking the
  * endpoint without such a pointer would answer the organization's, so it is not asked then (wire/workspaces 1.5.10, 2.5).
  */
-import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
+import { isJsonObject, type JsonObject, memberOf } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
+import type { Named } from '../../model/kind/spec-types.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
+import type { RetentionPolicy } from './workspace-types.ts';
 
 const DELETE_OLDER = 'data-retention-policy-delete-olders';
 const DONT_DELETE = 'data-retention-policy-dont-deletes';
 
 export type RetentionAnswer =
-  | { readonly policy: Json }
+  | { readonly policy: RetentionPolicy | null }
   | { readonly policy?: never; readonly problem: string };
 
 /** `{ deleteOlderThanNDays }`, `{ dontDelete: true }`, or null for none; sends a request only when there is one. */
@@ -27,18 +29,18 @@ export async function readRetention({ reader }: Session, item: WorkspaceItem): P
   };
 }
 
-function policyOf({ status, body }: Answer): Json | undefined {
+function policyOf({ status, body }: Answer): RetentionPolicy | null | undefined {
   if (status === 404) return null;
-  const data = status === 200 && isJsonObject(body) ? body['data'] : undefined;
+  const data = status === 200 ? memberOf(body, 'data') : undefined;
   if (!isJsonObject(data)) return undefined;
-  if (data['type'] === DONT_DELETE) return { dontDelete: true };
-  const days = isJsonObject(data['attributes']) ? data['attributes']['delete-older-than-n-days'] : undefined;
+  const { type, attributes } = data;
+  if (type === DONT_DELETE) return { dontDelete: true };
+  const days = memberOf(attributes, 'delete-older-than-n-days');
   return typeof days === 'number' ? { deleteOlderThanNDays: days } : undefined;
 }
 
 /** The body that sets a policy. */
-export function retentionBody(policy: JsonObject): JsonObject {
-  const days = policy['deleteOlderThanNDays'];
+export function retentionBody({ deleteOlderThanNDays: days }: Named<RetentionPolicy>): JsonObject {
   if (days === undefined) return { data: { type: DONT_DELETE, attributes: {} } };
   return { data: { type: DELETE_OLDER, attributes: { 'delete-older-than-n-days': days } } };
 }

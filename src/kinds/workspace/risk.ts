@@ -3,11 +3,14 @@
  * `before` undefined is a new workspace, `after` undefined a deleted one.
  */
 import { isJsonObject } from '../../model/json/json.ts';
-import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
+import type { RepositoryFields, WorkspaceFields } from './workspace-types.ts';
 
-export function risk(before: Spec | undefined, after: Spec | undefined): readonly Risk[] {
-  const [was, is] = [before?.['globalRemoteState'] === true, after?.['globalRemoteState'] === true];
+export function risk(
+  before: WorkspaceFields | undefined,
+  after: WorkspaceFields | undefined,
+): readonly Risk[] {
+  const [was, is] = [before?.globalRemoteState === true, after?.globalRemoteState === true];
   if (was === is || after === undefined) return [];
   const path = ['globalRemoteState'];
   return is
@@ -26,9 +29,8 @@ export function risk(before: Spec | undefined, after: Spec | undefined): readonl
  * The repository, then what tells apart workspaces of one repository: a delete of one and a create of the other is
  * likely a rename (rule 26). Undefined: without a repository there is nothing to go by.
  */
-export function similarity(spec: Spec): readonly string[] | undefined {
-  const repository = spec['vcsRepo'];
-  if (!isJsonObject(repository) || typeof repository['identifier'] !== 'string') return undefined;
-  const { identifier, branch } = repository;
-  return [identifier.toLowerCase(), String(branch ?? ''), String(spec['workingDirectory'] ?? '')];
+export function similarity({ vcsRepo, workingDirectory }: WorkspaceFields): readonly string[] | undefined {
+  const { identifier, branch }: RepositoryFields = isJsonObject(vcsRepo) ? vcsRepo : {};
+  if (typeof identifier !== 'string') return undefined;
+  return [identifier.toLowerCase(), String(branch ?? ''), String(workingDirectory ?? '')];
 }

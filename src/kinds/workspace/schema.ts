@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
+import type { Declared } from '../../model/kind/spec-types.ts';
 
 const flag = (description: string, fallback: boolean) =>
   Type.Optional(nullable(Type.Boolean({ description: `${description} null: ${fallback}.` })));
@@ -305,4 +306,4 @@ export const workspaceSpec = Type.Object(
   },
 );
 
-export type WorkspaceSpec = Static<typeof workspaceSpec>;
+export type WorkspaceSpec = Declared<Static<typeof workspaceSpec>>;

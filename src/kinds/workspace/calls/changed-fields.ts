@@ -1,6 +1,7 @@
 /** The field changes of a workspace by top-level field, as the values to send. */
 import type { FieldChange } from '../../../model/kind/field.ts';
 import type { Json, JsonObject } from '../../../model/json/json.ts';
+import type { WorkspaceFields } from '../workspace-types.ts';
 
 export interface ChangedField {
   /** the whole value that the field shall have; undefined when only members of it change */
@@ -11,7 +12,11 @@ export interface ChangedField {
   readonly members: JsonObject;
 }
 
-export type ChangedFields = ReadonlyMap<string, ChangedField>;
+/** By the name of a field, or of what stands beside the fields in a change. */
+export type ChangedFields = Pick<
+  ReadonlyMap<keyof WorkspaceFields | 'name' | 'claim', ChangedField>,
+  'get' | 'has'
+>;
 
 export function changedFields(changes: readonly FieldChange[]): ChangedFields {
   const changed = new Map<string, ChangedField>();

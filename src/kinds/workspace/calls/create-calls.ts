@@ -7,7 +7,6 @@ import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import { birthMark, formatClaim } from '../../../model/resource/claim.ts';
 import { isJsonObject, type JsonObject, textsOf } from '../../../model/json/json.ts';
-import type { CallContext } from '../../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../../services/workspaces/bound-tags.ts';
 import {
   flatTagList,
@@ -21,8 +20,9 @@ import { changedFields } from './changed-fields.ts';
 import { bearsFlatTags, neighbourCalls } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';
 import { createAttributes } from './settings-body.ts';
+import type { WorkspaceContext } from '../workspace-types.ts';
 
-export function createCalls({ address, fields }: Change, context: CallContext): Call[] {
+export function createCalls({ address, fields }: Change, context: WorkspaceContext): Call[] {
   const { desired, dialect, target, stack, claim } = context;
   const attributes = {
     name: address.name,
@@ -32,7 +32,7 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
   };
   const claimText = claim === undefined ? undefined : formatClaim(claim);
   const relationships = {
-    ...projectRelationship(desired['projectId']),
+    ...projectRelationship(desired.projectId),
     'tag-bindings': tagBindingList(declaredTags(address, context), claimText),
     ...flatTags(context),
   };
@@ -53,12 +53,13 @@ export function createCalls({ address, fields }: Change, context: CallContext): 
   return [create, ...(repository === undefined ? [] : [repository]), ...neighbours];
 }
 
-function declaredTags(address: Address, context: CallContext): Tags {
-  return asTags(context.peer({ ...address, kind: 'TagBindings' }).desired?.['tags']);
+function declaredTags(address: Address, context: WorkspaceContext): Tags {
+  const { tags } = context.peer({ ...address, kind: 'TagBindings' }).desired ?? {};
+  return asTags(tags);
 }
 
-function flatTags(context: CallContext): JsonObject {
-  const names = textsOf(context.desired['tagNames']);
+function flatTags(context: WorkspaceContext): JsonObject {
+  const names = textsOf(context.desired.tagNames);
   return bearsFlatTags(context) && names.length > 0 ? { tags: flatTagList(names) } : {};
 }
 
@@ -66,17 +67,17 @@ function flatTags(context: CallContext): JsonObject {
  * A new workspace may share its state with everyone unless it says otherwise: the administrators of a self-hosted service
  * choose that (wire/workspaces 5.4). Then no list of consumers could be written, so one that is declared says it.
  */
-function ownSharing(address: Address, { peer }: CallContext): JsonObject {
+function ownSharing(address: Address, { peer }: WorkspaceContext): JsonObject {
   const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
   return consumers === undefined ? {} : { 'global-remote-state': false };
 }
 
 /** Where a create does not take an app installation, the repository is added right after it. */
-function appInstallationCall(address: Address, context: CallContext): Call | undefined {
-  const repository = context.desired['vcsRepo'];
+function appInstallationCall(address: Address, context: WorkspaceContext): Call | undefined {
+  const repository = context.desired.vcsRepo;
   if (!isJsonObject(repository) || !waitsForUpdate(repository, context.dialect)) return undefined;
   const attributes = {
-    ...repeatedAssessments(context.desired['assessmentsEnabled']),
+    ...repeatedAssessments(context.desired.assessmentsEnabled),
     'vcs-repo': newRepository(repository),
   };
   return workspaceCall(address, context, {

@@ -1,22 +1,28 @@
 /** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
-import { isJsonObject, type Json, type JsonObject, textsOf } from '../../../model/json/json.ts';
-import type { CallContext } from '../../../model/kind/kind.ts';
+import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../../../model/json/json.ts';
 import { flatTagList, workspaceBody } from '../../../services/workspaces/workspace-body.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import type { ChangedField, ChangedFields } from './changed-fields.ts';
 import { retentionBody } from '../retention.ts';
+import type { WorkspaceContext, WorkspaceFields } from '../workspace-types.ts';
 
 /** For those of these fields that change; on a new workspace a field that shall be empty needs no call. */
-export function neighbourCalls(address: Address, changed: ChangedFields, context: CallContext): Call[] {
-  const makers: Readonly<Record<string, (change: ChangedField) => (Call | undefined)[]>> = {
-    sshKeyId: ({ after }) => [sshKeyCall(address, context, after ?? null)],
-    tagNames: (change) => (bearsFlatTags(context) ? [] : tagNameCalls(address, context, change)),
-    dataRetentionPolicy: ({ after }) => [retentionCall(address, context, after ?? null)],
-    lock: ({ after }) => [after === null ? unlockCall(address, context) : lockCall(address, context, after)],
-  };
-  return Object.entries(makers).flatMap(([name, make]) => {
+export function neighbourCalls(address: Address, changed: ChangedFields, context: WorkspaceContext): Call[] {
+  const makers: readonly (readonly [
+    keyof WorkspaceFields,
+    (change: ChangedField) => (Call | undefined)[],
+  ])[] = [
+    ['sshKeyId', ({ after }) => [sshKeyCall(address, context, after ?? null)]],
+    ['tagNames', (change) => (bearsFlatTags(context) ? [] : tagNameCalls(address, context, change))],
+    ['dataRetentionPolicy', ({ after }) => [retentionCall(address, context, after ?? null)]],
+    [
+      'lock',
+      ({ after }) => [after === null ? unlockCall(address, context) : lockCall(address, context, after)],
+    ],
+  ];
+  return makers.flatMap(([name, make]) => {
     const change = changed.get(name);
     const idle = change === undefined || (context.live === undefined && change.after === null);
     return idle ? [] : make(change).filter((call) => call !== undefined);
@@ -24,11 +30,11 @@ export function neighbourCalls(address: Address, changed: ChangedFields, context
 }
 
 /** Whether the create itself brings the flat tags along, so that it stays one request where nothing else is needed. */
-export function bearsFlatTags({ live, dialect }: CallContext): boolean {
+export function bearsFlatTags({ live, dialect }: WorkspaceContext): boolean {
   return live === undefined && dialect.capabilities.has('flat-tags-on-create');
 }
 
-function sshKeyCall(address: Address, context: CallContext, key: Json): Call | undefined {
+function sshKeyCall(address: Address, context: WorkspaceContext, key: Json): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'ssh-key',
     method: 'PATCH',
@@ -43,7 +49,7 @@ function sshKeyCall(address: Address, context: CallContext, key: Json): Call | u
 
 function tagNameCalls(
   address: Address,
-  context: CallContext,
+  context: WorkspaceContext,
   { before, after }: ChangedField,
 ): (Call | undefined)[] {
   const [old, now] = [textsOf(before), textsOf(after)];
@@ -74,7 +80,7 @@ function tagNameCalls(
   ];
 }
 
-function retentionCall(address: Address, context: CallContext, policy: Json): Call | undefined {
+function retentionCall(address: Address, context: WorkspaceContext, policy: Json): Call | undefined {
   const below = ['relationships', 'data-retention-policy'];
   const shape = {
     suffix: 'data-retention-policy',
@@ -92,7 +98,7 @@ function retentionCall(address: Address, context: CallContext, policy: Json): Ca
 }
 
 /** 409: it is locked already, which is all that was asked for, whoever did it (rule 18). */
-function lockCall(address: Address, context: CallContext, lock: Json | undefined): Call | undefined {
+function lockCall(address: Address, context: WorkspaceContext, lock: Json | undefined): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'lock',
     method: 'POST',
@@ -107,13 +113,13 @@ function lockCall(address: Address, context: CallContext, lock: Json | undefined
 }
 
 function lockBody(lock: Json | undefined): JsonObject {
-  return { reason: isJsonObject(lock) ? (lock['reason'] ?? '') : '' };
+  return { reason: memberOf(lock, 'reason') ?? '' };
 }
 
 /** Only ever for a lock that is ours; `order` says whether a delete waits for it. */
 export function unlockCall(
   address: Address,
-  context: CallContext,
+  context: WorkspaceContext,
   order: number = callOrder.lock,
 ): Call | undefined {
   return workspaceCall(address, context, {

@@ -4,17 +4,18 @@
  */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
-import type { CallContext, PlannedCalls } from '../../../model/kind/kind.ts';
+import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { foreignLockNotes, holdsLock, lockFacts } from '../lock.ts';
 import { unlockCall } from './neighbour-calls.ts';
 import { claimedTags, patchCall } from './update-calls.ts';
+import type { WorkspaceContext } from '../workspace-types.ts';
 
 /**
  * 404 is no success: to this service it is also the answer to a token that may not delete, and what is taken for
  * deleted loses its record in the ledger.
  */
-export function deleteCalls(address: Address, context: CallContext): PlannedCalls {
+export function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
   if (context.remove === 'force') {
     const permission = 'can-force-delete';
@@ -32,7 +33,7 @@ export function deleteCalls(address: Address, context: CallContext): PlannedCall
  * The claim goes, and a lock of ours; everything else stays. The lock goes first: a release that is cut short in between
  * leaves something that is ours still, and the next plan goes on with it.
  */
-export function releaseCalls(address: Address, context: CallContext): PlannedCalls {
+export function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const relationships = { 'tag-bindings': claimedTags(context) };
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = patchCall(address, context, { attributes: {}, relationships });
@@ -45,7 +46,7 @@ export function releaseCalls(address: Address, context: CallContext): PlannedCal
   };
 }
 
-function unlockOurs(address: Address, context: CallContext, order: number): Call | undefined {
+function unlockOurs(address: Address, context: WorkspaceContext, order: number): Call | undefined {
   const { live, record } = context;
   return live !== undefined && holdsLock(live, record) ? unlockCall(address, context, order) : undefined;
 }

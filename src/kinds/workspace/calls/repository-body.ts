@@ -2,11 +2,15 @@
 import { kebabCase } from '../../../model/kind/field-names.ts';
 import type { Json, JsonObject } from '../../../model/json/json.ts';
 import type { Dialect } from '../../../model/stack/target.ts';
+import type { RepositoryFields } from '../workspace-types.ts';
 
-const connections = ['oauthTokenId', 'vcsAppInstallationId'];
+const connections: readonly string[] = [
+  'oauthTokenId',
+  'vcsAppInstallationId',
+] satisfies (keyof RepositoryFields)[];
 
 /** The repository of a workspace that has none yet; what is null is left out. */
-export function newRepository(repository: JsonObject): JsonObject {
+export function newRepository(repository: RepositoryFields): JsonObject {
   const given = Object.entries(repository).filter(([, value]) => value !== null);
   return Object.fromEntries(given.map(([name, value]) => [kebabCase(name), value]));
 }
@@ -26,9 +30,9 @@ function orEmptyText(name: string, value: Json): Json {
 }
 
 /** The spec lets only an update connect an app installation; some services let a create do it too (wire/workspaces 1.5.2). */
-export function waitsForUpdate(repository: JsonObject, dialect: Dialect): boolean {
+export function waitsForUpdate(repository: RepositoryFields, dialect: Dialect): boolean {
   return (
-    typeof repository['vcsAppInstallationId'] === 'string' &&
+    typeof repository.vcsAppInstallationId === 'string' &&
     !dialect.capabilities.has('app-installation-on-create')
   );
 }

@@ -4,16 +4,16 @@
  */
 import { kebabCase } from '../../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
-import type { Spec } from '../../../model/resource/resource.ts';
 import type { Dialect } from '../../../model/stack/target.ts';
 import { clearedTexts, plainAttributes, sourceAttributes, triggerLists } from '../attributes.ts';
 import type { ChangedFields } from './changed-fields.ts';
 import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
+import type { PreparedWorkspace } from '../workspace-types.ts';
 
 /** Everything declared that is not null: the service's own default is what null asks for where none was set here. */
-export function createAttributes(desired: Spec, dialect: Dialect): JsonObject {
+export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
-  for (const name of [...plainAttributes, ...sourceAttributes, 'executionMode', 'agentPoolId']) {
+  for (const name of [...plainAttributes, ...sourceAttributes, 'executionMode', 'agentPoolId'] as const) {
     const value = desired[name];
     if (value !== undefined && value !== null) attributes[kebabCase(name)] = value;
   }
@@ -21,19 +21,23 @@ export function createAttributes(desired: Spec, dialect: Dialect): JsonObject {
     const value = desired[name];
     if (isFilled(value)) attributes[kebabCase(name)] = value;
   }
-  const repository = desired['vcsRepo'];
+  const repository = desired.vcsRepo;
   if (isJsonObject(repository) && !waitsForUpdate(repository, dialect)) {
     attributes['vcs-repo'] = newRepository(repository);
   }
-  const overwrites = desired['settingOverwrites'];
+  const overwrites = desired.settingOverwrites;
   if (isJsonObject(overwrites)) attributes['setting-overwrites'] = inWireNames(overwrites);
-  return { ...attributes, ...ownAutoDestroy(desired['autoDestroyActivityDuration'], dialect) };
+  return { ...attributes, ...ownAutoDestroy(desired.autoDestroyActivityDuration, dialect) };
 }
 
 /** Source: wire/workspaces 5.4; rule 13. */
-export function updateAttributes(changed: ChangedFields, desired: Spec, dialect: Dialect): JsonObject {
+export function updateAttributes(
+  changed: ChangedFields,
+  desired: PreparedWorkspace,
+  dialect: Dialect,
+): JsonObject {
   const attributes: Record<string, Json> = {};
-  for (const name of ['name', ...plainAttributes]) {
+  for (const name of ['name', ...plainAttributes] as const) {
     const value = changed.get(name)?.after;
     if (value !== undefined) attributes[kebabCase(name)] = value === null ? cleared(name) : value;
   }
@@ -63,11 +67,13 @@ function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): 
  * Mode, pool and what is inherited are one decision. A literal mode makes both the workspace's own unless the same
  * request says otherwise, so whatever is declared of `settingOverwrites` is said again with it.
  */
-function executionAttributes(changed: ChangedFields, desired: Spec): JsonObject {
-  const touched = ['executionMode', 'agentPoolId', 'settingOverwrites'].some((name) => changed.has(name));
+function executionAttributes(changed: ChangedFields, desired: PreparedWorkspace): JsonObject {
+  const touched = (['executionMode', 'agentPoolId', 'settingOverwrites'] as const).some((name) =>
+    changed.has(name),
+  );
   if (!touched) return {};
   const mode = changed.get('executionMode')?.after;
-  const declared = desired['settingOverwrites'];
+  const declared = desired.settingOverwrites;
   const overwrites = {
     ...(mode === null ? { 'execution-mode': false, 'agent-pool': false } : {}),
     ...(isJsonObject(declared) ? inWireNames(declared) : {}),
@@ -80,8 +86,8 @@ function executionAttributes(changed: ChangedFields, desired: Spec): JsonObject 
 }
 
 /** A pool goes away with its mode; it must never be named beside another one (wire/workspaces 5.4). */
-function poolAttribute(changed: ChangedFields, desired: Spec): JsonObject {
-  const pool = desired['agentPoolId'];
+function poolAttribute(changed: ChangedFields, desired: PreparedWorkspace): JsonObject {
+  const pool = desired.agentPoolId;
   const becomesAgent = changed.get('executionMode')?.after === 'agent';
   const sent = typeof pool === 'string' && (becomesAgent || changed.has('agentPoolId'));
   return sent ? { 'agent-pool-id': pool } : {};

@@ -6,7 +6,7 @@ import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import type { Change } from '../../../model/plan/change.ts';
 import type { JsonObject } from '../../../model/json/json.ts';
-import type { CallContext, PlannedCalls } from '../../../model/kind/kind.ts';
+import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { asTags } from '../../../services/workspaces/bound-tags.ts';
 import {
   projectRelationship,
@@ -19,8 +19,9 @@ import { type ChangedFields, changedFields } from './changed-fields.ts';
 import { lockFacts } from '../lock.ts';
 import { neighbourCalls } from './neighbour-calls.ts';
 import { updateAttributes } from './settings-body.ts';
+import type { WorkspaceContext } from '../workspace-types.ts';
 
-export function updateCalls({ address, fields }: Change, context: CallContext): PlannedCalls {
+export function updateCalls({ address, fields }: Change, context: WorkspaceContext): PlannedCalls {
   const changed = changedFields(fields);
   const claim = writtenClaim(changed, context);
   const relationships = {
@@ -48,7 +49,7 @@ interface WrittenClaim {
   readonly replaces: boolean;
 }
 
-function writtenClaim(changed: ChangedFields, { dialect }: CallContext): WrittenClaim {
+function writtenClaim(changed: ChangedFields, { dialect }: WorkspaceContext): WrittenClaim {
   if (!changed.has('claim')) return { adds: false, replaces: false };
   const text = changed.get('claim')?.after;
   if (typeof text !== 'string') return { adds: false, replaces: true };
@@ -60,8 +61,8 @@ function writtenClaim(changed: ChangedFields, { dialect }: CallContext): Written
  * All direct tags of the live workspace, with the claim or without it: what a replacing write has to send.
  * @throws Error when they were not read: `prepare` stops such a change, for it would wipe them
  */
-export function claimedTags({ live }: CallContext, claim?: string): JsonObject {
-  const direct = live?.facts['direct'];
+export function claimedTags({ live }: WorkspaceContext, claim?: string): JsonObject {
+  const direct = live?.facts.direct;
   if (direct === undefined) throw new Error('tag bindings cannot be replaced unread');
   return tagBindingList(asTags(direct), claim);
 }
@@ -69,12 +70,12 @@ export function claimedTags({ live }: CallContext, claim?: string): JsonObject {
 /** undefined when nothing of the document itself changes. */
 export function patchCall(
   address: Address,
-  context: CallContext,
+  context: WorkspaceContext,
   { attributes, relationships }: { readonly attributes: JsonObject; readonly relationships: JsonObject },
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
   // What is declared comes first: where the organization enforces them, live hides what the workspace itself says.
-  const assessments = context.desired['assessmentsEnabled'] ?? context.live?.spec['assessmentsEnabled'];
+  const assessments = context.desired.assessmentsEnabled ?? context.live?.spec.assessmentsEnabled;
   return workspaceCall(address, context, {
     suffix: 'update',
     method: 'PATCH',
@@ -85,7 +86,11 @@ export function patchCall(
   });
 }
 
-function addClaimCall(address: Address, context: CallContext, claim: string | undefined): Call | undefined {
+function addClaimCall(
+  address: Address,
+  context: WorkspaceContext,
+  claim: string | undefined,
+): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'claim',
     method: 'PATCH',

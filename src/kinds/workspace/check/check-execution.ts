@@ -1,17 +1,17 @@
 /** Where runs execute: mode, pool, what is inherited, and the deprecated `operations` are one decision said in four fields. */
-import { isJsonObject, type Json } from '../../../model/json/json.ts';
+import { isJsonObject } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
-import type { Spec } from '../../../model/resource/resource.ts';
+import type { WorkspaceSpec } from '../schema.ts';
 
 type ExecutionProblem = Omit<ResourceProblem, 'severity'>;
 
-export function checkExecution(spec: Spec): ResourceProblem[] {
+export function checkExecution(spec: WorkspaceSpec): ResourceProblem[] {
   const told = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
   return told.map((finding) => ({ severity: 'error', ...finding }));
 }
 
-function checkOperations(spec: Spec): ExecutionProblem[] {
-  if (spec['operations'] === undefined || spec['executionMode'] === undefined) return [];
+function checkOperations(spec: WorkspaceSpec): ExecutionProblem[] {
+  if (spec.operations === undefined || spec.executionMode === undefined) return [];
   return [
     {
       code: 'operations-with-mode',
@@ -24,15 +24,15 @@ function checkOperations(spec: Spec): ExecutionProblem[] {
   ];
 }
 
-function checkPool(spec: Spec): ExecutionProblem[] {
-  const mode = spec['executionMode'] ?? null;
-  const pool = spec['agentPoolId'] ?? null;
+function checkPool(spec: WorkspaceSpec): ExecutionProblem[] {
+  const mode = spec.executionMode ?? null;
+  const pool = spec.agentPoolId ?? null;
   const inheritsPool = overwrites(spec, 'agentPool') === false;
   if (mode === 'agent' && pool === null && !inheritsPool) {
     return [
       {
         code: 'agent-pool-missing',
-        path: spec['agentPoolId'] === undefined ? ['executionMode'] : ['agentPoolId'],
+        path: spec.agentPoolId === undefined ? ['executionMode'] : ['agentPoolId'],
         message: 'the mode "agent" needs an "agentPoolId"',
         fix: 'add "agentPoolId", or inherit the pool with "settingOverwrites: { agentPool: false }"',
       },
@@ -62,7 +62,7 @@ function poolInherited(): ExecutionProblem {
   };
 }
 
-function modeInWords({ executionMode, operations }: Spec): string {
+function modeInWords({ executionMode, operations }: WorkspaceSpec): string {
   if (operations !== undefined) return `operations ${String(operations)}`;
   if (executionMode === undefined) return 'no executionMode';
   return executionMode === null
@@ -70,15 +70,17 @@ function modeInWords({ executionMode, operations }: Spec): string {
     : `executionMode "${String(executionMode)}"`;
 }
 
-function overwrites(spec: Spec, member: string): Json | undefined {
-  const declared = spec['settingOverwrites'];
+type Overwrites = NonNullable<WorkspaceSpec['settingOverwrites']>;
+
+function overwrites(spec: WorkspaceSpec, member: keyof Overwrites): boolean | undefined {
+  const declared = spec.settingOverwrites;
   return isJsonObject(declared) ? declared[member] : undefined;
 }
 
-function checkOverwrites(spec: Spec): ExecutionProblem[] {
+function checkOverwrites(spec: WorkspaceSpec): ExecutionProblem[] {
   const own = overwrites(spec, 'executionMode');
   const path = ['settingOverwrites', 'executionMode'];
-  const isLiteral = typeof spec['executionMode'] === 'string' || spec['operations'] !== undefined;
+  const isLiteral = typeof spec.executionMode === 'string' || spec.operations !== undefined;
   if (own === true && !isLiteral) {
     return [
       {
@@ -106,8 +108,8 @@ function checkOverwrites(spec: Spec): ExecutionProblem[] {
 }
 
 /** A workspace that inherits its mode inherits its pool, whatever it says about the pool. */
-function checkPoolOverwrite(spec: Spec, isLiteral: boolean): ExecutionProblem[] {
-  const inherits = overwrites(spec, 'executionMode') === false || spec['executionMode'] === null;
+function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionProblem[] {
+  const inherits = overwrites(spec, 'executionMode') === false || spec.executionMode === null;
   if (isLiteral || !inherits || overwrites(spec, 'agentPool') !== true) return [];
   return [
     {

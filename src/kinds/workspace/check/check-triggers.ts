@@ -1,18 +1,18 @@
 /** What starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
 import { isJsonObject, type Json, type Path } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
-import type { Spec } from '../../../model/resource/resource.ts';
+import type { WorkspaceSpec } from '../schema.ts';
 
 interface SetTrigger {
   readonly path: Path;
   readonly value: Json;
 }
 
-export function checkTriggers(spec: Spec): ResourceProblem[] {
+export function checkTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   const regex = regexOf(spec);
   const triggers: SetTrigger[] = [
-    { path: ['triggerPrefixes'], value: spec['triggerPrefixes'] ?? null },
-    { path: ['triggerPatterns'], value: spec['triggerPatterns'] ?? null },
+    { path: ['triggerPrefixes'], value: spec.triggerPrefixes ?? null },
+    { path: ['triggerPatterns'], value: spec.triggerPatterns ?? null },
     { path: ['vcsRepo', 'tagsRegex'], value: regex },
   ];
   const [first, ...others] = triggers.filter(({ value }) => isPopulated(value));
@@ -23,9 +23,9 @@ export function checkTriggers(spec: Spec): ResourceProblem[] {
   ];
 }
 
-function regexOf(spec: Spec): Json {
-  const repository = spec['vcsRepo'];
-  return isJsonObject(repository) ? (repository['tagsRegex'] ?? null) : null;
+function regexOf(spec: WorkspaceSpec): Json {
+  const repository = spec.vcsRepo;
+  return isJsonObject(repository) ? (repository.tagsRegex ?? null) : null;
 }
 
 function isPopulated(value: Json): boolean {
@@ -47,8 +47,8 @@ function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
 }
 
 /** Left out, the service turns file triggers off by itself; null asks for the default, which is on. */
-function fileTriggers(spec: Spec): ResourceProblem[] {
-  if (spec['fileTriggersEnabled'] === undefined || spec['fileTriggersEnabled'] === false) return [];
+function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
+  if (spec.fileTriggersEnabled === undefined || spec.fileTriggersEnabled === false) return [];
   return [
     {
       code: 'regex-with-file-triggers',

@@ -3,17 +3,15 @@
  * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (wire/workspaces 5.4).
  */
 import type { Json } from '../../../model/json/json.ts';
-import type { CompareContext } from '../../../model/kind/kind.ts';
-import type { LedgerRecord } from '../../../model/stack/ledger.ts';
-import type { Spec } from '../../../model/resource/resource.ts';
+import type { WorkspaceFields, WorkspaceMeeting, WorkspaceRecord } from '../workspace-types.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const name = 'assessmentsEnabled';
 
 export const assessmentsStay = `the organization enforces health assessments: ${name} stays true`;
 
-export function prepareAssessments({ desired, live, record }: CompareContext): PreparedLive {
-  const isEnforced = live?.facts['assessmentsEnforced'] === true && live.spec[name] === true;
+export function prepareAssessments({ desired, live, record }: WorkspaceMeeting): PreparedLive {
+  const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
   if (!isEnforced || !wantsNone(desired, record)) return asAnswered;
   return {
     live: { [name]: false },
@@ -22,7 +20,7 @@ export function prepareAssessments({ desired, live, record }: CompareContext): P
 }
 
 /** Whether a manifest asks for them to be off, in so many words or by no longer mentioning what it had set. */
-export function wantsNone(spec: Spec, record: LedgerRecord | undefined): boolean {
+export function wantsNone(spec: WorkspaceFields, record: WorkspaceRecord | undefined): boolean {
   const declared: Json | undefined = spec[name];
   return declared === undefined ? record?.fields[name] !== undefined : declared !== true;
 }

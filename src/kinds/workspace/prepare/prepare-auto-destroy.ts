@@ -4,15 +4,14 @@
  * not sent (wire/workspaces 1.5.19, 2.1).
  */
 import type { Json } from '../../../model/json/json.ts';
-import type { CompareContext } from '../../../model/kind/kind.ts';
-import type { LiveResource } from '../../../model/resource/resource.ts';
 import { fields } from '../fields.ts';
+import type { LiveWorkspace, WorkspaceMeeting } from '../workspace-types.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const time = 'autoDestroyAt';
 const duration = 'autoDestroyActivityDuration';
 
-export function prepareAutoDestroy(meeting: CompareContext): PreparedLive {
+export function prepareAutoDestroy(meeting: WorkspaceMeeting): PreparedLive {
   const { live } = meeting;
   if (live === undefined) return asAnswered;
   const inherited = inheritedDuration(meeting, live);
@@ -22,23 +21,23 @@ export function prepareAutoDestroy(meeting: CompareContext): PreparedLive {
 }
 
 /** What the workspace goes on taking from its project, whatever its manifest says; null when it takes nothing. */
-function inheritedDuration({ desired, dialect }: CompareContext, live: LiveResource): string | null {
+function inheritedDuration({ desired, dialect }: WorkspaceMeeting, live: LiveWorkspace): string | null {
   const { [duration]: declared, projectId } = desired;
-  const moves = projectId !== undefined && projectId !== live.spec['projectId'];
-  if (live.facts['inheritsAutoDestroy'] !== true || moves) return null;
+  const moves = projectId !== undefined && projectId !== live.spec.projectId;
+  if (live.facts.inheritsAutoDestroy !== true || moves) return null;
   const found = textOf(live.spec[duration]);
   const overrides = declared !== undefined && declared !== found;
   return overrides && dialect.capabilities.has('own-auto-destroy') ? null : found;
 }
 
 /** Once the change is carried out. */
-function ownDuration({ desired, record }: CompareContext, live: LiveResource): string | null {
+function ownDuration({ desired, record }: WorkspaceMeeting, live: LiveWorkspace): string | null {
   if (desired[duration] !== undefined) return textOf(desired[duration]);
   return record?.fields[duration] === undefined ? textOf(live.spec[duration]) : null;
 }
 
 /** Of what the project has set there is nothing to reset, and nothing to change where the dialect cannot say otherwise. */
-function prepareDuration({ desired, record }: CompareContext, inherited: string | null): PreparedLive {
+function prepareDuration({ desired, record }: WorkspaceMeeting, inherited: string | null): PreparedLive {
   const declared = desired[duration];
   if (inherited === null || declared === inherited) return asAnswered;
   if (declared === undefined)
@@ -56,8 +55,8 @@ export function projectSays(inherited: string): string {
  * that we had set ourselves, and that is still there, does not.
  */
 function prepareTime(
-  { desired, record }: CompareContext,
-  live: LiveResource,
+  { desired, record }: WorkspaceMeeting,
+  live: LiveWorkspace,
   lasting: string | null,
 ): PreparedLive {
   const [declared, recorded] = [desired[time], record?.fields[time]];

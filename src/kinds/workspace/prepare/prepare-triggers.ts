@@ -6,25 +6,24 @@
 import { formatAddress } from '../../../model/resource/address.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../../model/json/json.ts';
-import type { CompareContext } from '../../../model/kind/kind.ts';
-import type { Spec } from '../../../model/resource/resource.ts';
 import { triggerLists } from '../attributes.ts';
+import type { PreparedWorkspace, WorkspaceFields, WorkspaceMeeting } from '../workspace-types.ts';
 
 export interface PreparedTriggers {
-  readonly desired: Spec;
+  readonly desired: PreparedWorkspace;
   readonly notes: readonly string[];
   readonly problems: readonly Diagnostic[];
 }
 
 const fileTriggers = 'fileTriggersEnabled';
 
-export function prepareTriggers(meeting: CompareContext): PreparedTriggers {
+export function prepareTriggers(meeting: WorkspaceMeeting): PreparedTriggers {
   const cleared = clearedTriggers(meeting);
   const own = besideRegex(meeting);
   return { ...own, desired: { ...cleared.desired, ...own.desired }, notes: cleared.notes };
 }
 
-function besideRegex(meeting: CompareContext): Pick<PreparedTriggers, 'desired' | 'problems'> {
+function besideRegex(meeting: WorkspaceMeeting): Pick<PreparedTriggers, 'desired' | 'problems'> {
   const { desired, live, record } = meeting;
   if (!hasTagsRegex(meeting)) return { desired: {}, problems: [] };
   if (desired[fileTriggers] !== undefined)
@@ -39,7 +38,7 @@ const triggers = [...triggerLists, 'tagsRegex'] as const;
 type TriggerField = (typeof triggers)[number];
 
 /** Setting one of the three makes the service clear the others: a change like any other, which is shown (rule 13). */
-function clearedTriggers(meeting: CompareContext): Pick<PreparedTriggers, 'desired' | 'notes'> {
+function clearedTriggers(meeting: WorkspaceMeeting): Pick<PreparedTriggers, 'desired' | 'notes'> {
   const named = setTrigger(meeting);
   if (named === undefined) return { desired: {}, notes: [] };
   const cleared = triggers.filter((name) => name !== named && isLeftToService(meeting, name));
@@ -58,10 +57,9 @@ function clearedTriggers(meeting: CompareContext): Pick<PreparedTriggers, 'desir
 }
 
 /** Live, and by no word of the manifest: what was managed and is no longer declared is reset without this. */
-function isLeftToService({ desired, live, record }: CompareContext, name: TriggerField): boolean {
+function isLeftToService({ desired, live, record }: WorkspaceMeeting, name: TriggerField): boolean {
   const { vcsRepo } = desired;
-  const repositoryGoes =
-    vcsRepo === null || (vcsRepo === undefined && record?.fields['vcsRepo'] !== undefined);
+  const repositoryGoes = vcsRepo === null || (vcsRepo === undefined && record?.fields.vcsRepo !== undefined);
   return (
     isFilled(triggerOf(live?.spec, name)) &&
     triggerOf(desired, name) === undefined &&
@@ -71,7 +69,7 @@ function isLeftToService({ desired, live, record }: CompareContext, name: Trigge
 }
 
 /** The one that this change sets, if it sets any: `check` has refused two. */
-function setTrigger({ desired, live }: CompareContext): TriggerField | undefined {
+function setTrigger({ desired, live }: WorkspaceMeeting): TriggerField | undefined {
   if (live === undefined) return undefined;
   return triggers.find((name) => {
     const value = triggerOf(desired, name);
@@ -79,8 +77,8 @@ function setTrigger({ desired, live }: CompareContext): TriggerField | undefined
   });
 }
 
-function triggerOf(spec: Spec | undefined, name: TriggerField): Json | undefined {
-  return name === 'tagsRegex' ? memberOf(spec?.['vcsRepo'], name) : spec?.[name];
+function triggerOf(spec: WorkspaceFields | undefined, name: TriggerField): Json | undefined {
+  return name === 'tagsRegex' ? memberOf(spec?.vcsRepo, name) : spec?.[name];
 }
 
 function pathOf(name: TriggerField | undefined): string {
@@ -88,23 +86,21 @@ function pathOf(name: TriggerField | undefined): string {
 }
 
 /** Whether an expression is set once the change is carried out. To set one of the lists of paths removes it. */
-function hasTagsRegex({ desired, live, record }: CompareContext): boolean {
-  if ([desired['triggerPrefixes'], desired['triggerPatterns']].some(isFilled)) return false;
+function hasTagsRegex({ desired, live, record }: WorkspaceMeeting): boolean {
+  if ([desired.triggerPrefixes, desired.triggerPatterns].some(isFilled)) return false;
   const { vcsRepo } = desired;
-  const recorded = record?.fields['vcsRepo'];
+  const recorded = record?.fields.vcsRepo;
   if (vcsRepo === null || (vcsRepo === undefined && recorded !== undefined)) return false;
   const own = memberOf(vcsRepo, 'tagsRegex');
   if (own !== undefined) return isFilled(own);
-  return (
-    memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec['vcsRepo'], 'tagsRegex'))
-  );
+  return memberOf(recorded, 'tagsRegex') === undefined && isFilled(memberOf(live?.spec.vcsRepo, 'tagsRegex'));
 }
 
 function isFilled(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-function contradiction({ address, place }: CompareContext): Diagnostic {
+function contradiction({ address, place }: WorkspaceMeeting): Diagnostic {
   return {
     code: 'regex-with-file-triggers',
     severity: 'error',

@@ -1,9 +1,9 @@
 /** What of a live workspace is compared with another value than was answered, because its own is hidden; and what to say of it. */
-import type { Spec } from '../../../model/resource/resource.ts';
+import type { WorkspaceFields } from '../workspace-types.ts';
 
 export interface PreparedLive {
   /** by field; takes the place of what was answered */
-  readonly live: Spec;
+  readonly live: WorkspaceFields;
   readonly notes: readonly string[];
 }
 
