@@ -3,19 +3,30 @@
 import { type Address, formatAddress } from '../../../src/model/resource/address.ts';
 import type { Call } from '../../../src/model/plan/call.ts';
 import { isJsonObject, type Json } from '../../../src/model/json/json.ts';
-import type { Kind, Session } from '../../../src/model/kind/kind.ts';
-import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
+import { defineKind } from '../../../src/model/kind/define-kind.ts';
+import type { Session } from '../../../src/model/kind/kind.ts';
+import type { Declared, Named } from '../../../src/model/kind/spec-types.ts';
+import type { LiveResource } from '../../../src/model/resource/resource.ts';
 import { duration, scalar, set } from '../../../src/compare/comparisons.ts';
 import { listWorkspaces } from '../../../src/services/workspaces/list-workspaces.ts';
 
 const name = 'Bell';
+
+type BellSpec = Declared<{
+  pitch: 'high' | 'low' | null;
+  hours: number[];
+  lasts: number | string;
+  workspace: string;
+}>;
+
+type LiveBell = LiveResource<Named<BellSpec>>;
 
 function workspaceOf(target: string, workspace: Json | undefined): Address {
   return { kind: 'Workspace', target, name: String(workspace) };
 }
 
 /** `{ pitch, hours, lasts, workspace: "ws-1" }` of the service, with the workspace by name. */
-async function asLive(session: Session, address: Address, data: Json): Promise<LiveResource | undefined> {
+async function asLive(session: Session, address: Address, data: Json): Promise<LiveBell | undefined> {
   if (!isJsonObject(data)) return undefined;
   const { byId } = await listWorkspaces(session);
   const workspace = byId.get(String(data['workspace']))?.name ?? null;
@@ -23,7 +34,7 @@ async function asLive(session: Session, address: Address, data: Json): Promise<L
   return { address, spec: { pitch, hours, lasts, workspace }, witness: {}, facts: {} };
 }
 
-export const bell: Kind = {
+export const bell = defineKind<BellSpec, LiveBell>({
   name,
   service: 'workspaces',
   summary: 'A bell that rings for a workspace',
@@ -48,7 +59,7 @@ export const bell: Kind = {
   ownership: { by: 'ledger', named: false, undeclared: 'delete' },
   absent: 'unmanaged',
   check: ({ spec }) =>
-    spec['pitch'] === 'high' && spec['lasts'] === '1h'
+    spec.pitch === 'high' && spec.lasts === '1h'
       ? [
           {
             code: 'out-of-range',
@@ -59,7 +70,7 @@ export const bell: Kind = {
         ]
       : [],
   references: ({ address, spec }) => [
-    { to: workspaceOf(address.target, spec['workspace']), path: ['workspace'] },
+    { to: workspaceOf(address.target, spec.workspace), path: ['workspace'] },
   ],
   async read(session) {
     const answer = await session.reader.get('/bells');
@@ -87,8 +98,8 @@ export const bell: Kind = {
     };
     if (action === 'delete') return { calls: [{ ...call, method: 'DELETE' }] };
     if (change.fields.length === 0) return { calls: [] };
-    const content: Spec = { pitch: 'low', hours: [], lasts: 0, ...live?.spec, ...desired };
-    const workspace = idOf(workspaceOf(address.target, content['workspace'])) ?? null;
+    const content: Named<BellSpec> = { pitch: 'low', hours: [], lasts: 0, ...live?.spec, ...desired };
+    const workspace = idOf(workspaceOf(address.target, content.workspace)) ?? null;
     return { calls: [{ ...call, method: 'PUT', body: { ...content, workspace } }] };
   },
-};
+});

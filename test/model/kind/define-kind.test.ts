@@ -1,0 +1,70 @@
+/** A kind is written in the types of its own schema; what the schema lacks does not compile, as `npm run typecheck` sees. */
+import { Type } from 'typebox';
+import { expect, test } from 'vitest';
+import { workspaceSpec } from '../../../src/kinds/workspace/schema.ts';
+import { scalar } from '../../../src/compare/comparisons.ts';
+import { defineKind, type KindForm } from '../../../src/model/kind/define-kind.ts';
+import type { FieldsOf } from '../../../src/model/kind/field.ts';
+import { jsonSchema } from '../../../src/model/kind/json-schema.ts';
+import { nullable } from '../../../src/model/kind/nullable.ts';
+import { noResources } from '../../../src/model/kind/kind.ts';
+import type { Declared, Named } from '../../../src/model/kind/spec-types.ts';
+import type { LiveResource } from '../../../src/model/resource/resource.ts';
+
+type LampSpec = Declared<{ brightness: number; colour?: 'red' | 'green' | null }>;
+type LiveLamp = LiveResource<Named<LampSpec>, { readonly burning?: boolean }>;
+
+const schema = Type.Object({
+  brightness: Type.Number(),
+  colour: Type.Optional(nullable(Type.Enum(['red', 'green']))),
+});
+
+const lamp: KindForm<LampSpec, LiveLamp> = {
+  name: 'Lamp',
+  service: 'workspaces',
+  summary: 'A lamp',
+  names: { pattern: /^[a-z]+$/, says: 'lower-case letters' },
+  specSchema: jsonSchema(schema),
+  fields: { brightness: { compare: scalar }, colour: { compare: scalar } } satisfies FieldsOf<LampSpec>,
+  ownership: { by: 'ledger', named: false, undeclared: 'release' },
+  absent: 'unmanaged',
+  read: async () => noResources,
+  readOne: async () => undefined,
+  calls: () => ({ calls: [] }),
+};
+
+test('a kind may be written in its own types, and is the same kind to those who know none', () => {
+  expect(defineKind(lamp)).toBe(lamp);
+});
+
+test('a field that the schema lacks does not compile', () => {
+  const misspelt: readonly KindForm<LampSpec, LiveLamp>[] = [
+    // @ts-expect-error: no brightnes
+    { ...lamp, prepare: ({ desired }) => ({ desired, notes: [String(desired.brightnes)] }) },
+    // @ts-expect-error: no color
+    { ...lamp, similarity: ({ color }) => [String(color)] },
+    // @ts-expect-error: no burnt
+    { ...lamp, blockers: ({ facts }) => (facts.burnt ? ['it is burnt'] : []) },
+    // @ts-expect-error: no brightnes
+    { ...lamp, fields: { brightnes: { compare: scalar } } satisfies FieldsOf<LampSpec> },
+  ];
+  expect(misspelt).toHaveLength(4);
+});
+
+test('what is not certain to be there, or not of a certain type, is not taken for it', () => {
+  const rash: readonly KindForm<LampSpec, LiveLamp>[] = [
+    // @ts-expect-error: a tombstone declares no brightness
+    { ...lamp, check: ({ spec }) => (spec.brightness.toFixed() === '0' ? [] : []) },
+    // @ts-expect-error: no value that the schema admits
+    { ...lamp, check: ({ spec }) => (spec.colour === 'blue' ? [] : []) },
+    // @ts-expect-error: what is live is whatever was answered
+    { ...lamp, describe: ({ spec }) => ({ spec: { brightness: 1 + (spec.brightness ?? 0) } }) },
+  ];
+  expect(rash).toHaveLength(3);
+});
+
+test('the schema of another kind does not compile', () => {
+  // @ts-expect-error: a workspace is no lamp
+  const mixedUp: KindForm<LampSpec, LiveLamp> = { ...lamp, specSchema: jsonSchema(workspaceSpec) };
+  expect(mixedUp.specSchema).not.toEqual(lamp.specSchema);
+});
