@@ -10,6 +10,8 @@ import {
   LedgerError,
   type LedgerRecord,
 } from '../model/stack/ledger.ts';
+import { messageOf } from '../model/message-of.ts';
+import { readAddress } from '../model/resource/address.ts';
 import type { IdentityText } from '../model/stack/target-identity.ts';
 
 /** What a text is and where it was found, for messages. */
@@ -68,7 +70,7 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     );
   }
   const { serial, records } = stored;
-  const known = { known: true, serial, records: new Map(Object.entries(records)) };
+  const known = { known: true, serial, records: recordsOf(place, records) };
   if (stored.version === 1)
     return {
       ...known,
@@ -82,6 +84,15 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(approved === undefined ? {} : { approved }),
   };
+}
+
+/** The checksum vouches for what was written, not that it was a trueup that wrote it. */
+function recordsOf(place: string, records: Stored['records']): Ledger['records'] {
+  try {
+    return new Map(Object.entries(records).map(([text, record]) => [readAddress(text), record] as const));
+  } catch (error) {
+    throw damaged(place, `one of its records is of nothing, ${messageOf(error)}`, error);
+  }
 }
 
 function parseStored(place: string, text: string): Stored | FormerStored {

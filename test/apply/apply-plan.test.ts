@@ -5,6 +5,7 @@ import { WireError } from '../../src/model/wire.ts';
 import { house, registryOf } from '../support/toys/toy-kind.ts';
 import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const home = at('House', 'home');
 const inn = at('House', 'inn');
@@ -62,7 +63,7 @@ describe('a change that is looked at again just before it is sent', () => {
       now: [live(home, { spec: { colour: 'blue' }, claim: 'mine' })],
     });
     expect([done.sent, done.summary]).toEqual([[], ['House/acme/home: unchanged']]);
-    expect(done.ledger.records.get('House/acme/home')?.fields).toEqual({ colour: 'blue' });
+    expect(done.ledger.records.get(readAddress('House/acme/home'))?.fields).toEqual({ colour: 'blue' });
   });
 
   test('and that moved is stale, and says what', async () => {
@@ -71,7 +72,7 @@ describe('a change that is looked at again just before it is sent', () => {
     });
     expect(done.sent).toEqual([]);
     expect(done.outcomes).toMatchObject([{ kind: 'stale', detail: 'colour moved since the plan was made' }]);
-    expect(done.ledger.records.has('House/acme/home')).toBe(false);
+    expect(done.ledger.records.has(readAddress('House/acme/home'))).toBe(false);
   });
 
   test('and that nobody can look at has failed, and the others go on', async () => {
@@ -198,7 +199,7 @@ describe('an interruption', () => {
       'skipped: not sent: the run was stopped',
       'skipped: not sent: the run was stopped',
     ]);
-    expect(done.ledger.records.has('Fence/acme/long')).toBe(true);
+    expect(done.ledger.records.has(readAddress('Fence/acme/long'))).toBe(true);
   });
 
   test('in between lets what is in flight end, and skips the rest', async () => {
@@ -265,7 +266,7 @@ describe('the ledger', () => {
     const done = await applyToys({
       desired: [desired(home, { colour: 'blue', hint: 'x' }, { protect: true })],
     });
-    expect(done.ledger.records.get('House/acme/home')).toEqual({
+    expect(done.ledger.records.get(readAddress('House/acme/home'))).toEqual({
       id: '1',
       origin: 'created',
       protect: true,
@@ -290,7 +291,10 @@ describe('the ledger', () => {
       { answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined) },
     );
     expect(done.summary).toEqual(['House/acme/home: failed']);
-    expect(done.ledger.records.get('House/acme/home')).toMatchObject({ id: '1', origin: 'created' });
+    expect(done.ledger.records.get(readAddress('House/acme/home'))).toMatchObject({
+      id: '1',
+      origin: 'created',
+    });
   });
 
   test('hears of every declared resource that is as it should be, also without a single change', async () => {
@@ -300,7 +304,7 @@ describe('the ledger', () => {
     });
     expect(done.sent).toEqual([]);
     expect([...done.ledger.records.keys()]).toEqual(['House/acme/home', 'Door/acme/front']);
-    expect(done.ledger.records.get('Door/acme/front')).toMatchObject({
+    expect(done.ledger.records.get(readAddress('Door/acme/front'))).toMatchObject({
       origin: 'adopted',
       fields: { timer: 3600 },
       content: { timer: 3600, colour: 'red', rooms: [] },
@@ -322,7 +326,7 @@ describe('the ledger', () => {
       { answer: () => ({ status: 409, words: 'somebody is in it' }) },
     );
     expect(done.summary).toEqual(['House/acme/home: failed']);
-    expect(done.ledger.records.has('House/acme/home')).toBe(true);
+    expect(done.ledger.records.has(readAddress('House/acme/home'))).toBe(true);
   });
 
   test('learns of a release that needs no call', async () => {
@@ -344,7 +348,10 @@ describe('the ledger', () => {
       { now: [live(at('House', 'villa'), { id: 'id-home', claim: 'mine', spec: { name: 'home' } })] },
     );
     expect(done.summary).toEqual(['House/acme/villa: applied']);
-    expect(done.ledger.records.get('House/acme/villa')).toMatchObject({ id: 'id-home', origin: 'created' });
+    expect(done.ledger.records.get(readAddress('House/acme/villa'))).toMatchObject({
+      id: 'id-home',
+      origin: 'created',
+    });
   });
 
   test('keeps what a kind wants to remember', async () => {
@@ -356,7 +363,9 @@ describe('the ledger', () => {
     };
     const world = { kinds: registryOf(marked), desired: [desired(home, { owner: 'inn' }), desired(inn)] };
     const { ledger } = await applyToys(world);
-    expect(ledger.records.get('House/acme/home')?.marks).toEqual({ friend: expect.stringMatching(/^[12]$/) });
+    expect(ledger.records.get(readAddress('House/acme/home'))?.marks).toEqual({
+      friend: expect.stringMatching(/^[12]$/),
+    });
   });
 });
 
@@ -368,7 +377,7 @@ describe('a create whose answer was lost', () => {
     );
     expect(done.sent).toEqual(['POST /houses']);
     expect(done.summary).toEqual(['House/acme/home: applied']);
-    expect(done.ledger.records.get('House/acme/home')?.id).toBe('77');
+    expect(done.ledger.records.get(readAddress('House/acme/home'))?.id).toBe('77');
   });
 });
 

@@ -5,6 +5,7 @@ import { WireError } from '../../src/model/wire.ts';
 import { house, registryOf } from '../support/toys/toy-kind.ts';
 import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const home = at('House', 'home');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
@@ -33,7 +34,8 @@ describe('a change that was carried out in part', () => {
     live: [live(home, { spec: { colour: 'red', owner: 'bob' }, claim: 'mine' })],
     records: { 'House/acme/home': record({ id: 'id-home', origin: 'created', fields: { timer: 5 } }) },
   } satisfies World;
-  const fieldsOf = (ledger: Ledger | undefined) => ledger?.records.get('House/acme/home')?.fields;
+  const fieldsOf = (ledger: Ledger | undefined) =>
+    ledger?.records.get(readAddress('House/acme/home'))?.fields;
 
   test.each([
     ['was refused', { status: 409 }, 'failed'],

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
 import type { Ledger } from '../../src/model/stack/ledger.ts';
 import { ledgerOf, record } from '../support/toys/toy-plan.ts';
+import { addressOf, namesIn } from '../support/ledger/kept-things.ts';
 
 /** A store in memory that writes when it is told to, and fails when it is told to. */
 class HandStore implements LedgerWriter {
@@ -33,20 +34,20 @@ class HandStore implements LedgerWriter {
   }
 
   names(): string[][] {
-    return this.written.map(({ records }) => [...records.keys()]);
+    return this.written.map(namesIn);
   }
 }
 
 function open(known = true) {
   const store = new HandStore();
-  return { store, keeper: new LedgerKeeper(store, ledgerOf({ old: record() }, known)) };
+  return { store, keeper: new LedgerKeeper(store, ledgerOf({ [addressOf('old')]: record() }, known)) };
 }
 
 describe('saving', () => {
   test('writes nothing when nothing changed', async () => {
     const { store, keeper } = open();
-    keeper.put('old', record());
-    keeper.drop('never there');
+    keeper.put(addressOf('old'), record());
+    keeper.drop(addressOf('never there'));
     expect(await keeper.save()).toMatchObject({ serial: 1 });
     expect(store.underWay).toBe(0);
   });
@@ -60,10 +61,10 @@ describe('saving', () => {
 
   test('is done when everything that was put before is written', async () => {
     const { store, keeper } = open();
-    keeper.put('a', record());
+    keeper.put(addressOf('a'), record());
     const first = keeper.save();
-    keeper.put('b', record());
-    keeper.drop('old');
+    keeper.put(addressOf('b'), record());
+    keeper.drop(addressOf('old'));
     const second = keeper.save();
     expect(store.underWay).toBe(1);
     await store.finish();
@@ -79,10 +80,10 @@ describe('saving', () => {
 
   test('gathers what ends during one write into the next one', async () => {
     const { store, keeper } = open();
-    keeper.put('n0', record());
+    keeper.put(addressOf('n0'), record());
     keeper.saveSoon();
     for (let index = 1; index <= 50; index += 1) {
-      keeper.put(`n${index}`, record());
+      keeper.put(addressOf(`n${index}`), record());
       keeper.saveSoon();
     }
     const saved = keeper.save();
@@ -98,18 +99,18 @@ describe('a write that fails', () => {
 
   test('in the background is no unhandled rejection, and is made up for by the next', async () => {
     const { store, keeper } = open();
-    keeper.put('a', record());
+    keeper.put(addressOf('a'), record());
     keeper.saveSoon();
     keeper.saveSoon();
     await store.finish(full);
     const saved = keeper.save();
     await store.finish();
-    expect((await saved).records.has('a')).toBe(true);
+    expect((await saved).records.has(addressOf('a'))).toBe(true);
   });
 
   test('in the background is told once by the last one, when that fails too', async () => {
     const { store, keeper } = open();
-    keeper.put('a', record());
+    keeper.put(addressOf('a'), record());
     keeper.saveSoon();
     await store.finish(full);
     const saved = expect(keeper.save()).rejects.toThrow('the disk is full');
@@ -120,20 +121,20 @@ describe('a write that fails', () => {
 
   test('loses nothing that was put while it was under way', async () => {
     const { store, keeper } = open();
-    keeper.put('a', record());
+    keeper.put(addressOf('a'), record());
     keeper.saveSoon();
-    keeper.put('b', record());
+    keeper.put(addressOf('b'), record());
     await store.finish(full);
     const saved = keeper.save();
     await store.finish();
-    expect([...(await saved).records.keys()]).toEqual(['old', 'a', 'b']);
+    expect(namesIn(await saved)).toEqual(['old', 'a', 'b']);
   });
 });
 
 test('what was put is there at once, before it is written', () => {
   const { keeper } = open();
-  keeper.put('a', record({ id: '1' }));
-  expect(keeper.get('a')?.id).toBe('1');
-  keeper.drop('a');
-  expect(keeper.get('a')).toBeUndefined();
+  keeper.put(addressOf('a'), record({ id: '1' }));
+  expect(keeper.get(addressOf('a'))?.id).toBe('1');
+  keeper.drop(addressOf('a'));
+  expect(keeper.get(addressOf('a'))).toBeUndefined();
 });

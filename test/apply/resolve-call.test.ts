@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { resolveCall } from '../../src/apply/resolve-call.ts';
 import { type Call, IdReference, SecretReference } from '../../src/model/plan/call.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const call: Call = {
   id: 'Door/acme/front#write',
@@ -33,7 +34,9 @@ describe('a path', () => {
   });
 
   test('holds the ids that its references stand for', async () => {
-    const { path } = await resolve({ path: ['houses', new IdReference('House/acme/home'), 'doors'] });
+    const { path } = await resolve({
+      path: ['houses', new IdReference(readAddress('House/acme/home')), 'doors'],
+    });
     expect(path).toBe('/houses/house%2F1/doors');
   });
 });
@@ -42,7 +45,7 @@ describe('a body', () => {
   test('holds ids and secrets in the place of what stood for them, at any depth', async () => {
     const request = await resolve({
       body: {
-        data: [{ id: new IdReference('House/acme/home') }, 'plain', null, 3],
+        data: [{ id: new IdReference(readAddress('House/acme/home')) }, 'plain', null, 3],
         lock: { code: new SecretReference({ env: 'CODE' }), key: new SecretReference({ file: 'key.pem' }) },
       },
     });
@@ -63,7 +66,7 @@ describe('a body', () => {
 });
 
 test('an id that nobody knows is an error that names the resource', async () => {
-  await expect(resolve({ path: [new IdReference('House/acme/nowhere')] })).rejects.toThrow(
+  await expect(resolve({ path: [new IdReference(readAddress('House/acme/nowhere'))] })).rejects.toThrow(
     'no id is known for House/acme/nowhere',
   );
 });

@@ -6,6 +6,7 @@ import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
 import { house } from '../support/toys/toy-kind.ts';
 import { at, live } from '../support/toys/toy-plan.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const home = at('House', 'home');
 
@@ -18,7 +19,7 @@ const create: Call = {
   needs: [],
   success: [201],
   repeatable: false,
-  createsId: { address: 'House/acme/home', pointer: '/data/id' },
+  createsId: { address: readAddress('House/acme/home'), pointer: '/data/id' },
 };
 const { createsId: _, ...plain } = create;
 const update: Call = {

@@ -21,3 +21,11 @@ describe('a ledger of version 1', () => {
     expect(again).not.toHaveProperty('targets');
   });
 });
+
+test('a ledger with a record of what is no address is damaged, whoever made its checksum', () => {
+  const text = former({
+    'Kind/acme/app': { origin: 'created', fields: {} },
+    app: { origin: 'created', fields: {} },
+  });
+  expect(() => parseLedger(text, place)).toThrow('the ledger is damaged: one of its records is of nothing');
+});

@@ -11,7 +11,7 @@ import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
 import { makeRemote } from '../support/ledger/git-remote.ts';
-import { ledger, lock } from '../support/ledger/kept-things.ts';
+import { ledger, lock, namesIn } from '../support/ledger/kept-things.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
 
 const bin = findPostgres();
@@ -148,7 +148,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       return { ...line, begun };
     }
     const recordsOf = (...names: string[]) => ({ records: ledger(1, ...names).records });
-    const namesIn = async ({ other }: BreakingLine) => [...(await other.read()).records.keys()];
+    const namesOf = async ({ other }: BreakingLine) => namesIn(await other.read());
 
     test('and the next one goes on top of it', async () => {
       const line = await lost();
@@ -156,7 +156,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await line.other.read()).toMatchObject({ serial: 2 });
       const written = await line.store.write({ ...line.begun, ...recordsOf('a', 'b', 'c') });
       expect(written.serial).toBe(3);
-      expect(await namesIn(line)).toEqual(['a', 'b', 'c']);
+      expect(await namesOf(line)).toEqual(['a', 'b', 'c']);
       expect((await line.store.write({ ...written, ...recordsOf('d') })).serial).toBe(4);
     });
 
@@ -166,7 +166,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
         await expect(line.store.write({ ...line.begun, ...recordsOf('a', 'b', more) })).rejects.toThrow();
       line.mend();
       await line.store.write({ ...line.begun, ...recordsOf('a', 'b', 'e') });
-      expect(await namesIn(line)).toEqual(['a', 'b', 'e']);
+      expect(await namesOf(line)).toEqual(['a', 'b', 'e']);
     });
 
     test('also when the one on top of it was lost in the same way', async () => {
@@ -179,7 +179,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       // It says again what stands there already: nothing is written for that.
       expect((await line.store.write(next)).serial).toBe(3);
       expect((await line.store.write({ ...line.begun, ...recordsOf('z'), serial: 3 })).serial).toBe(4);
-      expect(await namesIn(line)).toEqual(['z']);
+      expect(await namesOf(line)).toEqual(['z']);
     });
 
     test('and not what another run has written since', async () => {
@@ -188,7 +188,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       const theirs = await line.other.read();
       await line.other.write({ ...theirs, ...recordsOf('theirs') });
       await expect(line.store.write({ ...line.begun, ...recordsOf('ours') })).rejects.toThrow(LedgerConflict);
-      expect(await namesIn(line)).toEqual(['theirs']);
+      expect(await namesOf(line)).toEqual(['theirs']);
     });
 
     test('and not the very same ledger once another run has raised its serial', async () => {

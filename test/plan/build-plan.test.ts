@@ -3,6 +3,7 @@ import type { Kind } from '../../src/model/kind/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { house, registryOf } from '../support/toys/toy-kind.ts';
 import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from '../support/toys/toy-plan.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const home = at('House', 'home');
 
@@ -154,7 +155,7 @@ describe('calls', () => {
       live: [live(at('House', 'inn')), live(at('House', 'Inn'))],
     });
     expect(changeAt(planning, home).calls[0]?.body).toMatchObject({ friends: ['id-Inn', 'id-inn'] });
-    expect(planning.records.get('House/acme/home')?.record.fields).toEqual({ friends: ['inn'] });
+    expect(planning.records.get(readAddress('House/acme/home'))?.record.fields).toEqual({ friends: ['inn'] });
   });
 
   test("are in the target's own names", () => {

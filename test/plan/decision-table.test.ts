@@ -3,7 +3,7 @@
  * rules 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
  */
 import { describe, expect, test } from 'vitest';
-import { type Address, formatAddress } from '../../src/model/resource/address.ts';
+import { type Address, formatAddress, readAddress } from '../../src/model/resource/address.ts';
 import type { LedgerRecord, Origin } from '../../src/model/stack/ledger.ts';
 import type { DesiredResource, Metadata } from '../../src/model/resource/resource.ts';
 import type { Planning } from '../../src/plan/build-plan.ts';
@@ -254,10 +254,10 @@ describe('a stack that goes on under another name', () => {
     };
     const { plan, records } = planOf(world);
     expect(plan.changes).toMatchObject([{ action: 'adopt', fields: [], calls: [] }]);
-    expect(records.get('Door/acme/front')?.record.origin).toBe('created');
+    expect(records.get(readAddress('Door/acme/front'))?.record.origin).toBe('created');
     expect(guards(world)).toEqual(['takeover blocks Door/acme/front']);
     // Once it has come along, it is as any other.
-    const after = { ...world, former: { ...world.former, records: new Set<string>() } } as World;
+    const after = { ...world, former: { ...world.former, records: new Set() } } as World;
     expect(planOf(after).plan.changes).toEqual([]);
   });
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LedgerKeeper } from '../../src/apply/keep-ledger.ts';
 import type { Ledger, LedgerRecord } from '../../src/model/stack/ledger.ts';
 import { names } from '../support/scale/counted-stack.ts';
+import { readAddress } from '../../src/model/resource/address.ts';
 
 const record = (value: number): LedgerRecord => ({ origin: 'created', fields: { value } });
 
@@ -19,7 +20,7 @@ async function keep(count: number): Promise<{ writes: number; records: number; l
   };
   const keeper = new LedgerKeeper({ write }, { known: true, serial: 1, records: new Map() });
   for (const [index, name] of names('Workspace/acme/ws', count).entries()) {
-    keeper.put(name, record(index));
+    keeper.put(readAddress(name), record(index));
     keeper.saveSoon();
     await new Promise(setImmediate);
   }

@@ -2,6 +2,7 @@
  * `trueup apply [path]`: shows the plan, asks or compares it with what was approved, carries it out, and plans again to
  * prove that nothing is left.
  */
+import type { AddressText } from '../../model/resource/address.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
@@ -301,7 +302,7 @@ async function prove(
 }
 
 /** What came along has been written by now. */
-const noRecords: ReadonlySet<string> = new Set();
+const noRecords: ReadonlySet<AddressText> = new Set();
 
 interface ApplyResult {
   readonly outcomes: readonly Outcome[];

@@ -6,16 +6,30 @@ export interface Address {
   readonly name: string;
 }
 
-/** `Kind/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. */
-export type AddressText = string;
+declare const isAddress: unique symbol;
+
+/**
+ * `Kind/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. Made by `formatAddress`;
+ * what stands in JSON is one after `readAddress` has looked at it.
+ */
+export type AddressText = string & { readonly [isAddress]: true };
 
 export function formatAddress({ kind, target, name }: Address): AddressText {
-  return `${kind}/${target}/${name}`;
+  return branded(`${kind}/${target}/${name}`);
 }
 
 /** @throws when the text is no address: a bug, for only our own output is read back */
-export function parseAddress(text: AddressText): Address {
+export function readAddress(text: string): AddressText {
+  return formatAddress(parseAddress(text));
+}
+
+/** @throws when the text is no address: a bug, for only our own output is read back */
+export function parseAddress(text: string): Address {
   const [kind, target, ...name] = text.split('/');
   if (!kind || !target || name.length === 0) throw new Error(`not an address: ${text}`);
   return { kind, target, name: name.join('/') };
+}
+
+function branded(text: string): AddressText {
+  return text as AddressText;
 }

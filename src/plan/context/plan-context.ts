@@ -128,7 +128,8 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     kinds: () => [...input.kinds.values()],
     target,
     record: (address) => {
-      const record = ledger.records.get(recordedAt(address) ?? '');
+      const known = recordedAt(address);
+      const record = known === undefined ? undefined : ledger.records.get(known);
       // A part is nothing by itself: what was recorded for a whole that is gone says nothing of the one that takes its name.
       const isOfAnother =
         record?.id !== undefined &&

@@ -11,6 +11,7 @@ import {
   SecretReference,
 } from '../../model/plan/call.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
+import { readAddress } from '../../model/resource/address.ts';
 import type { SecretSource } from '../../model/stack/target.ts';
 
 export function bodyJson(value: CallValue): Json {
@@ -22,13 +23,13 @@ export function bodyJson(value: CallValue): Json {
   return isSpecial(members) ? { $value: members } : members;
 }
 
-/** The inverse of `bodyJson`. */
+/** The inverse of `bodyJson`. @throws when a reference leads to what is no address */
 export function bodyOf(json: Json): CallValue {
   if (Array.isArray(json)) return (json as readonly Json[]).map(bodyOf);
   if (!isJsonObject(json)) return json as null | boolean | number | string;
   const { $id, $secret, $value } = json;
   if (isSpecial(json)) {
-    if (typeof $id === 'string') return new IdReference($id);
+    if (typeof $id === 'string') return new IdReference(readAddress($id));
     if (isJsonObject($secret)) return new SecretReference(sourceOf($secret));
     if (isJsonObject($value)) return membersOf($value);
   }

@@ -10,6 +10,7 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
+import { readAddress } from '../../model/resource/address.ts';
 import { bodyObject } from './call-body-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
@@ -76,10 +77,12 @@ function planOf({
   changes,
   mentions,
   problems,
+  selection,
   ...rest
 }: PlanJson): Plan {
   return {
     ...rest,
+    ...(selection === undefined ? {} : { selection: selection.map(readAddress) }),
     unchanged: summary.unchanged,
     guards: guards.map(guardOf),
     changes: changes.map(changeOf),
@@ -127,7 +130,7 @@ function callOf({ path, body, gives, says, ...rest }: PlanJson['changes'][number
   return {
     ...rest,
     path: segmentsOf(path),
-    ...(gives === undefined ? {} : { createsId: gives }),
+    ...(gives === undefined ? {} : { createsId: { ...gives, address: readAddress(gives.address) } }),
     ...(says === undefined ? {} : { description: says }),
     ...(sent === undefined ? {} : { body: sent }),
   };
@@ -136,7 +139,7 @@ function callOf({ path, body, gives, says, ...rest }: PlanJson['changes'][number
 /** The inverse of `pathTemplate`: braces stand for references only, for in a segment they are encoded. */
 function segmentsOf(template: string): Call['path'] {
   return [...template.matchAll(/\/(?:\{(.*?)\}(?=\/|$)|([^/]*))/gs)].map(([, $id, segment = '']) =>
-    $id === undefined ? decodeURIComponent(segment) : new IdReference($id),
+    $id === undefined ? decodeURIComponent(segment) : new IdReference(readAddress($id)),
   );
 }
 

@@ -9,6 +9,7 @@ import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/sta
 import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
 import { toys } from '../../support/toys/toy-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../../support/toys/toy-plan.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const here = formatIdentity(identityOf(target));
 const front = at('Door', 'front');
@@ -24,7 +25,9 @@ const entry = (
   began: '2026-11-20T11:42:00.000Z',
   digest: 'd',
   targets,
-  changes: [{ address: 'Door/acme/front', action: 'create', reason: 'declared, not live', fields: [] }],
+  changes: [
+    { address: readAddress('Door/acme/front'), action: 'create', reason: 'declared, not live', fields: [] },
+  ],
   ...about,
 });
 
@@ -83,7 +86,7 @@ describe('a creation counts as begun', () => {
     [
       'not when the ledger knows everything that is declared',
       [entry('1')],
-      { records: new Map([['Door/acme/front', record()]]) },
+      { records: new Map([[readAddress('Door/acme/front'), record()]]) },
       [],
     ],
   ])('%s', async (_, entries, ledger, expected) => {

@@ -8,6 +8,7 @@ import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { trueup } from '../../support/captured-world.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const loginJwt = 'planted.login.jwt-7c0d';
 const fileJwt = 'planted.reviewer.jwt.in-a-file-1f9b';
@@ -169,7 +170,7 @@ describe('the source of a reviewer JWT', () => {
     for (const text of [out, shown.out, revert.out, await kept(stack)]) expectNoSecret(text);
   });
 
-  const address = 'ClusterAuthConfig/prod/config';
+  const address = readAddress('ClusterAuthConfig/prod/config');
 
   /** Applied, in a ledger as it was written before sources were kept. */
   async function withoutSource() {

@@ -8,6 +8,7 @@ import {
   openCannedMount,
   openEmbeddedMount,
 } from '../../support/services/cluster-auth/open-mount.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 let mount: Mount | undefined;
 afterEach(async () => {
@@ -171,7 +172,7 @@ describe('Reading the roles of a mount', () => {
     const { session, seen } = await contradicting([['gone', 'secret'], second]);
     const set = await kind.read(session, wants([role('gone'), role('secret')]));
     expect(set).toMatchObject({ resources: [], total: 2 });
-    expect(set.unseen?.get('ClusterAuthRole/prod/gone')).toContain(why);
+    expect(set.unseen?.get(readAddress('ClusterAuthRole/prod/gone'))).toContain(why);
     expect(set.incomplete).toHaveLength(2);
     expect(seen.filter((line) => line.includes('list=true'))).toHaveLength(2);
   });

@@ -7,7 +7,7 @@ import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
 import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
 import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
-import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
+import { entry, ledger, lock, namesIn } from '../../support/ledger/kept-things.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
   const store = gitLedger({ directory, env: process.env }, { remote, stack });
@@ -64,7 +64,7 @@ describe("the user's repository", () => {
     const before = stateOf(shallow);
     const store = open(shallow);
     const read = await store.read();
-    expect([...read.records.keys()]).toEqual(['a']);
+    expect(namesIn(read)).toEqual(['a']);
     await store.write(read);
     await useAll(open(shallow, 'origin', 'other'));
     expect(stateOf(shallow)).toEqual(before);

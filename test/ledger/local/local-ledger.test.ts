@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { LedgerConflict, LedgerError } from '../../../src/model/stack/ledger.ts';
 import { ledgerOf, record } from '../../support/toys/toy-plan.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 async function open() {
   const directory = await mkdtemp(join(tmpdir(), 'trueup-ledger-'));
@@ -52,7 +53,10 @@ test('it reads back with every value that a field can have', async () => {
     labels: JSON.parse('{"__proto__": "x", "constructor": "y", "10": "z", "9": ""}'),
   };
   const records = new Map([
-    ['House/acme/a/b', record({ id: '1', fields, content: fields, marks: { edges: { home: 'id' } } })],
+    [
+      readAddress('House/acme/a/b'),
+      record({ id: '1', fields, content: fields, marks: { edges: { home: 'id' } } }),
+    ],
   ]);
   await store.write({ known: false, serial: 0, records });
   expect((await store.read()).records).toEqual(records);

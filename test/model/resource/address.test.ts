@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatAddress, parseAddress } from '../../../src/model/resource/address.ts';
+import {
+  type AddressText,
+  formatAddress,
+  parseAddress,
+  readAddress,
+} from '../../../src/model/resource/address.ts';
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 
@@ -15,4 +20,12 @@ test('an address reads back as it was written, also with slashes in its name', (
 
 test.each(['', 'House', 'House/acme', '/acme/home', 'House//home'])('"%s" is no address', (text) => {
   expect(() => parseAddress(text)).toThrow(`not an address: ${text}`);
+  expect(() => readAddress(text)).toThrow(`not an address: ${text}`);
+});
+
+test('a text is an address once it has been looked at, and not before', () => {
+  const text = 'House/acme/home';
+  // @ts-expect-error: any text could be one
+  const unread: AddressText = text;
+  expect(readAddress(text)).toBe(unread);
 });

@@ -4,6 +4,7 @@ import { type Call, IdReference } from '../../../src/model/plan/call.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
 import { orderChanges } from '../../../src/plan/calls/order-changes.ts';
 import { at } from '../../support/toys/toy-plan.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 function call(id: string, about: Partial<Call> = {}): Call {
   return {
@@ -83,27 +84,29 @@ describe('changes stand', () => {
 });
 
 describe('a reference to an id', () => {
-  const giver = call('new', { createsId: { address: 'House/acme/new', pointer: '/id' } });
+  const giver = call('new', { createsId: { address: readAddress('House/acme/new'), pointer: '/id' } });
   const needsOf = (one: Call) => {
     const { changes } = orderChanges([changeOf(one), changeOf(giver)]);
     return changes.find(({ address }) => address.name === one.id)?.calls[0]?.needs;
   };
 
   test('in a path makes its call need the one that gives the id', () => {
-    expect(needsOf(call('a', { path: ['houses', new IdReference('House/acme/new')] }))).toEqual(['new']);
+    expect(needsOf(call('a', { path: ['houses', new IdReference(readAddress('House/acme/new'))] }))).toEqual([
+      'new',
+    ]);
   });
 
   test('anywhere in a body does so too', () => {
-    const body = { data: [{ type: 'houses', id: new IdReference('House/acme/new') }] };
+    const body = { data: [{ type: 'houses', id: new IdReference(readAddress('House/acme/new')) }] };
     expect(needsOf(call('a', { body }))).toEqual(['new']);
   });
 
   test('needs nothing when the resource exists already', () => {
-    expect(needsOf(call('a', { body: { id: new IdReference('House/acme/old') } }))).toEqual([]);
+    expect(needsOf(call('a', { body: { id: new IdReference(readAddress('House/acme/old')) } }))).toEqual([]);
   });
 
   test('counts once beside a need that says the same', () => {
-    const path = ['houses', new IdReference('House/acme/new')];
+    const path = ['houses', new IdReference(readAddress('House/acme/new'))];
     expect(needsOf(call('a', { path, needs: ['new'] }))).toEqual(['new']);
   });
 });
@@ -144,8 +147,8 @@ describe('a circle is shown with its whole path', () => {
 
   test('unless two references only look like one: mutual friends are created one after the other', () => {
     const create = (name: string, friend: string) => [
-      call(`${name}-create`, { createsId: { address: `House/acme/${name}`, pointer: '/id' } }),
-      call(`${name}-friends`, { order: 5, path: ['houses', { $id: `House/acme/${friend}` }] }),
+      call(`${name}-create`, { createsId: { address: readAddress(`House/acme/${name}`), pointer: '/id' } }),
+      call(`${name}-friends`, { order: 5, path: ['houses', { $id: readAddress(`House/acme/${friend}`) }] }),
     ];
     expect(cycleOf(...create('a', 'b'), ...create('b', 'a'))).toBeUndefined();
   });

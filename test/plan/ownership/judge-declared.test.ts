@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatAddress } from '../../../src/model/resource/address.ts';
+import { formatAddress, readAddress } from '../../../src/model/resource/address.ts';
 import type { Metadata } from '../../../src/model/resource/resource.ts';
 import {
   at,
@@ -316,7 +316,7 @@ describe('a declared garden, which is a part of a house,', () => {
       live: [found({ claim: 'mine' }), trees()],
       records: { 'Garden/acme/home': record({ origin: 'created' }) },
     });
-    expect(records.get('Garden/acme/home')?.record.origin).toBe('created');
+    expect(records.get(readAddress('Garden/acme/home'))?.record.origin).toBe('created');
   });
 });
 
@@ -339,7 +339,7 @@ describe('a house that was renamed', () => {
         { path: ['timer'], before: 5, after: 0, origin: 'no longer declared' },
       ],
     });
-    expect(planning.records.get('House/acme/villa')?.record.origin).toBe('created');
+    expect(planning.records.get(readAddress('House/acme/villa'))?.record.origin).toBe('created');
     expect(planning.forget).toEqual([]);
   });
 

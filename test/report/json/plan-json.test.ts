@@ -10,6 +10,7 @@ import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, plan } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson>(planSchema);
 const parsed = (text: string) => JSON.parse(text) as PlanJson;
@@ -38,10 +39,10 @@ describe('a plan as JSON', () => {
             ],
             calls: [
               call({
-                path: ['toys', new IdReference('Toy/acme/new one'), 'a b'],
+                path: ['toys', new IdReference(readAddress('Toy/acme/new one')), 'a b'],
                 body: {
                   type: 'toys',
-                  id: new IdReference('Toy/acme/new one'),
+                  id: new IdReference(readAddress('Toy/acme/new one')),
                   key: new SecretReference({ env: 'KEY' }),
                 },
               }),

@@ -10,6 +10,7 @@ import { type ReadPlan, readPlan } from '../../../src/report/json/read-plan.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference } from '../../../src/model/plan/call.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 function read(text: string): ReadPlan {
   const errors = compileSchema(planSchema, () => planSchema);
@@ -27,7 +28,7 @@ function withPlainReferences(made: Plan): Plan {
   const plain = (one: Call): Call => ({
     ...one,
     path: one.path.map((part) =>
-      typeof part === 'string' ? part : new IdReference(part.$id.replace(/[{}]/g, '')),
+      typeof part === 'string' ? part : new IdReference(readAddress(part.$id.replace(/[{}]/g, ''))),
     ),
   });
   return { ...made, changes: made.changes.map((one) => ({ ...one, calls: one.calls.map(plain) })) };
@@ -47,9 +48,9 @@ describe('A plan that is written as JSON and read back', () => {
       fields: [{ path: ['tags', 'a/b~c'], before: null, after: 'x', shape: 'scalar', origin: 'default' }],
       calls: [
         call({
-          path: ['toys', new IdReference('Toy/acme/ball'), 'a b/c'],
-          body: { friend: new IdReference('Toy/acme/bat') },
-          createsId: { address: 'Toy/acme/ball', pointer: '/id' },
+          path: ['toys', new IdReference(readAddress('Toy/acme/ball')), 'a b/c'],
+          body: { friend: new IdReference(readAddress('Toy/acme/bat')) },
+          createsId: { address: readAddress('Toy/acme/ball'), pointer: '/id' },
         }),
       ],
       id: 'toy-1',
@@ -104,6 +105,8 @@ describe('What is no plan is told apart', () => {
     ['a digest that is none', { digest: 'short' }],
     ['a path that is no pointer', withPath('a')],
     ['a call whose path is not encoded', withCallPath('/toys/%E0%A4%A')],
+    ['a call that refers to what is no address', withCallPath('/toys/{ball}')],
+    ['a selection of what is no address', { selection: ['ball'] }],
   ])('%s', (_, about) => {
     expect(edited(about)).toMatchObject({ is: 'malformed', why: expect.not.stringContaining('checksum') });
   });

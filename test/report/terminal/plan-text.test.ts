@@ -6,6 +6,7 @@ import { colourful, plain } from '../../../src/report/terminal/paint.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { call, change, place, plan, problem } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const paint = plain;
 
@@ -396,13 +397,13 @@ test('with calls, shows the exact requests, what they wait for, and references i
           body: { type: 'toys', colour: 'red', key: new SecretReference({ env: 'TOY_KEY' }), tags: [] },
           success: [200, 201],
           repeatable: false,
-          createsId: { address: 'Toy/acme/ball', pointer: '/data/id' },
+          createsId: { address: readAddress('Toy/acme/ball'), pointer: '/data/id' },
         }),
         call({
           id: 'Toy/acme/ball#friend',
           method: 'POST',
-          path: ['toys', new IdReference('Toy/acme/ball'), 'friends'],
-          body: { data: [{ id: new IdReference('Toy/acme/kite') }] },
+          path: ['toys', new IdReference(readAddress('Toy/acme/ball')), 'friends'],
+          body: { data: [{ id: new IdReference(readAddress('Toy/acme/kite')) }] },
           order: 20,
           needs: ['Toy/acme/kite#create'],
           description: 'adds one friend',

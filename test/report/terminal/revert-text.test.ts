@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import type { HistoryChange } from '../../../src/model/stack/ledger.ts';
 import { renderRevert } from '../../../src/report/terminal/revert-text.ts';
-import { entry } from '../../support/ledger/kept-things.ts';
+import { addressOf, entry } from '../../support/ledger/kept-things.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const change = (about: Partial<HistoryChange>): HistoryChange => ({
-  address: 'Kind/acme/app',
+  address: readAddress('Kind/acme/app'),
   action: 'update',
   reason: 'differs',
   outcome: 'applied',
@@ -121,7 +122,7 @@ test('the text is YAML with the values before, whatever they are, and nothing in
   fc.assert(
     fc.property(text, fc.jsonValue(), text, (key, value, name) => {
       const before = JSON.parse(JSON.stringify(value));
-      const address = `Kind/acme/${name}`;
+      const address = addressOf(name);
       const rendered = revert(change({ address, fields: [field(['tags', key], { before })] }));
       expect(rendered.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u);
       expect(documents(rendered)).toMatchObject([

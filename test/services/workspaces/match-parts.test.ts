@@ -4,6 +4,7 @@ import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { WorkspaceList } from '../../../src/services/workspaces/list-workspaces.ts';
 import { placeParts } from '../../../src/services/workspaces/match-parts.ts';
 import type { WorkspaceItem } from '../../../src/services/workspaces/workspace-item.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
 
 const address = { kind: 'TagBindings', target: 'acme', name: 'web' };
 const place = { file: 'a.yaml', line: 1, column: 1, length: 1, text: '' };
@@ -34,7 +35,7 @@ function wanted(part: LedgerRecord, whole: LedgerRecord): ReadRequest {
     declared: [
       { address, spec: {}, metadata: { name: 'web' }, place, placeOf: () => place, fromDefaults: [] },
     ],
-    records: new Map([['TagBindings/acme/web', part]]),
+    records: new Map([[readAddress('TagBindings/acme/web'), part]]),
     record: ({ kind }) => (kind === 'Workspace' ? whole : part),
   };
 }

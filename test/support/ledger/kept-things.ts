@@ -1,9 +1,25 @@
 /** Ledgers, locks and history entries to be kept. */
 import type { HistoryEntry, Ledger, LedgerLock, LedgerRecord } from '../../../src/model/stack/ledger.ts';
+import {
+  type AddressText,
+  formatAddress,
+  parseAddress,
+  readAddress,
+} from '../../../src/model/resource/address.ts';
+
+/** The address of the records that these ledgers keep. */
+export function addressOf(name: string): AddressText {
+  return formatAddress({ kind: 'Kind', target: 'acme', name });
+}
+
+/** What those are called that a ledger has records of. */
+export function namesIn({ records }: Pick<Ledger, 'records'>): string[] {
+  return [...records.keys()].map((text) => parseAddress(text).name);
+}
 
 export function ledger(serial: number, ...names: readonly string[]): Ledger {
   const record: LedgerRecord = { id: 'ws-1', origin: 'created', fields: { executionMode: 'remote' } };
-  return { known: serial > 0, serial, records: new Map(names.map((name) => [name, record])) };
+  return { known: serial > 0, serial, records: new Map(names.map((name) => [addressOf(name), record])) };
 }
 
 export function lock(id: string, about: Partial<LedgerLock['run']> = {}): LedgerLock {
@@ -24,7 +40,7 @@ export function entry(id: string, about: Partial<HistoryEntry> = {}): HistoryEnt
     digest: '0123456789abcdef0123456789abcdef',
     changes: [
       {
-        address: 'Kind/acme/app',
+        address: readAddress('Kind/acme/app'),
         action: 'update',
         reason: 'differs',
         fields: [{ path: ['mode'], before: 'a', after: 'b', shape: 'scalar' }],

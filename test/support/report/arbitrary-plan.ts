@@ -1,6 +1,6 @@
 /** Random plans, diagnostics and outcomes whose every text may hold what a hostile live name could hold. */
 import fc from 'fast-check';
-import type { Address } from '../../../src/model/resource/address.ts';
+import { type Address, type AddressText, formatAddress } from '../../../src/model/resource/address.ts';
 import {
   type Call,
   type CallObject,
@@ -72,6 +72,11 @@ const field: fc.Arbitrary<FieldChange> = fc
   )
   .map(([must, may]) => ({ ...must, ...may }));
 
+/** A name may be any text; what stands before it has no slash. */
+function hostileAddress(name: string): AddressText {
+  return formatAddress({ kind: 'Toy', target: 'acme', name });
+}
+
 const body: fc.Arbitrary<CallObject> = fc.dictionary(
   hostileText,
   fc.oneof(
@@ -80,7 +85,7 @@ const body: fc.Arbitrary<CallObject> = fc.dictionary(
     hostileText.map((text): CallValue => ({ $id: text })),
     hostileText.map((text): CallValue => ({ $secret: { env: text } })),
     hostileText.map((text): CallValue => ({ $value: { $value: { $id: text } } })),
-    hostileText.map((text): CallValue => new IdReference(text)),
+    hostileText.map((text): CallValue => new IdReference(hostileAddress(text))),
     hostileText.map((text): CallValue => new SecretReference({ env: text })),
   ),
 );
@@ -94,7 +99,7 @@ const call: fc.Arbitrary<Call> = fc
       path: fc.array(
         fc.oneof(
           hostileText,
-          hostileText.map((text) => new IdReference(text)),
+          hostileText.map((text) => new IdReference(hostileAddress(text))),
         ),
         { maxLength: 4 },
       ),
@@ -108,7 +113,7 @@ const call: fc.Arbitrary<Call> = fc
       already: fc.constant([409]),
       permission: hostileText,
       description: hostileText,
-      createsId: fc.record({ address: hostileText, pointer: hostileText }),
+      createsId: fc.record({ address: hostileText.map(hostileAddress), pointer: hostileText }),
     }),
   )
   .map(([must, may]) => ({ ...must, ...may }));
@@ -251,5 +256,5 @@ const wholePlan: fc.Arbitrary<Plan> = fc.record({
 });
 
 export const anyPlan: fc.Arbitrary<Plan> = fc
-  .tuple(wholePlan, partial({ selection: fc.array(hostileText, { maxLength: 3 }) }))
+  .tuple(wholePlan, partial({ selection: fc.array(hostileText.map(hostileAddress), { maxLength: 3 }) }))
   .map(([must, may]) => ({ ...must, ...may }));

@@ -1,5 +1,5 @@
 /** Pieces of plans about toys: each test fills in only what it is about. */
-import { type Address, formatAddress } from '../../../src/model/resource/address.ts';
+import { type Address, formatAddress, readAddress } from '../../../src/model/resource/address.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
 import { parseClaim } from '../../../src/model/resource/claim.ts';
 import type { Json } from '../../../src/model/json/json.ts';
@@ -101,7 +101,11 @@ export interface World {
 }
 
 export function ledgerOf(records: Readonly<Record<string, LedgerRecord>>, known = true): Ledger {
-  return { known, serial: known ? 1 : 0, records: new Map(Object.entries(records)) };
+  return {
+    known,
+    serial: known ? 1 : 0,
+    records: new Map(Object.entries(records).map(([text, record]) => [readAddress(text), record])),
+  };
 }
 
 /** One target is enough for most; resources of other targets make their own. */

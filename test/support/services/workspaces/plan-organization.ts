@@ -5,7 +5,7 @@ import { remoteStateConsumers } from '../../../../src/kinds/remote-state-consume
 import { tagBindings } from '../../../../src/kinds/tag-bindings/index.ts';
 import { workspace } from '../../../../src/kinds/workspace/index.ts';
 import { liveWorkspace } from '../../../../src/kinds/workspace/live-workspace.ts';
-import { formatAddress } from '../../../../src/model/resource/address.ts';
+import { formatAddress, readAddress } from '../../../../src/model/resource/address.ts';
 import type { Call, CallValue } from '../../../../src/model/plan/call.ts';
 import type { Change } from '../../../../src/model/plan/change.ts';
 import type { Json, JsonObject } from '../../../../src/model/json/json.ts';
@@ -47,7 +47,9 @@ export function wants(
   declared: readonly DesiredResource[],
   records: Readonly<Record<string, Partial<LedgerRecord>>> = {},
 ): ReadRequest {
-  const known = new Map(Object.entries(records).map(([text, record]) => [text, recordOf(record)] as const));
+  const known = new Map(
+    Object.entries(records).map(([text, record]) => [readAddress(text), recordOf(record)] as const),
+  );
   return { declared, records: known, record: (address) => known.get(formatAddress(address)) };
 }
 
@@ -116,7 +118,9 @@ export function planFor(situation: Situation): Plan {
     organization: 'acme',
     dialect: name,
   } as const;
-  const known = new Map(Object.entries(records).map(([text, record]) => [text, recordOf(record)] as const));
+  const known = new Map(
+    Object.entries(records).map(([text, record]) => [readAddress(text), recordOf(record)] as const),
+  );
   const sets = new Map(
     [...kinds.keys()].map((kind) => [kind, setOf(live.flatMap((one) => liveOf(kind, one, live)))]),
   );
