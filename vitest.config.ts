@@ -9,6 +9,7 @@ const slow = [
   'test/package.test.ts',
   'test/extending.test.ts',
   'test/e2e/approval/screen.test.ts',
+  'test/e2e/failures/silent-ledger.test.ts',
   'test/scale/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];
