@@ -9,7 +9,9 @@ const slow = [
   'test/package.test.ts',
   'test/extending.test.ts',
   'test/e2e/approval/screen.test.ts',
-  'test/e2e/failures/silent-ledger.test.ts',
+  'test/e2e/failures/{silent-ledger,open-input}.test.ts',
+  'test/e2e/manifests/{named-files,planted-seeds}.test.ts',
+  'test/e2e/ownership/renamed-stack.test.ts',
   'test/scale/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];

@@ -405,7 +405,7 @@ describe('a secret that is not there', () => {
     }
     const { out } = await stack.run(['apply', '--yes', '--format', 'json'], 1);
     const told = (JSON.parse(out).diagnostics as { code: string }[]).map(({ code }) => code);
-    expect(told.slice(-3)).toEqual(['secret-missing', 'secret-missing', 'error']);
+    expect(told.slice(-3)).toEqual(['secret-missing', 'secret-missing', 'plan-lacks-secrets']);
     expect(bench.wire.writes()).toEqual([]);
   });
 });
