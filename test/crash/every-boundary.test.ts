@@ -11,7 +11,7 @@ import { type Exited, trueupProcess } from '../support/cli/process.ts';
 import { type CrashCopy, CrashScene, env } from '../support/crash/crash-scene.ts';
 import { foreignIds, secrets } from '../support/crash/mixed-stack.ts';
 
-const preload = new URL('kill-at-rename.ts', import.meta.url).href;
+const preload = new URL('../support/crash/kill-at-rename.ts', import.meta.url).href;
 const isWrite = ({ method }: { readonly method: string }) => method !== 'GET' && method !== 'LIST';
 
 const scene = await CrashScene.make();
