@@ -5,8 +5,14 @@
 import type { KnownSecrets } from '../../model/known-secrets.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
-/** A lone user of this length is a token; shorter ones are names, such as `git`. */
+/** A user of this length is a token, whatever stands behind it; shorter ones are names. */
 const shortestToken = 16;
+
+/** A user without a password that is one is a token from this length on; shorter ones are names, such as `git`. */
+const shortestLoneToken = 8;
+
+/** What services want in the place of a password when the user is the token. */
+const noPassword = ['', 'x-oauth-basic'];
 
 /** A parameter of an address, or a word of a header, that is shorter is a word of its own. */
 const shortestValue = 8;
@@ -57,8 +63,10 @@ function learnAddresses(text: string, secrets: KnownSecrets): void {
 function learnLogin(login: string, isHttp: boolean, secrets: KnownSecrets): void {
   const colon = login.indexOf(':');
   const user = colon === -1 ? login : login.slice(0, colon);
-  if (colon !== -1) keepBoth(login.slice(colon + 1), secrets);
-  if (isHttp && user.length >= shortestToken) keepBoth(user, secrets);
+  const password = colon === -1 ? '' : login.slice(colon + 1);
+  if (password !== '') keepBoth(password, secrets);
+  const shortest = noPassword.includes(password) ? shortestLoneToken : shortestToken;
+  if (isHttp && user.length >= shortest) keepBoth(user, secrets);
 }
 
 /** As it stands in the address, and as it is sent. */

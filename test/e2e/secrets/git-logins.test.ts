@@ -79,6 +79,16 @@ describe('a password that the remote of the ledger repeats is not shown', () => 
   });
 });
 
+it.each(['', ':', ':x-oauth-basic'])(
+  'a short token that is the user of "user%s@host" is not shown',
+  async (rest) => {
+    const { stack, host } = await refusedStack();
+    git(stack.directory, 'config', 'remote.origin.url', `http://${password}${rest}@${host}/x.git`);
+    git(stack.directory, 'config', 'core.askPass', 'true');
+    await expectHidden(stack);
+  },
+);
+
 it('a token that is the user of the address is not shown when the remote of the ledger repeats it', async () => {
   const { stack, host } = await refusedStack();
   git(stack.directory, 'config', 'remote.origin.url', `http://tok_9f31c2aa77be@${host}/x.git`);
