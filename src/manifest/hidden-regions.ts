@@ -1,6 +1,6 @@
 /**
- * What is hidden of a text that no parser understands. Nobody can say where a value ends there, so from the name of a place for
- * an address or a secret all is hidden up to the next line that begins a field beside or above it.
+ * Finds what to hide in a text that is not valid YAML. The end of a value is unknown there. So everything is hidden from the
+ * name of a field for an address or a secret up to the next line that begins a field at the same or a lower depth.
  */
 import type { Span } from './yaml/locate.ts';
 import type { SecretNames } from './secret-names.ts';
@@ -18,7 +18,7 @@ export function hiddenRegions(text: string, names: SecretNames): Span[] {
   return [...regions, ...anchored(text, regions)].sort((a, b) => a.start - b.start);
 }
 
-/** What an alias in a hidden region may stand for. */
+/** The values of the anchors that aliases in hidden regions refer to. */
 function anchored(text: string, regions: readonly Span[]): Span[] {
   const aliases = regions.flatMap(({ start, end }) =>
     [...text.slice(start, end).matchAll(/\*([^\s,[\]{}]+)/g)].map(([, name]) => name),
@@ -31,11 +31,14 @@ function anchored(text: string, regions: readonly Span[]): Span[] {
   );
 }
 
-/** What can be no secret, on one line and closed again. */
+/** The rest of a line whose value cannot be a secret: a word of ours, or a complete `{ env: NAME }`. */
 const plainRest =
   /^["']?\s*:\s+(?:embedded|local|git|postgres|\{\s*env:\s+[A-Z_][A-Z0-9_]*\s*\})\s*(?:#.*)?$/;
 
-/** @param start of the name, @param end of it */
+/**
+ * The region that the field of this name covers; undefined when its value cannot be a secret.
+ * @param start offset of the name, @param end offset behind it
+ */
 function regionBehind(text: string, start: number, end: number): Span | undefined {
   const lineStart = text.lastIndexOf('\n', start - 1) + 1;
   const lineEnd = endOfLine(text, end);
@@ -55,7 +58,7 @@ function regionBehind(text: string, start: number, end: number): Span | undefine
   return { start: Math.min(from, lineEnd), end: stop };
 }
 
-/** Whether a line holds a field that stands no deeper than the column, or the mark of another document. */
+/** Whether a line begins a field that is not indented deeper than the column, or begins another document. */
 function beginsField(line: string, column: number): boolean {
   if (/^---(?:\s|$)/.test(line)) return true;
   const indent = /^[ -]*/.exec(line)?.[0].length ?? 0;
@@ -64,7 +67,7 @@ function beginsField(line: string, column: number): boolean {
   return indent <= column && /^\s*["']?[\w$.-]+["']?\s*:(?:\s|$)/.test(line);
 }
 
-/** Where the quote or the bracket closes that is open behind the name; nothing ends before, not even a document's mark. */
+/** The end of the line on which the quote or bracket that opens behind the name is closed; the end of the text when it is not. */
 function endOfOpen(text: string, lineStart: number, from: number): number {
   const quote = /^(?:[&!]\S*\s+)*(["'])/.exec(text.slice(from))?.[1];
   if (quote !== undefined) {

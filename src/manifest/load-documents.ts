@@ -1,6 +1,6 @@
 /**
- * Files in, documents out: the stack and every manifest it names, each file read and parsed once. Whatever could not be
- * read, and every pattern that stands for nothing, is a diagnostic of class `incomplete`.
+ * Reads and parses the stack and every manifest that it names, each file once. A file that cannot be read and a pattern that
+ * matches no file are diagnostics of class `incomplete`.
  */
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, resolve } from 'node:path';
@@ -11,22 +11,22 @@ import type { Dialect } from '../model/stack/target.ts';
 import { findRepository, liesIn, type Repository } from './files/find-repository.ts';
 import { displayPath, findStack, stackFileName, standardInput } from './files/find-stack.ts';
 import { findHidden } from './explain/hidden-parts.ts';
-import { listFiles, onlyLeavesOut, type PatternProblem } from './files/list-files.ts';
+import { listFiles, hasOnlyExclusions, type PatternProblem } from './files/list-files.ts';
 import { apiVersion } from './schema/manifest-schema.ts';
 import { parseDocuments } from './yaml/parse-documents.ts';
 import { readStack, type StackReading } from './stack/read-stack.ts';
-import { decodeText, foreignFile, mostBytes, readText } from './files/read-text.ts';
+import { decodeText, fileOutsideRepository, maxTextBytes, readText } from './files/read-text.ts';
 import { secretNames } from './secret-names.ts';
 import { createSourceText } from './yaml/source-text.ts';
 import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
-export interface LoadInput {
+interface LoadInput {
   readonly path?: string;
   readonly cwd: string;
-  /** @param most after one byte more than this the rest need not be read */
-  readonly stdin?: (most: number) => Promise<Uint8Array>;
+  /** @param max reading may stop after one byte more than this */
+  readonly stdin?: (max: number) => Promise<Uint8Array>;
   readonly inputIsWhole?: boolean;
-  readonly instead?: string;
+  readonly replacementText?: string;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
@@ -36,61 +36,66 @@ export interface Loaded {
   readonly stack?: StackReading;
   /** the manifests, in reading order: the stack file's own, then file by file */
   readonly documents: readonly YamlDocument[];
-  /** the documents are a part of the stack: what is not among them is as it was before (rule 41) */
+  /** the documents are only a part of the stack; resources without a document here stay as they are (rule 41) */
   readonly isSelection?: boolean;
-  /** files that manifests were looked for in */
+  /** how many files were searched for manifests */
   readonly files: number;
-  /** absolute paths of those that are on disk, the stack's own among them */
+  /** absolute paths of those on disk, the stack file included */
   readonly paths?: readonly string[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** One file's part of the whole. */
-type Text = Pick<Loaded, 'documents' | 'diagnostics'>;
+/** The documents and problems of one file. */
+type FileDocuments = Pick<Loaded, 'documents' | 'diagnostics'>;
 
-/** What stands in the file that the Stack is in, besides it. */
-type OwnText = Text & { readonly path: string };
+/** The manifests in the file of the Stack. */
+type StackFileDocuments = FileDocuments & { readonly path: string };
 
-/** So many files are open at once. */
-const readers = 32;
+/** How many files are open at once. */
+const maxOpenFiles = 32;
 
 export async function loadDocuments(input: LoadInput): Promise<Loaded> {
   const piped = input.path === standardInput ? await readInput(input) : undefined;
-  const brought = piped === undefined ? undefined : takeStack(piped.documents);
-  if (piped !== undefined && brought?.stack !== undefined) {
-    const stack = readStack(brought.stack, { ...input, directory: resolve(input.cwd) });
-    return loadBrought(input, stack, { ...piped, documents: brought.rest, path: standardInput });
+  const pipedParts = piped === undefined ? undefined : splitStack(piped.documents);
+  if (piped !== undefined && pipedParts?.stack !== undefined) {
+    const stack = readStack(pipedParts.stack, { ...input, directory: resolve(input.cwd) });
+    return loadPipedStack(input, stack, { ...piped, documents: pipedParts.rest, path: standardInput });
   }
   const path = await findStack(input.path, input.cwd);
   if (typeof path !== 'string')
     return { documents: [], files: 0, ...piped, diagnostics: [...(piped?.diagnostics ?? []), path] };
   const file = await readStackFile(path, input);
-  const taken = takeStack(file.documents, input.kinds);
+  const parts = splitStack(file.documents, input.kinds);
   const context = { ...input, directory: dirname(path) };
-  const stack = taken.stack === undefined ? undefined : readStack(taken.stack, context);
+  const stack = parts.stack === undefined ? undefined : readStack(parts.stack, context);
   const missing =
     stack === undefined && file.diagnostics.length === 0 ? [noStackDocument(path, input.cwd)] : [];
-  const about = { documents: taken.rest, diagnostics: [...file.diagnostics, ...missing], path };
-  if (stack === undefined) return { ...about, files: 0 };
-  if (input.instead !== undefined) return { stack, files: 1, ...parse(standardInput, input.instead, input) };
-  if (piped === undefined) return loadManifests(input, stack, about);
+  const own = { documents: parts.rest, diagnostics: [...file.diagnostics, ...missing], path };
+  if (stack === undefined) return { ...own, files: 0 };
+  if (input.replacementText !== undefined)
+    return { stack, files: 1, ...parse(standardInput, input.replacementText, input) };
+  if (piped === undefined) return loadManifests(input, stack, own);
   const isSelection = input.inputIsWhole !== true && hasOwnManifests(stack);
   return {
     stack,
-    documents: isSelection ? piped.documents : [...about.documents, ...piped.documents],
+    documents: isSelection ? piped.documents : [...own.documents, ...piped.documents],
     isSelection,
     files: 1,
-    diagnostics: [...about.diagnostics, ...stack.diagnostics, ...piped.diagnostics],
+    diagnostics: [...own.diagnostics, ...stack.diagnostics, ...piped.diagnostics],
   };
 }
 
-/** Whether the stack has manifests besides those that are piped into it. A list that only leaves out means some, too. */
+/** Whether the stack has manifests besides piped ones. A list of only exclusions counts, because it means to have some. */
 function hasOwnManifests({ manifests }: StackReading): boolean {
   return manifests.some(({ pattern }) => pattern !== standardInput);
 }
 
-/** A stack that came through standard input, with the manifests that came with it. */
-async function loadBrought(input: LoadInput, stack: StackReading, own: OwnText): Promise<Loaded> {
+/** Loads a stack that was piped into standard input together with manifests. */
+async function loadPipedStack(
+  input: LoadInput,
+  stack: StackReading,
+  own: StackFileDocuments,
+): Promise<Loaded> {
   const loaded = await loadManifests(input, stack, own);
   const isEmpty = own.documents.length === 0 && own.diagnostics.length === 0;
   return isEmpty && asksInput(stack)
@@ -98,24 +103,28 @@ async function loadBrought(input: LoadInput, stack: StackReading, own: OwnText):
     : loaded;
 }
 
-/** The manifests that the stack's patterns stand for, behind those that came with it. */
-async function loadManifests(input: LoadInput, stack: StackReading, own: OwnText): Promise<Loaded> {
+/** The manifests in the file of the stack, followed by those that its patterns match. */
+async function loadManifests(
+  input: LoadInput,
+  stack: StackReading,
+  own: StackFileDocuments,
+): Promise<Loaded> {
   const directory = own.path === standardInput ? resolve(input.cwd) : dirname(own.path);
   const { paths, problems } = await listManifests(stack, own, directory);
   const repository = await findRepository(directory);
-  const texts: Text[] = [own];
-  for (let start = 0; start < paths.length; start += readers) {
-    const batch = paths.slice(start, start + readers);
+  const texts: FileDocuments[] = [own];
+  for (let start = 0; start < paths.length; start += maxOpenFiles) {
+    const batch = paths.slice(start, start + maxOpenFiles);
     texts.push(...(await Promise.all(batch.map((path) => readManifestFile(path, input, repository)))));
   }
-  const isInputLeft = own.path !== standardInput && asksInput(stack);
-  if (isInputLeft) texts.push(await readInput(input));
+  const isInputUnread = own.path !== standardInput && asksInput(stack);
+  if (isInputUnread) texts.push(await readInput(input));
   const documents = texts.flatMap((text) => text.documents);
   const hasOwn = own.documents.length > 0 || own.path === standardInput;
   return {
     stack,
     documents,
-    files: paths.length + (hasOwn ? 1 : 0) + (isInputLeft ? 1 : 0),
+    files: paths.length + (hasOwn ? 1 : 0) + (isInputUnread ? 1 : 0),
     paths: own.path === standardInput ? paths : [own.path, ...paths],
     diagnostics: [...stack.diagnostics, ...problems, ...texts.flatMap((text) => text.diagnostics)],
   };
@@ -125,10 +134,10 @@ function asksInput({ manifests }: StackReading): boolean {
   return manifests.some(({ pattern }) => pattern === standardInput);
 }
 
-/** The files to read besides the stack's own, and what is amiss with the patterns that stand for them. */
+/** The files to read besides the stack file, and the problems of the patterns. */
 async function listManifests(
   stack: StackReading,
-  own: OwnText,
+  own: StackFileDocuments,
   directory: string,
 ): Promise<{ readonly paths: readonly string[]; readonly problems: readonly Diagnostic[] }> {
   const isBare = own.documents.length === 0 && own.diagnostics.length === 0;
@@ -139,12 +148,16 @@ async function listManifests(
   const files = new Set(listed.flatMap((found) => found.files));
   return {
     paths: [...files].filter((path) => path !== own.path),
-    problems: onlyLeavesOut(stack.manifests) ? [nothingNamed(stack), ...problems] : problems,
+    problems: hasOnlyExclusions(stack.manifests) ? [nothingNamed(stack), ...problems] : problems,
   };
 }
 
-/** A file in which nothing stands was cut off, or is being written: that is no word about what it held. */
-async function readManifestFile(path: string, input: LoadInput, repository: Repository): Promise<Text> {
+/** An empty file gets a warning: it may have been cut off or still be written, so its resources are not taken for removed. */
+async function readManifestFile(
+  path: string,
+  input: LoadInput,
+  repository: Repository,
+): Promise<FileDocuments> {
   const text = await readFileText(path, input, repository);
   if (text.documents.length > 0 || text.diagnostics.length > 0) return text;
   const message = `no document stands in "${displayPath(path, input.cwd)}"`;
@@ -153,10 +166,10 @@ async function readManifestFile(path: string, input: LoadInput, repository: Repo
 }
 
 /**
- * The file in which the Stack should be. Whoever gives the path of some other file has it judged like a manifest of the
- * folder that they are in: outside of its repository it is refused, for a problem would show a line of it (rules 42).
+ * Reads the file that should hold the Stack. A file without a Stack and with another name must lie in the repository of the
+ * current folder, like a manifest. Otherwise it is refused, because messages show lines of the file (rules 42).
  */
-async function readStackFile(path: string, input: LoadInput): Promise<Text> {
+async function readStackFile(path: string, input: LoadInput): Promise<FileDocuments> {
   const text = await readFileText(path, input, await findRepository(dirname(path)));
   if (basename(path) === stackFileName || text.documents.some(isStack)) return text;
   const here = await findRepository(input.cwd);
@@ -165,16 +178,16 @@ async function readStackFile(path: string, input: LoadInput): Promise<Text> {
     () => true,
   );
   if (isHere) return text;
-  return { documents: [], diagnostics: [foreignFile(displayPath(path, input.cwd), here)] };
+  return { documents: [], diagnostics: [fileOutsideRepository(displayPath(path, input.cwd), here)] };
 }
 
-async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<Text> {
+async function readFileText(path: string, input: LoadInput, repository: Repository): Promise<FileDocuments> {
   const file = displayPath(path, input.cwd);
   return parse(file, await readText(path, { file, repository }), input);
 }
 
-async function readInput(input: LoadInput): Promise<Text> {
-  const bytes = await input.stdin?.(mostBytes);
+async function readInput(input: LoadInput): Promise<FileDocuments> {
+  const bytes = await input.stdin?.(maxTextBytes);
   if (bytes === undefined) {
     const message = 'manifests are asked for from standard input, and there is none';
     return { documents: [], diagnostics: [incomplete('no-input', message)] };
@@ -184,13 +197,13 @@ async function readInput(input: LoadInput): Promise<Text> {
   return isEmpty ? { ...parsed, diagnostics: [nothingPiped('no document')] } : parsed;
 }
 
-/** @param text or why there is none */
-function parse(file: string, text: string | Diagnostic, { kinds }: LoadInput): Text {
+/** @param text the text, or why it could not be read */
+function parse(file: string, text: string | Diagnostic, { kinds }: LoadInput): FileDocuments {
   if (typeof text !== 'string') return { documents: [], diagnostics: [text] };
   return parseDocuments(createSourceText(file, text, (whole) => findHidden(whole, secretNames(kinds))));
 }
 
-/** Most likely what should have written the manifests has failed. */
+/** Empty input is an error: most likely the program that should write the manifests has failed. */
 function nothingPiped(what: string): Diagnostic {
   return {
     code: 'no-document',
@@ -201,19 +214,19 @@ function nothingPiped(what: string): Diagnostic {
   };
 }
 
-interface Taken {
+interface SplitDocuments {
   readonly stack?: YamlDocument;
   readonly rest: readonly YamlDocument[];
 }
 
 /**
- * Tells the Stack from the manifests beside it.
- * @param kinds given where a Stack must be: then an only document is it, unless it is plainly a manifest
+ * Separates the Stack from the manifests beside it.
+ * @param kinds given where there must be a Stack: then a single document counts as the Stack unless its kind is one of these
  */
-function takeStack(documents: readonly YamlDocument[], kinds?: Registry): Taken {
+function splitStack(documents: readonly YamlDocument[], kinds?: Registry): SplitDocuments {
   const only = documents.length === 1 ? documents[0] : undefined;
-  const meant = only !== undefined && kinds !== undefined && !isManifest(only, kinds) ? only : undefined;
-  const stack = documents.find(isStack) ?? meant;
+  const assumed = only !== undefined && kinds !== undefined && !isManifest(only, kinds) ? only : undefined;
+  const stack = documents.find(isStack) ?? assumed;
   return stack === undefined
     ? { rest: documents }
     : { stack, rest: documents.filter((other) => other !== stack) };
@@ -241,7 +254,7 @@ function noStackDocument(path: string, cwd: string): Diagnostic {
 }
 
 function nothingNamed(stack: StackReading): Diagnostic {
-  const message = '"spec.manifests" only leaves out, and nothing says where the manifests are';
+  const message = '"spec.manifests" has only exclusions, and no pattern says where the manifests are';
   const fix = 'add where they are; a stack that is to have none says "manifests: []"';
   return patternProblem({ code: 'no-manifests', message, fix }, stack, ['spec', 'manifests']);
 }

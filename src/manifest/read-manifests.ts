@@ -1,7 +1,7 @@
 /**
- * Text in, desired resources out: find the stack, read and parse its manifests, validate each, choose targets, merge
- * defaults, expand short forms, and check what they say together. All problems of all files come back in one run,
- * sorted; nothing here is thrown that a user can cause.
+ * From text to desired resources: finds the stack, reads and parses its manifests, validates each, chooses targets, merges
+ * defaults, expands short forms, and checks the resources against each other. All problems of all files are returned
+ * together, sorted; nothing that a user can cause is thrown.
  */
 import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic.ts';
 import { isJsonObject } from '../model/json/json.ts';
@@ -9,6 +9,7 @@ import type { Registry } from '../model/kind/kind.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Dialect, Stack } from '../model/stack/target.ts';
+import { applyLint } from './resolve/apply-lint.ts';
 import { checkDuplicates } from './resolve/check-duplicates.ts';
 import { checkResources } from './resolve/check-resources.ts';
 import { chooseTargets } from './resolve/choose-targets.ts';
@@ -22,19 +23,21 @@ import { serviceSpellings } from './explain/service-spellings.ts';
 import { validate, validateHeader } from './validate-manifest.ts';
 import { placeIn, type YamlDocument } from './yaml/yaml-document.ts';
 
-export interface ManifestInput {
+interface ManifestInput {
   /** a directory that holds `trueup.yaml`, a stack file, or `-`; by default `trueup.yaml` in `cwd` or a parent */
   readonly path?: string;
   /** absolute */
   readonly cwd: string;
-  /** Asked only when manifests are to come from there. @param most after one byte more than this the rest need not be read */
-  readonly stdin?: (most: number) => Promise<Uint8Array>;
-  /** what standard input brings is all of the stack, also where that has files of its own (rule 41) */
+  /** Called only when manifests come from standard input. @param max reading may stop after one byte more than this */
+  readonly stdin?: (max: number) => Promise<Uint8Array>;
+  /** the manifests on standard input are the whole stack, even when the stack has files of its own (rule 41) */
   readonly inputIsWhole?: boolean;
-  /** the text of manifests that are to be judged in place of all that the stack names; their places are in `-` */
-  readonly instead?: string;
+  /** text of manifests to read instead of those that the stack names; places in it have the file name `-` */
+  readonly replacementText?: string;
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
+  /** milliseconds since 1970; without it nothing is judged by the time */
+  readonly now?: number;
 }
 
 export interface Manifests {
@@ -42,34 +45,35 @@ export interface Manifests {
   readonly stack?: Stack;
   /** of the valid manifests, in reading order, tombstones included */
   readonly resources: readonly DesiredResource[];
-  /** the resources are a part of the stack, and nothing is said about the rest: only of what `-` brings (rule 41) */
+  /** the resources, read from `-`, are only a part of the stack; the others are left as they are (rule 41) */
   readonly isSelection: boolean;
-  /** files that manifests were looked for in; standard input counts as one */
+  /** how many files were searched for manifests; standard input counts as one */
   readonly files: number;
-  /** absolute; those of them that are on disk, the stack's own too: empty where manifests are piped into a stack */
+  /** absolute paths of those on disk, the stack file included; empty when manifests are piped into a stack */
   readonly paths: readonly string[];
   readonly documents: number;
   /** sorted */
   readonly diagnostics: readonly Diagnostic[];
-  /** false when something could not be read, stands for nothing, or is wrong: then nothing may be pruned */
+  /** false when something could not be read, a pattern matches nothing, or there is an error: then nothing may be pruned */
   readonly complete: boolean;
 }
 
-/** Reads a stack and all its manifests. Only files are read, and nothing is written. */
+/** Reads a stack and all its manifests. Reads only files and standard input; writes nothing. */
 export async function readManifests(input: ManifestInput): Promise<Manifests> {
   const secrets = secretFields(input.kinds);
   const loaded = await loadDocuments({ ...input, secrets });
   const stack = loaded.stack?.stack;
-  const judged = judgeDocuments(loaded, { ...input, secrets });
-  const diagnostics = withoutRepetition([
+  const validated = validateDocuments(loaded, { ...input, secrets });
+  const found = withoutDuplicates([
     ...loaded.diagnostics,
-    ...judged.diagnostics,
-    ...checkDuplicates(judged.entries),
-    ...checkResources(judged.entries, { ...input, secrets, stack }),
+    ...validated.diagnostics,
+    ...checkDuplicates(validated.entries),
+    ...checkResources(validated.entries, { ...input, secrets, stack }),
   ]);
+  const diagnostics = applyLint(found, stack?.lint);
   return {
     ...(stack === undefined ? {} : { stack }),
-    resources: judged.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
+    resources: validated.entries.flatMap(({ resource }) => (resource === undefined ? [] : [resource])),
     isSelection: loaded.isSelection ?? false,
     files: loaded.files,
     paths: loaded.paths ?? [],
@@ -79,30 +83,33 @@ export async function readManifests(input: ManifestInput): Promise<Manifests> {
   };
 }
 
-interface Judged {
+interface ValidatedDocuments {
   readonly entries: readonly Entry[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
-type JudgeContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly secrets: ReadonlySet<string> };
+type ValidateContext = Pick<ManifestInput, 'kinds' | 'dialects'> & { readonly secrets: ReadonlySet<string> };
 
-/** Each document by itself: is it a manifest, is it valid, and what does it declare in which target. */
-function judgeDocuments({ stack, documents }: Loaded, { kinds, dialects, secrets }: JudgeContext): Judged {
+/** Handles each document by itself: whether it is a manifest, whether it is valid, and what it declares in which target. */
+function validateDocuments(
+  { stack, documents }: Loaded,
+  { kinds, dialects, secrets }: ValidateContext,
+): ValidatedDocuments {
   const spellings = serviceSpellings(dialects);
   const entries: Entry[] = [];
   const diagnostics: Diagnostic[] = [];
-  const told = new Set((stack?.diagnostics ?? []).map(whereAndWhat));
+  const reported = new Set((stack?.diagnostics ?? []).map(diagnosticKey));
   const defaultsOf = (kind: string) => defaultsIn(stack, kind);
   for (const document of documents) {
     const kind = kindOf(document, kinds);
     if (kind === undefined) {
-      diagnostics.push(...judgeStranger(document, stack, kinds));
+      diagnostics.push(...validateUnknownKind(document, stack, kinds));
       continue;
     }
     const declaration = declare(document, kind, { defaults: defaultsOf(kind.name), secrets, spellings });
     const problems = validate(declaration);
     const choice = stack === undefined ? { targets: [], problems: [] } : chooseTargets(declaration, stack);
-    diagnostics.push(...tell(declaration, [...problems, ...choice.problems], told));
+    diagnostics.push(...toDiagnostics(declaration, [...problems, ...choice.problems], reported));
     const valid = problems.every(({ severity }) => severity === 'warning');
     for (const target of choice.targets)
       entries.push(...resolve(declaration, target, { valid, context: { kinds, defaultsOf } }));
@@ -115,19 +122,19 @@ function kindOf({ value }: YamlDocument, kinds: Registry) {
   return typeof name === 'string' ? kinds.get(name) : undefined;
 }
 
-/** Defaults that are wrong by themselves are told once, where the stack is read. */
-function tell(
+/** Leaves out problems of the defaults that reading the stack has already reported. */
+function toDiagnostics(
   { where }: Declaration,
   problems: readonly Parameters<typeof diagnose>[0][],
-  told: ReadonlySet<string>,
+  reported: ReadonlySet<string>,
 ): Diagnostic[] {
   return problems.flatMap((problem) => {
     const diagnostic = diagnose(problem, where);
-    return where.fromDefaults(problem.path) && told.has(whereAndWhat(diagnostic)) ? [] : [diagnostic];
+    return where.fromDefaults(problem.path) && reported.has(diagnosticKey(diagnostic)) ? [] : [diagnostic];
   });
 }
 
-function judgeStranger(
+function validateUnknownKind(
   document: YamlDocument,
   stack: StackReading | undefined,
   kinds: Registry,
@@ -161,30 +168,30 @@ function defaultsIn(stack: StackReading | undefined, kind: string): Defaults | u
   return spec === undefined ? undefined : { document: stack.document, spec };
 }
 
-function whereAndWhat({ code, place }: Diagnostic): string {
+function diagnosticKey({ code, place }: Diagnostic): string {
   return JSON.stringify([code, place?.file, place?.line, place?.column]);
 }
 
 /**
- * An address may stand where none belongs, and be repeated there as a name or a value like any other; so may, by an alias, what
- * stands in the place of a secret.
+ * Removes hidden values from the texts of diagnostics. A message may repeat an address that stands in a wrong field, and an alias
+ * may bring a secret to a field whose value is shown.
  */
 function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }: Loaded): Diagnostic[] {
   const files = new Set(diagnostics.flatMap(({ place }) => (place === undefined ? [] : [place.file])));
   const sources = new Set([...documents, ...(stack === undefined ? [] : [stack.document])].map(sourceOf));
   const hidden = [...sources].flatMap((source) => (files.has(source.file) ? source.hiddenValues() : []));
-  // As it is, and as messages quote it: cut, or with the ends of its lines escaped.
+  // Messages contain a value as it is, or quoted: shortened and with line breaks escaped.
   const shown = hidden.flatMap((value) => [value, quoted(value).slice(1, -1)]);
   const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
-  const said = (text: string) =>
-    maskAddresses(values.reduce((told, value) => told.replaceAll(value, '***'), text));
+  const masked = (text: string) =>
+    maskAddresses(values.reduce((rest, value) => rest.replaceAll(value, '***'), text));
   return diagnostics.map((diagnostic) => {
     const { message, found, fix } = diagnostic;
     return {
       ...diagnostic,
-      message: said(message),
-      ...(found === undefined ? {} : { found: said(found) }),
-      ...(fix === undefined ? {} : { fix: said(fix) }),
+      message: masked(message),
+      ...(found === undefined ? {} : { found: masked(found) }),
+      ...(fix === undefined ? {} : { fix: masked(fix) }),
     };
   });
 }
@@ -193,11 +200,11 @@ function sourceOf({ source }: YamlDocument) {
   return source;
 }
 
-/** What a default causes in a thousand manifests is one problem. */
-function withoutRepetition(diagnostics: readonly Diagnostic[]): Diagnostic[] {
+/** A problem that one default causes in a thousand manifests is reported once. */
+function withoutDuplicates(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const unique = new Map<string, Diagnostic>();
   for (const diagnostic of diagnostics) {
-    const key = `${whereAndWhat(diagnostic)}${diagnostic.message}`;
+    const key = `${diagnosticKey(diagnostic)}${diagnostic.message}`;
     if (!unique.has(key)) unique.set(key, diagnostic);
   }
   return [...unique.values()];

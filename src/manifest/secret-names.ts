@@ -1,6 +1,6 @@
 /**
- * Which fields hold an address or a secret, or say where one comes from, by their names alone and at any depth: a misspelt
- * or misplaced one holds the same as the one that was meant.
+ * Tells by its name alone, at any depth, whether a field holds an address or a secret or says where one comes from. Misspelt and
+ * misplaced names count too, because their values are just as secret.
  */
 import { camelCase } from '../model/kind/field-names.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
@@ -14,7 +14,7 @@ import { stackSchema } from './schema/stack-schema.ts';
 /** Fields of the stack whose value is an address, or has one below it. */
 const addressFields = ['url', 'ledger'];
 
-/** What other tools call theirs: no field of ours, and so a mistake that shows what stands behind it. */
+/** Names that other tools use for secrets. They are no fields of ours, so a message about them could show their value. */
 const foreignFields = new Set([
   ...['password', 'passwd', 'passphrase', 'secret', 'credential', 'credentials', 'authorization', 'bearer'],
   ...[
@@ -30,39 +30,39 @@ const foreignFields = new Set([
 ]);
 
 export interface SecretNames {
-  /** whether what stands behind the name is shown to nobody */
+  /** whether the value of a field with this name must not be shown */
   hides(name: string): boolean;
-  /** whether it is a field of some manifest or stack, and so a word of its own */
+  /** whether a manifest or a stack has a field with this name */
   isField(name: string): boolean;
 }
 
-const made = new WeakMap<Registry, SecretNames>();
+const cache = new WeakMap<Registry, SecretNames>();
 
-/** Each name is judged once: a text may have thousands of the same. */
+/** Results are cached by name, because a text may repeat a name thousands of times. */
 export function secretNames(kinds: Registry): SecretNames {
-  const known = made.get(kinds);
+  const known = cache.get(kinds);
   if (known !== undefined) return known;
   const secret = new Set([...secretFields(kinds), ...addressFields]);
   const fields = new Set([...fieldsOf(jsonSchema(stackSchema)), ...fieldsOf(anyManifestSchema(kinds))]);
-  const judged = new Map<string, boolean>();
-  const judge = (name: string) => {
+  const results = new Map<string, boolean>();
+  const isHidden = (name: string) => {
     const ours = camelCase(name);
     if (secret.has(ours) || fields.has(ours)) return secret.has(ours);
     return foreignFields.has(ours) || nearestWord(ours, secret) !== undefined;
   };
   const names: SecretNames = {
     hides(name) {
-      const hidden = judged.get(name) ?? judge(name);
-      judged.set(name, hidden);
+      const hidden = results.get(name) ?? isHidden(name);
+      results.set(name, hidden);
       return hidden;
     },
     isField: (name) => fields.has(camelCase(name)),
   };
-  made.set(kinds, names);
+  cache.set(kinds, names);
   return names;
 }
 
-/** The names of all members that a schema knows, at any depth. */
+/** The names of all fields in a schema, at any depth. */
 function fieldsOf(schema: Json): string[] {
   if (Array.isArray(schema)) return schema.flatMap(fieldsOf);
   if (!isJsonObject(schema)) return [];

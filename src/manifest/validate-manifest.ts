@@ -1,12 +1,12 @@
 /**
- * What is wrong with one manifest by itself: its shape by the kind's schema, then what no schema says of every kind,
- * such as `null` where there is no default. A manifest without a problem can be resolved.
+ * Checks one manifest by itself: first against the schema of its kind, then against rules that hold for every kind and that a
+ * schema cannot express, such as `null` in a field without a default. A manifest without a problem can be resolved.
  */
 import type { FieldTable } from '../model/kind/field.ts';
 import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { compileSchema } from './schema/compile-schema.ts';
-import { type Declaration, judgementOf } from './resolve/declaration.ts';
+import { type Declaration, explainContextOf } from './resolve/declaration.ts';
 import { deprecatedFields } from './resolve/deprecated-fields.ts';
 import { explainErrors } from './explain/explain-errors.ts';
 import { noDefault } from './explain/explain-type.ts';
@@ -17,20 +17,20 @@ import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
 export function validate(declaration: Declaration): Problem[] {
   const { kind, value } = declaration;
   const errors = compileSchema(kind, () => manifestSchema(kind))(value);
-  const broken = errors.length === 0 ? [] : explainErrors(errors, judgementOf(declaration));
+  const broken = errors.length === 0 ? [] : explainErrors(errors, explainContextOf(declaration));
   const metadata = isJsonObject(value['metadata']) ? value['metadata'] : {};
   const spec = isJsonObject(value['spec']) ? value['spec'] : {};
   const nulls = nullsWithoutDefault(spec, kind.fields, ['spec']).map((path) => noDefault(path, kind.absent));
-  const told = new Set(broken.map(({ path }) => path.join('\0')));
+  const reported = new Set(broken.map(({ path }) => path.join('\0')));
   return [
     ...broken,
-    ...nulls.filter(({ path }) => !told.has(path.join('\0'))),
+    ...nulls.filter(({ path }) => !reported.has(path.join('\0'))),
     ...contradictions(metadata),
     ...deprecatedFields(kind, spec),
   ];
 }
 
-/** What is wrong with a document whose kind is none of ours. */
+/** Checks the header of a document whose kind is unknown. */
 export function validateHeader(document: YamlDocument, kinds: Registry): Problem[] {
   const schema = headerSchema(kinds);
   const problems = explainErrors(compileSchema(kinds, () => schema)(document.value), {
@@ -48,7 +48,7 @@ export function validateHeader(document: YamlDocument, kinds: Registry): Problem
   );
 }
 
-/** Where `null` asks for a default that there is none of, also where a schema could not refuse it (rule 6). */
+/** Paths of fields that are `null` (use the default) but have no default; some schemas cannot refuse these (rule 6). */
 function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path): Path[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
@@ -61,8 +61,8 @@ function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path)
   });
 }
 
-/** What `metadata.remove` makes meaningless. */
-const unlikely = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
+/** Members of `metadata` that mean nothing beside `remove`. */
+const meaninglessWithRemove = ['adopt', 'onRemove', 'protect', 'renamedFrom'];
 
 function contradictions(metadata: JsonObject): Problem[] {
   const problems: Problem[] = [];
@@ -71,12 +71,12 @@ function contradictions(metadata: JsonObject): Problem[] {
       code: 'contradiction',
       path: ['metadata', 'targets'],
       side: 'key',
-      message: '"metadata.target" and "metadata.targets" stand beside each other',
+      message: '"metadata.target" and "metadata.targets" are both set',
       fix: 'keep one of them',
       related: [{ message: 'the other one', path: ['metadata', 'target'] }],
     });
   if (metadata['remove'] === undefined) return problems;
-  for (const name of unlikely.filter((name) => metadata[name] !== undefined))
+  for (const name of meaninglessWithRemove.filter((name) => metadata[name] !== undefined))
     problems.push({
       code: 'contradiction',
       path: ['metadata', name],

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\nspec: {}\n';
-const read = (ledger: string) => readOne(box, `${plainStack}  ledger: ${ledger}\n`);
+const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\nspec: {}\n';
+const read = (ledger: string) => readOne(whole, `${plainStack}  ledger: ${ledger}\n`);
 
 describe('a stack says where its ledger is kept', () => {
   it.each([
@@ -21,7 +21,7 @@ describe('a stack says where its ledger is kept', () => {
   });
 
   it('or nothing, and keeps it beside itself', async () => {
-    expect((await readOne(box)).stack).not.toHaveProperty('ledger');
+    expect((await readOne(whole)).stack).not.toHaveProperty('ledger');
   });
 
   it.each([

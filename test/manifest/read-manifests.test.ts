@@ -5,20 +5,22 @@ import { describe, expect, it, vi } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
 import { kinds } from '../../src/kinds/index.ts';
 import { readManifests } from '../../src/manifest/read-manifests.ts';
-import { folderWith, plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
+import { plainStack, read, readOne, told } from '../support/manifest/manifest-folder.ts';
 import { toyDialects, toyKinds } from '../support/manifest/toy-kinds.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 vi.mock('js-yaml', { spy: true });
 
-const box = (name: string) => `apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: ${name} }\nspec: {}\n`;
+const whole = (name: string) =>
+  `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: ${name} }\nspec: {}\n`;
 const names = ({ resources }: { resources: readonly { address: { name: string } }[] }) =>
   resources.map(({ address }) => address.name);
 
 describe('a directory of manifests', () => {
   const files = {
     'trueup.yaml': plainStack,
-    'manifests/b.yaml': `${box('two')}---\n${box('three')}`,
-    'manifests/a.yml': box('one'),
+    'manifests/b.yaml': `${whole('two')}---\n${whole('three')}`,
+    'manifests/a.yml': whole('one'),
     'manifests/notes.txt': 'not: [yaml',
   };
 
@@ -48,15 +50,15 @@ describe('a directory of manifests', () => {
   });
 
   it('may hold manifests beside the Stack itself, which is no manifest', async () => {
-    const stack = `${plainStack.replace('[manifests]', '["**/*.yaml"]')}---\n${box('own')}`;
-    const manifests = await read({ 'trueup.yaml': stack, 'a.yaml': box('one') });
+    const stack = `${plainStack.replace('[manifests]', '["**/*.yaml"]')}---\n${whole('own')}`;
+    const manifests = await read({ 'trueup.yaml': stack, 'a.yaml': whole('one') });
     expect(names(manifests)).toEqual(['own', 'one']);
     expect(manifests).toMatchObject({ files: 2, documents: 2, complete: true });
   });
 
   it('has each file parsed once, however many patterns find it, and ten thousand documents in one', async () => {
     vi.clearAllMocks();
-    const many = Array.from({ length: 10_000 }, (_, number) => box(`app-${number}`)).join('---\n');
+    const many = Array.from({ length: 10_000 }, (_, number) => whole(`app-${number}`)).join('---\n');
     const manifests = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "**/*.yaml", manifests/a.yaml]'),
       'manifests/a.yaml': many,
@@ -69,12 +71,12 @@ describe('a directory of manifests', () => {
 });
 
 describe('standard input', () => {
-  const files = { 'trueup.yaml': `${plainStack}---\n${box('own')}`, 'manifests/a.yaml': box('one') };
+  const files = { 'trueup.yaml': `${plainStack}---\n${whole('own')}`, 'manifests/a.yaml': whole('one') };
 
   it('is a selection of a stack that has files of its own, and complete as that', async () => {
     for (const items of ['[manifests]', '[manifests, "-"]', '["!manifests/**"]']) {
       const stack = files['trueup.yaml'].replace('[manifests]', items);
-      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: box('two') });
+      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: whole('two') });
       expect(names(manifests), items).toEqual(['two']);
       expect(manifests, items).toMatchObject({ isSelection: true, files: 1, documents: 1, complete: true });
     }
@@ -83,32 +85,32 @@ describe('standard input', () => {
   it('is the whole of a stack that has no files of its own, and of any other when that is said', async () => {
     for (const items of ['["-"]', '[]']) {
       const stack = files['trueup.yaml'].replace('[manifests]', items);
-      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: box('two') });
+      const manifests = await read({ ...files, 'trueup.yaml': stack }, { path: '-', stdin: whole('two') });
       expect(names(manifests), items).toEqual(['own', 'two']);
       expect(manifests, items).toMatchObject({ isSelection: false, complete: true });
     }
-    const manifests = await read(files, { path: '-', stdin: box('two'), inputIsWhole: true });
+    const manifests = await read(files, { path: '-', stdin: whole('two'), inputIsWhole: true });
     expect(names(manifests)).toEqual(['own', 'two']);
     expect(manifests).toMatchObject({ isSelection: false, complete: true });
   });
 
   it('says what is wrong in it, at its own places', async () => {
-    const manifests = await read(files, { path: '-', stdin: `${box('two')}---\n${box('two')}` });
+    const manifests = await read(files, { path: '-', stdin: `${whole('two')}---\n${whole('two')}` });
     expect(manifests).toMatchObject({ files: 1, documents: 2, complete: false });
     expect(told(manifests.diagnostics)).toEqual([
-      '-:8:19+3 duplicate: Box "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
+      '-:8:19+3 duplicate: Whole "two" is declared twice for target "acme" | fix: keep one of them | first declared here -:3:19',
     ]);
   });
 
   it('may bring its Stack along', async () => {
-    const stdin = `${box('one')}---\n${plainStack.replace('[manifests]', '["-"]')}`;
+    const stdin = `${whole('one')}---\n${plainStack.replace('[manifests]', '["-"]')}`;
     const manifests = await read({}, { path: '-', stdin });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.stack).toMatchObject({ name: 'payments', file: '-' });
     expect(manifests).toMatchObject({ files: 1, isSelection: false, complete: true });
     const filed = await read(
-      { 'manifests/a.yaml': box('two') },
-      { path: '-', stdin: `${box('one')}---\n${plainStack}` },
+      { 'manifests/a.yaml': whole('two') },
+      { path: '-', stdin: `${whole('one')}---\n${plainStack}` },
     );
     expect(names(filed)).toEqual(['one', 'two']);
     expect(filed).toMatchObject({ files: 2, isSelection: false, complete: true });
@@ -117,9 +119,9 @@ describe('standard input', () => {
   it('may be one of the manifests that the stack names', async () => {
     const files = {
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]'),
-      'manifests/a.yaml': box('one'),
+      'manifests/a.yaml': whole('one'),
     };
-    expect(names(await read(files, { stdin: box('two') }))).toEqual(['one', 'two']);
+    expect(names(await read(files, { stdin: whole('two') }))).toEqual(['one', 'two']);
     const without = await read(files);
     expect(told(without.diagnostics)).toEqual([
       'no-input: manifests are asked for from standard input, and there is none',
@@ -131,7 +133,7 @@ describe('standard input', () => {
     const empty = [
       'no-document: standard input holds no document | fix: pipe manifests into it; a stack that is to have none says "manifests: []"',
     ];
-    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') };
+    const files = { 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') };
     const listed = { ...files, 'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "-"]') };
     for (const stdin of ['', ' \n', '# nothing\n', '---\n']) {
       for (const manifests of [
@@ -155,14 +157,14 @@ describe('standard input', () => {
   });
 
   it('is read only when it is asked for', async () => {
-    const folder = await folderWith({ 'trueup.yaml': plainStack, 'manifests/a.yaml': box('one') });
+    const folder = temporaryFolder({ 'trueup.yaml': plainStack, 'manifests/a.yaml': whole('one') });
     const stdin = () => Promise.reject(new Error('nobody asked'));
     const manifests = await readManifests({ cwd: folder, stdin, kinds: toyKinds, dialects: toyDialects });
     expect(manifests.complete).toBe(true);
   });
 
   it('without a stack anywhere still says what is wrong in it', async () => {
-    const manifests = await read({}, { path: '-', stdin: box('"a b"') });
+    const manifests = await read({}, { path: '-', stdin: whole('"a b"') });
     expect(manifests.diagnostics.map(({ code }) => code)).toEqual(['no-stack', 'pattern']);
     expect(manifests.complete).toBe(false);
   });
@@ -173,7 +175,7 @@ describe('a look that is not complete says why', () => {
     const manifests = await read({
       'trueup.yaml': plainStack,
       'manifests/a.yaml': 'a:b\nc: d',
-      'manifests/b.yaml': box('one'),
+      'manifests/b.yaml': whole('one'),
     });
     expect(names(manifests)).toEqual(['one']);
     expect(manifests.complete).toBe(false);
@@ -203,17 +205,17 @@ describe('a look that is not complete says why', () => {
   it('when exclusions leave nothing of a pattern, or when there is nothing but exclusions', async () => {
     const excluded = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '[manifests, "!manifests/**"]'),
-      'manifests/a.yaml': box('one'),
+      'manifests/a.yaml': whole('one'),
     });
     expect(told(excluded.diagnostics)).toEqual([
       'trueup.yaml:5:15+9 no-manifests: the exclusions leave nothing of "manifests" | fix: correct the patterns, or write { pattern: "manifests", optional: true } where there may be nothing',
     ]);
     const onlyExclusions = await read({
       'trueup.yaml': plainStack.replace('[manifests]', '["!manifests/**"]'),
-      'manifests/a.yaml': box('one'),
+      'manifests/a.yaml': whole('one'),
     });
     expect(told(onlyExclusions.diagnostics)).toEqual([
-      'trueup.yaml:5:14+17 no-manifests: "spec.manifests" only leaves out, and nothing says where the manifests are | fix: add where they are; a stack that is to have none says "manifests: []"',
+      'trueup.yaml:5:14+17 no-manifests: "spec.manifests" has only exclusions, and no pattern says where the manifests are | fix: add where they are; a stack that is to have none says "manifests: []"',
     ]);
     for (const { complete, diagnostics } of [excluded, onlyExclusions]) {
       expect(complete).toBe(false);
@@ -223,12 +225,12 @@ describe('a look that is not complete says why', () => {
 
   it('when a pattern finds the stack file alone, unless that holds manifests too', async () => {
     const stack = plainStack.replace('[manifests]', '["*.yaml"]');
-    const alone = await read({ 'trueup.yaml': stack, 'a.yml': box('one') });
+    const alone = await read({ 'trueup.yaml': stack, 'a.yml': whole('one') });
     expect(told(alone.diagnostics)).toEqual([
       'trueup.yaml:5:15+8 no-manifests: "*.yaml" stands for the stack file alone, which holds no manifest | fix: correct the patterns, or write { pattern: "*.yaml", optional: true } where there may be nothing',
     ]);
     expect(alone.complete).toBe(false);
-    const own = await read({ 'trueup.yaml': `${stack}---\n${box('own')}` });
+    const own = await read({ 'trueup.yaml': `${stack}---\n${whole('own')}` });
     expect(own).toMatchObject({ diagnostics: [], complete: true });
   });
 
@@ -240,12 +242,12 @@ describe('a look that is not complete says why', () => {
       ]);
       expect(empty, text).toMatchObject({ documents: 0, complete: false });
     }
-    const beside = await readOne(`# a comment\n---\n${box('one')}---\n`);
+    const beside = await readOne(`# a comment\n---\n${whole('one')}---\n`);
     expect(beside).toMatchObject({ diagnostics: [], documents: 1, complete: true });
   });
 
   it('when a file cannot be read, or is not text', async () => {
-    const folder = await folderWith({
+    const folder = temporaryFolder({
       'trueup.yaml': plainStack,
       'manifests/b.yaml': new Uint8Array([0x61, 0x3a, 0x20, 0xff]),
     });
@@ -260,7 +262,7 @@ describe('a look that is not complete says why', () => {
   });
 
   it('when a manifest is invalid', async () => {
-    expect(await readOne(box('"a b"'))).toMatchObject({ resources: [], complete: false });
+    expect(await readOne(whole('"a b"'))).toMatchObject({ resources: [], complete: false });
   });
 });
 
@@ -275,8 +277,8 @@ describe('a look that finds nothing is complete', () => {
       '[manifests, { pattern: more/**, optional: true }, { pattern: manifests/old, optional: true }, "!manifests/old/**"]';
     const files = {
       'trueup.yaml': plainStack.replace('[manifests]', items),
-      'manifests/a.yaml': box('one'),
-      'manifests/old/b.yaml': box('two'),
+      'manifests/a.yaml': whole('one'),
+      'manifests/old/b.yaml': whole('two'),
     };
     const manifests = await read(files);
     expect(names(manifests)).toEqual(['one']);
@@ -294,13 +296,13 @@ describe('a look that finds nothing is complete', () => {
 
 describe('the stack', () => {
   it('may be missing', async () => {
-    const manifests = await read({ 'a.yaml': box('one') });
+    const manifests = await read({ 'a.yaml': whole('one') });
     expect(manifests).toMatchObject({ resources: [], files: 0, complete: false });
     expect(manifests.diagnostics).toMatchObject([{ code: 'no-stack', class: 'failure' }]);
   });
 
   it('is not a manifest', async () => {
-    const manifests = await read({ 'a.yaml': box('one') }, { path: 'a.yaml' });
+    const manifests = await read({ 'a.yaml': whole('one') }, { path: 'a.yaml' });
     expect(told(manifests.diagnostics)).toEqual([
       'a.yaml:1:1+1 no-stack: "a.yaml" holds no document of kind "Stack" | allowed a document with "apiVersion: trueup.dev/v1", "kind: Stack", "metadata.name", "spec.manifests" and "spec.targets" | fix: add one, or give the path of the stack',
     ]);
@@ -337,7 +339,7 @@ spec:
     Workspace: { executionMode: remote, allowDestroyPlan: false }
 `;
   const readReal = async (manifest: string) => {
-    const cwd = await folderWith({ 'trueup.yaml': stack, 'manifests/a.yaml': manifest });
+    const cwd = temporaryFolder({ 'trueup.yaml': stack, 'manifests/a.yaml': manifest });
     return readManifests({ cwd, kinds, dialects });
   };
 

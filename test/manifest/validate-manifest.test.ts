@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../support/manifest/manifest-folder.ts';
 
-const head = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\n';
+const head = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\n';
 
 /** What is said about one manifest, without its file's name. */
 async function say(manifest: string): Promise<string[]> {
@@ -26,7 +26,7 @@ describe('a field that does not exist', () => {
   });
 
   it('or put in the wrong section, which is told once', async () => {
-    expect(await say('apiVersion: trueup.dev/v1\nkind: Box\nname: app\nrunMode: remote\n')).toEqual([
+    expect(await say('apiVersion: trueup.dev/v1\nkind: Whole\nname: app\nrunMode: remote\n')).toEqual([
       '3:1+4 unknown-field: there is no field "name" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "name" under "metadata"',
       '4:1+7 unknown-field: there is no field "runMode" at the top level | allowed "apiVersion", "kind", "metadata" or "spec" | fix: move "runMode" under "spec"',
     ]);
@@ -51,7 +51,7 @@ describe('a field that does not exist', () => {
 
 describe('a field that is missing', () => {
   it('is told at what should hold it', async () => {
-    expect(await say('kind: Box\nmetadata: {}\n')).toEqual([
+    expect(await say('kind: Whole\nmetadata: {}\n')).toEqual([
       '1:1+4 missing-field: "apiVersion" is missing | allowed "trueup.dev/v1" | fix: add "apiVersion: trueup.dev/v1"',
       '1:1+4 missing-field: "spec" is missing | fix: add "spec"',
       '2:1+8 missing-field: "metadata.name" is missing | allowed text | fix: add "name"',
@@ -184,7 +184,9 @@ describe('null', () => {
 
   it('says nothing of "not managed" where a kind is replaced whole', async () => {
     expect(
-      await say('apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec: { host: null }\n'),
+      await say(
+        'apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec: { host: null }\n',
+      ),
     ).toEqual([
       '4:15+4 no-default: "spec.host" has no default that null could stand for | found null | fix: give it a value, or leave "host" out',
     ]);
@@ -245,9 +247,9 @@ describe('a value that is not allowed', () => {
 
 describe('the header of a document', () => {
   it('names a kind that exists', async () => {
-    const kinds = '"Box", "Labels", "Readers", "Pass", "Gate" or "Stack"';
-    expect(await say(head.replace('Box', 'box'))).toEqual([
-      `2:7+3 unknown-kind: trueup knows no such kind | found the text "box" | allowed ${kinds} | fix: did you mean "Box"?`,
+    const kinds = '"Whole", "Labels", "Readers", "Role", "Settings" or "Stack"';
+    expect(await say(head.replace('Whole', 'whole'))).toEqual([
+      `2:7+5 unknown-kind: trueup knows no such kind | found the text "whole" | allowed ${kinds} | fix: did you mean "Whole"?`,
     ]);
     expect(await say('apiVersion: v1\nmetadata: { name: app }\n')).toEqual([
       `1:1+10 missing-field: "kind" is missing | allowed ${kinds} | fix: add "kind"`,
@@ -273,7 +275,7 @@ describe('the header of a document', () => {
 
 describe('a tombstone', () => {
   const tombstone = (more: string) =>
-    say(`apiVersion: trueup.dev/v1\nkind: Box\nmetadata:\n  name: app\n  remove: safe\n${more}`);
+    say(`apiVersion: trueup.dev/v1\nkind: Whole\nmetadata:\n  name: app\n  remove: safe\n${more}`);
 
   it('needs no spec, and has none', async () => {
     expect(await tombstone('')).toEqual([]);
@@ -290,7 +292,7 @@ describe('a tombstone', () => {
 
   it('is asked for in one of two ways', async () => {
     expect(
-      await say('apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, remove: forced }\n'),
+      await say('apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, remove: forced }\n'),
     ).toEqual([
       '3:32+6 not-allowed: "metadata.remove" cannot have this value | found the text "forced" | allowed "safe" or "force" | fix: did you mean "force"?',
     ]);
@@ -298,34 +300,36 @@ describe('a tombstone', () => {
 });
 
 describe('a secret in a manifest', () => {
-  const gate = (line: string) =>
-    readOne(`apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec:\n  host: x\n  ${line}\n`);
+  const settings = (line: string) =>
+    readOne(
+      `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec:\n  host: x\n  ${line}\n`,
+    );
 
   it.each([
     [
-      'gateKey: planted',
-      '6:3+7 literal-secret: "spec.gateKey" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
+      'authKey: planted',
+      '6:3+7 literal-secret: "spec.authKey" must say where the secret is, never hold it | allowed { env: … } or { file: … } | fix: put it in an environment variable and write { env: NAME }; if it was ever committed, replace it',
     ],
     [
-      'gate_key: planted',
-      '6:3+8 unknown-field: there is no field "gate_key" in "spec" | allowed "host" or "gateKey" | fix: write "gateKey": fields have the API\'s names in camelCase',
+      'auth_key: planted',
+      '6:3+8 unknown-field: there is no field "auth_key" in "spec" | allowed "host" or "authKey" | fix: write "authKey": fields have the API\'s names in camelCase',
     ],
     [
-      'gatKey: planted',
-      '6:3+6 unknown-field: there is no field "gatKey" in "spec" | allowed "host" or "gateKey" | fix: did you mean "gateKey"?',
+      'autKey: planted',
+      '6:3+6 unknown-field: there is no field "autKey" in "spec" | allowed "host" or "authKey" | fix: did you mean "authKey"?',
     ],
     [
-      'gateKey: { value: planted }',
-      '6:14+5 unknown-field: there is no field "value" in "spec.gateKey" | allowed "env", "file" or "version"',
+      'authKey: { value: planted }',
+      '6:14+5 unknown-field: there is no field "value" in "spec.authKey" | allowed "env", "file" or "version"',
     ],
     [
-      'gateKey: { env: x, version: planted }',
-      '6:31+7 wrong-type: "spec.gateKey.version" has the wrong type | allowed a whole number',
+      'authKey: { env: x, version: planted }',
+      '6:31+7 wrong-type: "spec.authKey.version" has the wrong type | allowed a whole number',
     ],
-    ['gateKey: [planted]', '6:12+9 wrong-type: "spec.gateKey" has the wrong type | allowed a map or null'],
-    ['gateKey: "planted', '6:12+1 yaml-syntax: a quote is opened and never closed | fix: close it'],
+    ['authKey: [planted]', '6:12+9 wrong-type: "spec.authKey" has the wrong type | allowed a map or null'],
+    ['authKey: "planted', '6:12+1 yaml-syntax: a quote is opened and never closed | fix: close it'],
   ])('is refused and never shown: %s', async (line, message) => {
-    const { diagnostics } = await gate(line);
+    const { diagnostics } = await settings(line);
     expect(told(diagnostics)).toEqual([`manifests/a.yaml:${message}`]);
     expect(JSON.stringify(diagnostics)).not.toContain('planted');
   });
@@ -334,7 +338,7 @@ describe('a secret in a manifest', () => {
 describe('all mistakes of a manifest', () => {
   it('are told in one run, in reading order', async () => {
     const said = await say(
-      'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
+      'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, protct: true, target: acm }\nspec:\n  workers: many\n  runMode: x\n  repo: { branch: 1 }\n',
     );
     expect(said.map((line) => line.split(': ')[0])).toEqual([
       '3:24+6 unknown-field',
@@ -348,7 +352,7 @@ describe('all mistakes of a manifest', () => {
 });
 
 describe('a mistake in the defaults of the stack', () => {
-  const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Box: ${defaults}\n`;
+  const withDefaults = (defaults: string) => `${plainStack}  defaults:\n    Whole: ${defaults}\n`;
 
   it('is told once, where it was made', async () => {
     const manifests = `${head}spec: {}\n---\n${head.replace('app', 'other')}spec: {}\n`;
@@ -357,15 +361,15 @@ describe('a mistake in the defaults of the stack', () => {
       withDefaults('{ runMode: remot, runMod: x, workers: null }'),
     );
     expect(told(diagnostics)).toEqual([
-      'trueup.yaml:10:21+5 not-allowed: "spec.defaults.Box.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
-      'trueup.yaml:10:28+6 unknown-field: there is no field "runMod" in "spec.defaults.Box" | fix: did you mean "runMode"?',
+      'trueup.yaml:10:23+5 not-allowed: "spec.defaults.Whole.runMode" cannot have this value | found the text "remot" | allowed "remote", "local", "agent" or null | fix: did you mean "remote"?',
+      'trueup.yaml:10:30+6 unknown-field: there is no field "runMod" in "spec.defaults.Whole" | fix: did you mean "runMode"?',
     ]);
   });
 
   it('that shows only in a manifest says where it comes from', async () => {
     const { diagnostics } = await readOne(`${head}spec: {}\n`, withDefaults('{ repo: { branch: main } }'));
     expect(told(diagnostics)).toEqual([
-      'trueup.yaml:10:12+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
+      'trueup.yaml:10:14+4 missing-field: "spec.repo.identifier" is missing (a default of the stack) | allowed text | fix: add "identifier" | merged under this manifest manifests/a.yaml:3:19',
     ]);
   });
 

@@ -15,13 +15,14 @@ describe('the published schemas', () => {
       expect(written.get(file) === text, `${file} is fresh`).toBe(true);
   });
 
-  it('cover every kind, the stack, a file of mixed kinds, the plan, and the history', () => {
+  it('cover every kind, the stack, a file of mixed kinds, the plan, the history, and a login', () => {
     const files = [...schemaFiles().keys()];
-    expect(files).toHaveLength(kinds.size + 4);
+    expect(files).toHaveLength(kinds.size + 5);
     expect(files).toContain('cluster-auth-role.schema.json');
     expect(files).toContain('stack.schema.json');
     expect(files).toContain('manifest.schema.json');
     expect(files).toContain('plan.schema.json');
+    expect(files).toContain('login.schema.json');
   });
 
   it('refer to nothing outside themselves', () => {

@@ -1,8 +1,8 @@
-/** Values and what a schema admits, in words: `the text "yes"`, `a list of text`, `"remote", "local" or "agent"`. */
+/** Describes values and what a schema allows: `the text "yes"`, `a list of text`, `"remote", "local" or "agent"`. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { orList, quoted } from './problem.ts';
 
-/** @param typed the value as it stands in the file, when that is known: `1.10`, not 1.1 */
+/** @param typed the value as written in the file, when that is known: `1.10`, not 1.1 */
 export function describeFound(value: unknown, typed?: string): string {
   if (value === null) return typed === undefined || typed === '' ? 'nothing' : typed;
   if (typeof value === 'string') return `the text ${quoted(value)}`;
@@ -11,7 +11,7 @@ export function describeFound(value: unknown, typed?: string): string {
   return Array.isArray(value) ? 'a list' : 'a map';
 }
 
-/** What a schema admits; empty when it does not say. */
+/** What a schema allows; empty when it does not say. */
 export function describeAllowed(schema: unknown): string {
   return orList(allowedWords(schema));
 }
@@ -25,7 +25,7 @@ function allowedWords(schema: unknown): string[] {
   return unique([schema['type']].flat().flatMap((type) => describeType(type, schema)));
 }
 
-/** The types that a schema admits, through its branches. */
+/** The types that a schema allows, those of its alternatives included. */
 export function allowedTypes(schema: unknown): string[] {
   if (!isSchema(schema)) return [];
   const branches = schema['anyOf'] ?? schema['oneOf'];
@@ -33,14 +33,14 @@ export function allowedTypes(schema: unknown): string[] {
   return [schema['type']].flat().filter((type) => typeof type === 'string');
 }
 
-/** The types that the lists which a schema admits may hold. */
+/** The types of items in the lists that a schema allows. */
 export function allowedItems(schema: unknown): string[] {
   if (!isSchema(schema)) return [];
   const branches = schema['anyOf'] ?? schema['oneOf'];
   return Array.isArray(branches) ? unique(branches.flatMap(allowedItems)) : allowedTypes(schema['items']);
 }
 
-/** A value as one would write it in YAML. */
+/** A value as it is written in YAML. */
 export function wordOf(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 /**
- * A schema's errors as problems in words for people: one for each mistake, at the field it was made in, with what was
- * found, what is allowed and the likely way out. No word of the validator's own language passes through here.
+ * Turns a schema's errors into problems that users understand: one for each mistake, at the field that has it, with what was
+ * found, what is allowed and a likely fix. The validator's own messages are never shown.
  */
 import { counted } from '../../model/counted.ts';
 import type { Path } from '../../model/json/json.ts';
@@ -9,23 +9,26 @@ import { describeAllowed, describeFound, wordOf } from './describe-value.ts';
 import { explainWrongType } from './explain-type.ts';
 import { isPlainName } from './hidden-parts.ts';
 import { groupErrors } from './group-errors.ts';
-import type { JudgedValue } from './judged-value.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { nearestWord } from './nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from './problem.ts';
 import { suggestField } from './suggest-field.ts';
 
-export function explainErrors(errors: readonly SchemaError[], judgement: JudgedValue): Problem[] {
+/** An unknown field is told with all fields that there are, if they are no more than the members of a stack. */
+const maxNamed = 9;
+
+export function explainErrors(errors: readonly SchemaError[], context: ExplainContext): Problem[] {
   const grouped = groupErrors(errors);
   const mistyped = new Set(
     grouped.flatMap((error) => (error.keyword === 'type' ? [error.instancePath] : [])),
   );
   const problems = grouped
     .filter(({ keyword, instancePath }) => keyword === 'type' || !mistyped.has(instancePath))
-    .map((error) => explain(error, judgement));
+    .map((error) => explain(error, context));
   return problems.filter((problem) => !isExplained(problem, problems));
 }
 
-/** A field is missing because it was misspelt or put elsewhere: one mistake, told once. */
+/** Whether a field is missing because it was misspelt or put elsewhere; that mistake has its own problem. */
 function isExplained(problem: Problem, problems: readonly Problem[]): boolean {
   return (
     problem.code === 'missing-field' &&
@@ -35,13 +38,13 @@ function isExplained(problem: Problem, problems: readonly Problem[]): boolean {
   );
 }
 
-function explain(error: SchemaError, judgement: JudgedValue): Problem {
-  const at = [...judgement.base, ...toPath(error.instancePath)];
+function explain(error: SchemaError, context: ExplainContext): Problem {
+  const at = [...context.base, ...toPath(error.instancePath)];
   const explainer = explainers[error.keyword];
-  return explainer === undefined ? invalid(error, at) : explainer(error, at, judgement);
+  return explainer === undefined ? invalid(error, at) : explainer(error, at, context);
 }
 
-type Explainer = (error: SchemaError, at: Path, judgement: JudgedValue) => Problem;
+type Explainer = (error: SchemaError, at: Path, context: ExplainContext) => Problem;
 
 const explainers: Readonly<Record<string, Explainer>> = {
   additionalProperties: unknownField,
@@ -75,16 +78,20 @@ const explainers: Readonly<Record<string, Explainer>> = {
   exclusiveMaximum: outOfRange,
 };
 
-function unknownField(error: SchemaError, at: Path, { schema, spellings, isSecret }: JudgedValue): Problem {
+function unknownField(
+  error: SchemaError,
+  at: Path,
+  { schema, spellings, isSecret }: ExplainContext,
+): Problem {
   const name = String(error.params['additionalProperty'] ?? error.params['unevaluatedProperty']);
   const known = Object.keys(properties(error));
-  const allowed = known.length > 0 && known.length <= 8 ? { allowed: orList(known.map(quoted)) } : {};
+  const allowed = known.length > 0 && known.length <= maxNamed ? { allowed: orList(known.map(quoted)) } : {};
   const suggestion = suggestField(name, at, { known, schema, spellings });
   if (isSecret(at) && suggestion.fix === undefined && !isPlainField(name, error.data))
     return {
       code: 'unknown-field',
       path: at,
-      message: `"${pathText(at)}" holds something that is no field of it`,
+      message: `"${pathText(at)}" holds something that is not one of its fields`,
       ...allowed,
     };
   return {
@@ -128,7 +135,7 @@ function missingCompanion(error: SchemaError, at: Path): Problem {
   };
 }
 
-function notAllowed(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
+function notAllowed(error: SchemaError, at: Path, { typed }: ExplainContext): Problem {
   const values = [error.params['allowedValues'] ?? error.params['allowedValue']].flat();
   const words = values.filter((value) => typeof value === 'string');
   const meant = typeof error.data === 'string' ? nearestWord(error.data, words) : undefined;
@@ -145,12 +152,12 @@ function notAllowed(error: SchemaError, at: Path, { typed }: JudgedValue): Probl
 }
 
 function forbidden(error: SchemaError, at: Path): Problem {
-  const says = words(error, 'description');
+  const description = schemaText(error, 'description');
   return {
     code: 'not-allowed',
     path: at,
     side: 'key',
-    message: says ?? `"${pathText(at)}" cannot stand here`,
+    message: description ?? `"${pathText(at)}" is not allowed here`,
     fix: `remove "${at.at(-1)}"`,
   };
 }
@@ -165,16 +172,16 @@ const formatWords: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
 };
 
-function malformed(error: SchemaError, at: Path, { isSecret }: JudgedValue): Problem {
+function malformed(error: SchemaError, at: Path, { isSecret }: ExplainContext): Problem {
   const format = String(error.params['format'] ?? '');
   const property = error.propertyName;
   const meant = isSecret(at)
     ? undefined
     : wellFormed(String(property ?? error.data), error.params['pattern']);
   const allowed =
-    words(error, 'patternErrorMessage') ??
+    schemaText(error, 'patternErrorMessage') ??
     formatWords[format] ??
-    words(error, 'description') ??
+    schemaText(error, 'description') ??
     `what matches ${String(error.params['pattern'] ?? format)}`;
   return {
     code: 'pattern',
@@ -187,7 +194,7 @@ function malformed(error: SchemaError, at: Path, { isSecret }: JudgedValue): Pro
   };
 }
 
-/** The same word as the pattern wants it, where only spaces or capitals are wrong, or where it admits one word alone. */
+/** The text changed so that it matches the pattern: when only spaces or capitals are wrong, or the pattern allows just one word. */
 function wellFormed(text: string, pattern: unknown): string | undefined {
   if (typeof pattern !== 'string') return undefined;
   const only = /^\^([\w-]+)\$$/.exec(pattern)?.[1];
@@ -229,7 +236,7 @@ function wrongCount(error: SchemaError, at: Path): Problem {
   };
 }
 
-function repeated(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
+function repeated(error: SchemaError, at: Path, { typed }: ExplainContext): Problem {
   const [one, other] = [Number(error.params['i']), Number(error.params['j'])];
   const [first, again] = [`${Math.min(one, other)}`, `${Math.max(one, other)}`];
   return {
@@ -242,7 +249,7 @@ function repeated(error: SchemaError, at: Path, { typed }: JudgedValue): Problem
   };
 }
 
-function outOfRange(error: SchemaError, at: Path, { typed }: JudgedValue): Problem {
+function outOfRange(error: SchemaError, at: Path, { typed }: ExplainContext): Problem {
   const bounds: Readonly<Record<string, string>> = {
     '>=': 'at least',
     '<=': 'at most',
@@ -259,19 +266,19 @@ function outOfRange(error: SchemaError, at: Path, { typed }: JudgedValue): Probl
 }
 
 function invalid(error: SchemaError, at: Path): Problem {
-  const says = words(error, 'description');
+  const allowed = schemaText(error, 'description');
   return {
     code: 'not-allowed',
     path: at,
     message: `"${pathText(at)}" cannot have this value`,
     found: describeFound(error.data),
-    ...(says === undefined ? {} : { allowed: says }),
+    ...(allowed === undefined ? {} : { allowed }),
   };
 }
 
-function words(error: SchemaError, keyword: string): string | undefined {
-  const says = error.parentSchema?.[keyword];
-  return typeof says === 'string' ? says : undefined;
+function schemaText(error: SchemaError, keyword: string): string | undefined {
+  const text = error.parentSchema?.[keyword];
+  return typeof text === 'string' ? text : undefined;
 }
 
 function properties(error: SchemaError): Readonly<Record<string, unknown>> {

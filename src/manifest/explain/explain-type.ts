@@ -1,13 +1,13 @@
 /**
- * Values of the wrong type. Most come from how YAML reads plain words: `1.10` is a number, `yes` is a text, nothing at
- * all is null. So the answer is nearly always the same value written in another way, and this says which.
+ * Explains values of the wrong type. Most come from how YAML reads unquoted words: `1.10` is a number, `yes` is a text, an empty
+ * value is null. So the fix is nearly always to write the same value in another way, and the message says how.
  */
 import { dump } from 'js-yaml';
 import type { Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { SchemaError } from '../schema/compile-schema.ts';
 import { allowedItems, allowedTypes, describeAllowed, describeFound } from './describe-value.ts';
-import type { JudgedValue } from './judged-value.ts';
+import type { ExplainContext } from './explain-context.ts';
 import { type Problem, pathText, quoted } from './problem.ts';
 
 const booleans: Readonly<Record<string, boolean>> = {
@@ -21,12 +21,12 @@ const booleans: Readonly<Record<string, boolean>> = {
   n: false,
 };
 
-export function explainWrongType(error: SchemaError, at: Path, judgement: JudgedValue): Problem {
+export function explainWrongType(error: SchemaError, at: Path, context: ExplainContext): Problem {
   if (at.length === 0) return noDocument(error);
-  if (error.data === null) return unwantedNull(error, at, judgement);
-  if (typeof error.data === 'string' && judgement.isSecret(at.slice(-1))) return literalSecret(error, at);
-  const typed = judgement.typed(at);
-  const fix = judgement.isSecret(at) ? undefined : suggestSpelling(error, typed);
+  if (error.data === null) return unwantedNull(error, at, context);
+  if (typeof error.data === 'string' && context.isSecret(at.slice(-1))) return literalSecret(error, at);
+  const typed = context.typed(at);
+  const fix = context.isSecret(at) ? undefined : suggestSpelling(error, typed);
   return {
     code: 'wrong-type',
     path: at,
@@ -46,8 +46,8 @@ function noDocument(error: SchemaError): Problem {
   };
 }
 
-/** `null` asks for the service's default; a field that has none cannot be asked for it (rule 6). */
-function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: JudgedValue): Problem {
+/** `null` means the service's default, so it is wrong in a field without a default (rule 6). */
+function unwantedNull(error: SchemaError, at: Path, { field, typed, absent }: ExplainContext): Problem {
   const known = field(at);
   if (known !== undefined && known.default === undefined) return noDefault(at, absent);
   return {
@@ -86,7 +86,7 @@ function literalSecret(error: SchemaError, at: Path): Problem {
   };
 }
 
-/** The same value as it should have been written. */
+/** How to write the same value with the right type. */
 function suggestSpelling({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
   const types = allowedTypes(parentSchema);
   if (typeof data === 'number' || typeof data === 'boolean')
@@ -115,12 +115,12 @@ function suggestForText(text: string, types: readonly string[]): string | undefi
   const isNumeric = text.trim() !== '' && Number.isFinite(Number(text));
   if ((types.includes('number') || types.includes('integer')) && isNumeric)
     return `write ${Number(text)}, without quotes`;
-  // the services part a text at its commas, and so does whoever writes one
+  // the services split such a text at its commas, so users expect the same
   if (types.includes('array')) return suggestList(text.split(',').map((part) => part.trim()));
   return undefined;
 }
 
-/** As YAML reads it back: most names stand as they are, `*` and `1.10` need quotes. */
+/** Written so that YAML reads the same items back: `*` and `1.10` need quotes, most names do not. */
 function suggestList(items: readonly (string | number | boolean)[]): string {
   return `write a list: ${dump(items, { flowLevel: 0, lineWidth: -1, quoteStyle: 'double' }).trim()}`;
 }

@@ -1,10 +1,10 @@
 /**
- * Takes the noise out of a schema's errors. For alternatives (`anyOf`, `oneOf`) a validator tells why every branch
- * failed; a reader wants the one branch that was meant, or one sentence about all. Never drops the last error of a value.
+ * Reduces a schema's errors to those that help. For alternatives (`anyOf`, `oneOf`) a validator reports why every branch
+ * failed; a user needs the one branch that was meant, or one error about all. Never drops the last error of a value.
  */
 import type { SchemaError } from '../schema/compile-schema.ts';
 
-/** The errors worth telling; alternatives that nothing fits stay as one error of their keyword. */
+/** The errors to report; when the value fits no branch of alternatives, they stay one error of their keyword. */
 export function groupErrors(errors: readonly SchemaError[]): SchemaError[] {
   const outermost = errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
@@ -15,7 +15,7 @@ export function groupErrors(errors: readonly SchemaError[]): SchemaError[] {
   return [...groupErrors(others), ...meantBranch(outermost, inside)];
 }
 
-/** Errors that only say that others were found. */
+/** Keywords whose errors only say that there are other errors. */
 const summaries = new Set(['if', 'propertyNames']);
 
 function isInside(error: SchemaError, alternatives: SchemaError): boolean {
@@ -38,7 +38,7 @@ function meantBranch(alternatives: SchemaError, inside: readonly SchemaError[]):
   return best === undefined ? [alternatives] : groupErrors(best);
 }
 
-/** The value is of another sort altogether than the branch is about. */
+/** Whether an error shows that the branch is for another type of value. */
 function isMisfit({ keyword, instancePath }: SchemaError, alternatives: SchemaError): boolean {
   return instancePath === alternatives.instancePath && ['type', 'const', 'enum'].includes(keyword);
 }

@@ -1,7 +1,7 @@
 /**
- * The parts of a text that no excerpt shows: what stands in places for addresses and secrets, in whatever shape, over as many
- * lines as it takes, and what an alias there stands for. A text that can be parsed is judged by its nodes; of one that
- * cannot, all is hidden that might belong to such a place.
+ * Finds the parts of a text that no excerpt may show: the values of fields for addresses and secrets, in any shape and over any
+ * number of lines, and the values of aliases there. In a text that can be parsed they are YAML nodes; in any other text
+ * everything is hidden that might belong to such a field.
  */
 import { EVENT_ID, type Event, getScalarValue, parseEvents, YAMLException } from 'js-yaml';
 import { anchorOf, type EventRange, itemsOf, keyText, pairsOf, type Span, spanOf } from '../yaml/locate.ts';
@@ -11,7 +11,7 @@ import type { SecretNames } from '../secret-names.ts';
 export interface HiddenParts {
   /** sorted by where they begin */
   readonly spans: readonly Span[];
-  /** the texts that stand there: an alias may bring one of them elsewhere */
+  /** the texts in the hidden parts; an alias may repeat them elsewhere */
   readonly values: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function findHidden(text: string, names: SecretNames): HiddenParts {
   return { spans: finder.spans.sort((a, b) => a.start - b.start), values: [...finder.values] };
 }
 
-/** Nearly no manifest does. A key may be written with escapes. */
+/** A quick check, because nearly no manifest hides anything. A text with escapes is searched, because its keys may use them. */
 function mayHide(text: string, names: SecretNames): boolean {
   if (/\\[uxU]/.test(text)) return true;
   for (const [word] of text.matchAll(/[A-Za-z][\w-]*/g)) if (names.hides(word)) return true;
@@ -44,7 +44,7 @@ class Finder {
   readonly values = new Set<string>();
   readonly #text: string;
   readonly #names: SecretNames;
-  /** nodes that are hidden already: an alias may lead to what it stands in */
+  /** nodes that are hidden already; prevents endless recursion when an alias refers to a node around it */
   readonly #seen = new Set<number>();
 
   constructor(text: string, names: SecretNames) {
@@ -52,7 +52,7 @@ class Finder {
     this.#names = names;
   }
 
-  /** Looks for places of addresses and secrets. */
+  /** Searches a node for fields of addresses and secrets. */
   walk(range: EventRange, at: number): void {
     const type = range.events[at]?.type;
     if (type === EVENT_ID.SEQUENCE) for (const item of itemsOf(range, at)) this.walk(range, item);
@@ -69,20 +69,20 @@ class Finder {
     }
   }
 
-  /** A field and its value became one key: the colon lacks its space. */
+  /** Whether a key holds a whole field, such as `token:abc`, because the space behind the colon is missing. */
   #holdsColon(key: string): boolean {
     const name = /^([A-Za-z][\w-]*)\s*[:=]/.exec(key)?.[1];
     return name !== undefined && this.#names.hides(name);
   }
 
-  /** Fields became a text, for none of them has a colon with a space: `token= …`, on whatever line of it. */
+  /** Whether a line of a scalar holds a field that YAML did not see as one, such as `token= …`, without colon and space. */
   #holdsFields(range: EventRange, at: number): boolean {
     const { start, end } = spanOf(range, at) ?? { start: 0, end: 0 };
     const lines = this.#text.slice(start, end).split('\n');
     return lines.some((line) => this.#holdsColon(line.replace(/^[\s"'|>-]*/, '')));
   }
 
-  /** @param name of the field that it stands in */
+  /** @param name the name of the field that holds the node */
   #hide(range: EventRange, at: number, name: string): void {
     const event = range.events[at];
     if (event === undefined || this.#seen.has(at)) return;
@@ -102,7 +102,7 @@ class Finder {
     for (const { key, value } of pairsOf(range, at)) {
       const field = keyText(range, key);
       if (field === undefined || !this.#names.isField(field)) this.#hide(range, key, '');
-      // What a message has to name is a word, and has a value.
+      // Messages must be able to name a field, and a plain name with a value is a field.
       if (field !== undefined && isPlainName(field) && keyText(range, value) !== '')
         this.values.delete(field);
       this.#hide(range, value, field ?? '');
@@ -118,7 +118,7 @@ class Finder {
     this.values.add(value);
   }
 
-  /** A tag or an anchor stands in the place of the value as well. */
+  /** Hides the tag and the anchor of a node too: users may have written the secret there. */
   #hideProperties(event: Event): void {
     if (!('tagStart' in event)) return;
     if (event.tagStart !== -1) this.#add({ start: event.tagStart, end: event.tagEnd });
@@ -130,12 +130,12 @@ class Finder {
   }
 }
 
-/** Whether a key is a word; what is none, or has no value as in `{ s3cr3t }`, may be the secret itself. */
+/** Whether a key is a plain word. Any other key, or a key without a value as in `{ s3cr3t }`, may be the secret itself. */
 export function isPlainName(name: string): boolean {
   return /^[a-z][a-z_-]{0,30}$/i.test(name);
 }
 
-/** What can be no secret where it stands, by its form: the name of a variable, an address without anything behind the host. */
+/** By field, the form of values that cannot be secrets: the name of a variable, an address that ends with the host. */
 const plainForms: Readonly<Record<string, RegExp>> = {
   env: /^[A-Z_][A-Z0-9_]*$/,
   version: /^\d{1,6}$/,

@@ -1,6 +1,6 @@
 /**
- * Keeps secrets out of what diagnostics say. A manifest must not hold any, but the one that wrongly does is the one whose
- * line they want to show. `hidden-parts.ts` says what of a whole text is hidden.
+ * Keeps secrets out of the excerpts in diagnostics. A manifest must not hold a secret, but when it does, the diagnostic is about
+ * exactly that line. `hidden-parts.ts` finds what to hide in a whole text.
  */
 import { camelCase } from '../../model/kind/field-names.ts';
 import type { Path } from '../../model/json/json.ts';
@@ -17,7 +17,7 @@ export function secretFields(kinds: Registry): ReadonlySet<string> {
   return new Set([...stackSecrets, ...ofKinds]);
 }
 
-/** Hides the rest of a line from a column (from 1) on, or all behind the colon of the key that stands there. */
+/** Hides a line from a column (counted from 1), or for a key from behind its colon. */
 export function maskFrom(line: string, column: number, side: 'key' | 'value'): string {
   const characters = [...line];
   if (characters.slice(0, column).join('').includes('***') && line.endsWith('***')) return line;
@@ -27,7 +27,7 @@ export function maskFrom(line: string, column: number, side: 'key' | 'value'): s
     : `${characters.slice(0, colon + 1).join('')} ***`;
 }
 
-/** Whether a path is a secret field's or lies below one, in whatever spelling. */
+/** Whether a path leads to a secret field or below one; spellings other than camelCase count too. */
 export function leadsToSecret(path: Path, fields: ReadonlySet<string>): boolean {
   return path.some((name) => fields.has(camelCase(name)));
 }

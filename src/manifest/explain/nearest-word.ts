@@ -1,11 +1,11 @@
 /**
- * "Did you mean": the word of a list that a misspelt one most likely stands for. Letter case, `-` and `_` never count,
- * so that an API's spelling of a name is always nearest to ours; a guess further off than a third of the word is none.
+ * "Did you mean": finds the word of a list that is nearest to a misspelt word. Letter case, `-` and `_` do not count, so an
+ * API's spelling of a name is always nearest to ours. A word is too far away when more than a third of its letters differ.
  */
 
 /**
  * @param candidates in order of preference: the first of equally near ones wins
- * @returns the nearest candidate; undefined when none is near or when the word itself is one
+ * @returns the nearest candidate; undefined when none is near, or when the word itself is a candidate
  */
 export function nearestWord(word: string, candidates: Iterable<string>): string | undefined {
   const wanted = plain(word);

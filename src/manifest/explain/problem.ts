@@ -1,6 +1,6 @@
 /**
- * A mistake in one document before it has a place: the path it is at, and what to say. Schemas, kinds and rules all
- * find problems; one function makes diagnostics of them, so that they look alike and defaults are told the same way.
+ * A mistake in one document, with its path but without its place in a file. Schemas, kinds and rules all find problems; one
+ * function turns them into diagnostics, so that they look alike and problems of defaults are reported in one way.
  */
 import type { Diagnostic, Place, Severity } from '../../model/diagnostic.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
@@ -15,19 +15,19 @@ export interface Problem {
   readonly severity?: Severity;
   /** in the whole document: `['spec', 'vcsRepo', 'branch']` */
   readonly path: Path;
-  /** what to point at; the value when absent */
+  /** whether to point at the key or at the value; the value when absent */
   readonly side?: EntrySide;
   readonly message: string;
   readonly found?: string;
   readonly allowed?: string;
   readonly fix?: string;
   readonly related?: readonly { readonly message: string; readonly path: Path }[];
-  /** the field that was probably meant: what is said about its absence is no second problem */
+  /** the field that was probably meant; its absence is not reported as a second problem */
   readonly meant?: Path;
 }
 
-/** Knows where the parts of one document stand, wherever they were written. */
-export interface Whereabouts {
+/** Finds the place of any part of one manifest, in its own file or in the stack's defaults. */
+export interface DocumentPlaces {
   place(path: Path, side?: EntrySide): Place;
   /** whether the value comes from the stack's defaults */
   fromDefaults(path: Path): boolean;
@@ -35,10 +35,10 @@ export interface Whereabouts {
   isSecret(path: Path): boolean;
 }
 
-/** Behind a message about a value that the manifest at hand does not hold. */
+/** Appended to a message about a value that is not in the manifest itself. */
 export const fromDefaultsNote = ' (a default of the stack)';
 
-export function diagnose(problem: Problem, where: Whereabouts): Diagnostic {
+export function diagnose(problem: Problem, where: DocumentPlaces): Diagnostic {
   const { code, path, message, allowed, fix } = problem;
   const inherited = where.fromDefaults(path);
   const found = hidesSecret(problem, where) && code !== 'unknown-field' ? undefined : problem.found;
@@ -61,14 +61,14 @@ export function diagnose(problem: Problem, where: Whereabouts): Diagnostic {
   };
 }
 
-function placeOf(problem: Problem, where: Whereabouts): Place {
+function placeOf(problem: Problem, where: DocumentPlaces): Place {
   const { path, side = 'value' } = problem;
   const place = where.place(path, side);
   return hidesSecret(problem, where) ? { ...place, text: maskFrom(place.text, place.column, side) } : place;
 }
 
-/** What is only missing can give nothing away. */
-function hidesSecret({ code, path, meant = path }: Problem, where: Whereabouts): boolean {
+/** Whether the excerpt must be masked; a missing field cannot show a secret. */
+function hidesSecret({ code, path, meant = path }: Problem, where: DocumentPlaces): boolean {
   return code !== 'missing-field' && (where.isSecret(path) || where.isSecret(meant));
 }
 
@@ -88,7 +88,7 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** A text in double quotes, cut when it is long. Without the password of an address: cut off, it would be one no more. */
+/** A text in double quotes, shortened when it is long. Addresses are masked first: a shortened one is no longer recognized. */
 export function quoted(text: string): string {
   const shown = maskAddresses(text);
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);

@@ -1,11 +1,11 @@
 /**
- * What real services call fields that the manifests have under neutral names: who knows a service by its own
- * documentation writes those, and is told ours.
+ * The names that real services use for fields with neutral names in manifests. Users who know the service's documentation
+ * write those names, and the message suggests ours.
  */
 import { camelCase } from '../../model/kind/field-names.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 
-/** A service's own name of a field in camelCase, to ours. */
+/** From a service's own name of a field, in camelCase, to ours. */
 export type ServiceSpellings = ReadonlyMap<string, string>;
 
 export function serviceSpellings(dialects: ReadonlyMap<string, Dialect>): ServiceSpellings {

@@ -1,11 +1,11 @@
-/** What an unknown field was probably meant to be: the API's own spelling, a field of another section, or a near word. */
+/** Guesses what an unknown field was meant to be: the API's own spelling, a field of another section, or a similar name. */
 import { camelCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
 import { nearestWord } from './nearest-word.ts';
 import type { Problem } from './problem.ts';
 import type { ServiceSpellings } from './service-spellings.ts';
 
-export interface SuggestContext {
+interface SuggestContext {
   /** the fields of the map that holds the unknown one */
   readonly known: readonly string[];
   /** of the whole document */

@@ -1,22 +1,29 @@
 /**
- * Which files `spec.secrets.files` admits as sources of secrets (rule 42). A pattern is about the path that stands in a
- * manifest and about the file behind it: a symbolic link in a repository must not lead to any file of the machine.
+ * Which files `spec.secrets.files` allows as sources of secrets (rule 42). Both the path in the manifest and the real file must
+ * be allowed: a symbolic link in a repository must not give access to any file of the machine.
  */
 import { realpathSync } from 'node:fs';
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 
-/** By its written path alone, which is meant from the stack's folder, as patterns are: no `..` leads out of one. */
+/**
+ * Whether a pattern matches the path as written. Path and patterns are relative to the stack's folder; `..` in the path is
+ * resolved first, so it cannot lead out of a pattern's folder.
+ */
 export function isFileAdmitted(file: string, patterns: readonly string[], directory: string): boolean {
   return patterns.some((pattern) => matches(resolve(directory, file), pattern, directory));
 }
 
 /**
- * Where a file really lies, when that is below none of the folders that the patterns admitting it begin with; undefined
- * for one that lies there, and for one that is not there at all. Links inside such a folder are well, as are links on the
- * way to it: that is how a pod's secrets are mounted.
+ * Follows the links of a file that a pattern matches, and checks that the real file lies below the fixed first part of such a
+ * pattern. Links inside that folder and links to it are allowed: a pod's secrets are mounted that way.
+ * @returns the real path when it lies outside; undefined when it lies inside or the file does not exist
  */
-export function leadsOut(file: string, patterns: readonly string[], directory: string): string | undefined {
+export function realPathOutside(
+  file: string,
+  patterns: readonly string[],
+  directory: string,
+): string | undefined {
   const written = resolve(directory, file);
   const real = realPath(written);
   if (real === undefined) return undefined;
@@ -34,13 +41,13 @@ function matches(wanted: string, pattern: string, directory: string): boolean {
   return rest !== undefined && picomatch(glob, { nonegate: true })(rest);
 }
 
-/** What is before its first wildcard; of one that has none, the folder of that file. */
+/** The folder before the first wildcard of a pattern; without a wildcard, the folder of the file. */
 function folderOf(pattern: string, directory: string): string {
   const { base, glob } = picomatch.scan(pattern);
   return glob === '' ? dirname(resolve(directory, pattern)) : resolve(directory, base);
 }
 
-/** The way from a folder to what lies in it; undefined for what lies elsewhere. */
+/** A path relative to a folder; undefined when it lies outside. */
 function below(folder: string, path: string): string | undefined {
   const rest = relative(folder, path).split(sep).join('/');
   return rest === '..' || rest.startsWith('../') || isAbsolute(rest) ? undefined : rest;

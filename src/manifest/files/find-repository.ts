@@ -1,6 +1,7 @@
 /**
- * What a stack's files may lie in: the git repository around its folder, else that folder. What a link brings in from
- * elsewhere was never reviewed, and may be anybody's secret (rule 42). Found without git, by looking for `.git` upwards.
+ * Finds the folder that a stack's files must lie in: the git repository around the stack's folder, else that folder itself. A
+ * link to a file elsewhere would bring in a text that was never reviewed and may be a secret (rule 42). The repository is
+ * found without git, by looking for `.git` upwards.
  */
 import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
@@ -8,11 +9,11 @@ import { dirname, join, relative, sep } from 'node:path';
 export interface Repository {
   /** absolute, and without a link in it */
   readonly root: string;
-  /** false when the stack's folder stands for it */
+  /** false when it is only the stack's folder */
   readonly isGit: boolean;
 }
 
-/** @param directory of the stack; where it really lies counts, whichever link led there */
+/** @param directory the stack's folder; its real path counts when links lead to it */
 export async function findRepository(directory: string): Promise<Repository> {
   const real = await realpath(directory).catch(() => directory);
   for (let candidate = real; ; candidate = dirname(candidate)) {
@@ -27,8 +28,8 @@ export function liesIn({ root }: Repository, real: string): boolean {
   return below !== '..' && !below.startsWith(`..${sep}`);
 }
 
-/** What to say of something whose name is at hand, and that `liesIn` refuses. */
-export function outsideWords({ isGit }: Repository): { readonly message: string; readonly fix: string } {
+/** The end of a message, behind the name of a file or folder that `liesIn` refuses. */
+export function outsideMessage({ isGit }: Repository): { readonly message: string; readonly fix: string } {
   return isGit
     ? {
         message: 'lies outside the git repository of the stack',
@@ -40,7 +41,7 @@ export function outsideWords({ isGit }: Repository): { readonly message: string;
       };
 }
 
-/** A folder in an ordinary clone; a file in a work tree or a submodule. */
+/** `.git` may be a folder (an ordinary clone) or a file (a work tree or a submodule). */
 function exists(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,

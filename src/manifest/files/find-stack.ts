@@ -1,6 +1,6 @@
 /**
- * Which stack is meant: a stack file, the directory that holds one, or, where nothing is said, the nearest
- * `trueup.yaml` here or in a parent. With `-` the manifests come from standard input and may bring their Stack along.
+ * Finds the stack file: the file of the given path, the one in the given directory, or without a path the nearest `trueup.yaml`
+ * in the current directory or a parent. With `-` the manifests come from standard input, which may also hold the Stack.
  */
 import { stat } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -8,10 +8,10 @@ import type { Diagnostic } from '../../model/diagnostic.ts';
 
 export const stackFileName = 'trueup.yaml';
 
-/** Stands for standard input, as a path and as a file in places. */
+/** Means standard input, both as a path and as the file of a place. */
 export const standardInput = '-';
 
-/** @returns the absolute path of the stack file, or what is in the way */
+/** @returns the absolute path of the stack file, or why there is none */
 export async function findStack(path: string | undefined, cwd: string): Promise<string | Diagnostic> {
   if (path === undefined || path === standardInput) return findUpwards(cwd);
   const absolute = resolve(cwd, path);
@@ -49,7 +49,7 @@ function noStack(message: string, fix: string): Diagnostic {
   return { code: 'no-stack', severity: 'error', class: 'failure', message, fix };
 }
 
-/** Undefined when there is nothing, or nothing that may be looked at. */
+/** Undefined when the path does not exist or cannot be read. */
 async function kindOf(path: string): Promise<'file' | 'directory' | undefined> {
   try {
     return (await stat(path)).isDirectory() ? 'directory' : 'file';

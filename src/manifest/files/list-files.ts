@@ -1,26 +1,26 @@
 /**
- * From the patterns of `spec.manifests` to files, sorted and each once: files, directories (all YAML below), globs, and
- * `!` in front of what is left out. What stands for nothing, or has nothing left, is told unless it is optional: an empty
- * look must never be taken for "all is gone" (rule 41).
+ * Lists the files that the patterns of `spec.manifests` match, sorted and each once. A pattern is a file, a directory (all YAML
+ * below), a glob, or an exclusion with `!` in front. A pattern without a file is a problem unless it is optional: an empty list
+ * must never be taken for "all resources were removed" (rule 41).
  */
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
 import picomatch from 'picomatch';
 import type { Path } from '../../model/json/json.ts';
-import { findRepository, liesIn, outsideWords, type Repository } from './find-repository.ts';
+import { findRepository, liesIn, outsideMessage, type Repository } from './find-repository.ts';
 import { standardInput } from './find-stack.ts';
 
 /** One item of `spec.manifests`. */
 export interface ManifestPattern {
   readonly pattern: string;
-  /** it may stand for nothing */
+  /** it may match no file */
   readonly optional: boolean;
-  /** where it stands in the Stack */
+  /** its path in the Stack */
   readonly path: Path;
 }
 
-/** What one pattern brought; `problem` says why it brought nothing, or not all. */
-export interface PatternFiles {
+/** The files of one pattern; `problem` says why there are none, or why some are missing. */
+interface PatternFiles {
   readonly pattern: ManifestPattern;
   /** absolute, sorted */
   readonly files: readonly string[];
@@ -33,19 +33,19 @@ export interface PatternProblem {
   readonly fix?: string;
 }
 
-/** What lies in such directories is never a manifest, unless it is named. */
+/** Files in such directories are no manifests, unless a pattern names the directory. */
 export const ignoredDirectory = /^(\.|node_modules$)/;
 export const isYaml = (file: string) => /\.ya?ml$/.test(file);
 const isExclusion = ({ pattern }: ManifestPattern) => pattern.startsWith('!');
 
-/** Whether a list only leaves out, and so does not say where manifests are. An empty one says that there are none. */
-export function onlyLeavesOut(patterns: readonly ManifestPattern[]): boolean {
+/** Whether a list has only exclusions and so does not say where manifests are. An empty list says that there are none. */
+export function hasOnlyExclusions(patterns: readonly ManifestPattern[]): boolean {
   return patterns.length > 0 && patterns.every(isExclusion);
 }
 
 /**
- * @param noManifest absolute path of a file that is known to hold none, although a pattern may stand for it
- * @returns for each pattern that is no exclusion and not `-` what it stands for, in the order of `patterns`
+ * @param noManifest absolute path of a file that holds no manifest and is left out, even when a pattern matches it
+ * @returns the files of each pattern that is no exclusion and not `-`, in the order of `patterns`
  */
 export async function listFiles(
   patterns: readonly ManifestPattern[],
@@ -62,35 +62,35 @@ export async function listFiles(
     const { files: all, problem } = await listPattern(pattern.pattern, { directory, repository, isLeft });
     const candidates = all.filter((file) => file !== noManifest);
     const files = candidates.filter(isLeft);
-    const amiss = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
-    const isFine = amiss === undefined || (pattern.optional && !isHidden(amiss));
-    found.push({ pattern, files, ...(isFine ? {} : { problem: amiss }) });
+    const anyProblem = problem ?? (files.length > 0 ? undefined : nothingLeft(pattern, candidates));
+    const isFine = anyProblem === undefined || (pattern.optional && !isUnread(anyProblem));
+    found.push({ pattern, files, ...(isFine ? {} : { problem: anyProblem }) });
   }
   return found;
 }
 
-/** Something is there, and it was not looked into. */
-function isHidden({ code }: PatternProblem): boolean {
+/** Whether something exists that was not read. */
+function isUnread({ code }: PatternProblem): boolean {
   return code === 'unreadable' || code === 'outside-repository';
 }
 
-/** @param candidates what it stands for before anything is left out */
+/** @param candidates the files that the pattern matches before exclusions */
 function nothingLeft({ pattern }: ManifestPattern, candidates: readonly string[]): PatternProblem {
   const message =
     candidates.length === 0
       ? `"${pattern}" stands for the stack file alone, which holds no manifest`
       : `the exclusions leave nothing of "${pattern}"`;
-  return { code: 'no-manifests', message, fix: maybeNothing(pattern) };
+  return { code: 'no-manifests', message, fix: fixOrOptional(pattern) };
 }
 
-function maybeNothing(pattern: string): string {
+function fixOrOptional(pattern: string): string {
   return `correct the patterns, or write { pattern: ${JSON.stringify(pattern)}, optional: true } where there may be nothing`;
 }
 
-/** All that one pattern stands for. */
+/** All files that one pattern matches. */
 type PatternMatch = Omit<PatternFiles, 'pattern'>;
 
-interface Around {
+interface ListContext {
   readonly directory: string;
   readonly repository: Repository;
   isLeft(file: string): boolean;
@@ -98,7 +98,7 @@ interface Around {
 
 async function listPattern(
   pattern: string,
-  { directory, repository, isLeft }: Around,
+  { directory, repository, isLeft }: ListContext,
 ): Promise<PatternMatch> {
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   const root = resolve(directory, glob === '' ? pattern : base);
@@ -127,23 +127,23 @@ async function listFile(pattern: string, path: string): Promise<PatternMatch | u
     const missing = codeOf(error) === 'ENOENT';
     const message = missing ? `"${pattern}" does not exist` : `"${pattern}" cannot be read: ${codeOf(error)}`;
     if (!missing) return { files: [], problem: { code: 'unreadable', message } };
-    return { files: [], problem: { code: 'no-file', message, fix: maybeNothing(pattern) } };
+    return { files: [], problem: { code: 'no-file', message, fix: fixOrOptional(pattern) } };
   }
 }
 
 function withFiles(pattern: string, { files, unreadable }: WalkedFiles, message: string): PatternMatch {
   const sorted = [...files].sort();
   if (unreadable.length > 0) {
-    const told = `a directory of "${pattern}" cannot be read: ${unreadable.join(', ')}`;
-    return { files: sorted, problem: { code: 'unreadable', message: told } };
+    const reason = `a directory of "${pattern}" cannot be read: ${unreadable.join(', ')}`;
+    return { files: sorted, problem: { code: 'unreadable', message: reason } };
   }
   if (sorted.length > 0) return { files: sorted };
-  return { files: [], problem: { code: 'no-manifests', message, fix: maybeNothing(pattern) } };
+  return { files: [], problem: { code: 'no-manifests', message, fix: fixOrOptional(pattern) } };
 }
 
 function refuseOutside(paths: readonly string[], directory: string, repository: Repository): PatternProblem {
   const names = paths.map((path) => `"${slashes(relative(directory, path))}"`).sort();
-  const { message, fix } = outsideWords(repository);
+  const { message, fix } = outsideMessage(repository);
   return { code: 'outside-repository', message: `the directory ${names.join(', ')} ${message}`, fix };
 }
 
@@ -159,7 +159,7 @@ interface DirectoryWalk {
   isWanted(file: string): boolean;
 }
 
-/** All files below a directory that are wanted; links are followed, but no directory is entered twice on one way. */
+/** All wanted files below a directory. Links are followed, but no directory is entered again from inside itself. */
 async function walk(root: string, about: DirectoryWalk): Promise<WalkedFiles> {
   const walked: WalkedFiles = { files: [], unreadable: [], outside: [] };
   await enter(root, [], about, walked);

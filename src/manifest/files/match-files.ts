@@ -1,6 +1,6 @@
 /**
- * Whether a path is one of a stack's files: what `listFiles` finds in a directory, said of a path alone, so that it holds
- * in every commit and not only in the one that is checked out. Pure.
+ * Tells whether a path is one of a stack's files. It matches the same files as `listFiles`, but needs only the path, so it works
+ * for every commit and not only for the one that is checked out. Pure.
  */
 import { basename, relative, resolve } from 'node:path';
 import picomatch from 'picomatch';
@@ -10,9 +10,9 @@ import { standardInput } from './find-stack.ts';
 import { ignoredDirectory, isYaml, slashes, withoutDot } from './list-files.ts';
 
 /**
- * The stack's own file, and all that its patterns stand for.
- * @param piped the command line takes manifests from standard input. Nobody knows which files such manifests are made
- * from, so every file below the stack's directory counts.
+ * Matches the stack file and all files that its patterns match.
+ * @param piped the command line takes manifests from standard input. It is unknown which files they were made from, so every
+ * file below the stack's directory counts.
  */
 export function matchStackFiles(
   { manifests, directory, file }: Pick<Stack, 'manifests' | 'directory' | 'file'>,
@@ -43,12 +43,12 @@ function matchPattern(pattern: string, directory: string): StackPaths {
   const { base, glob } = picomatch.scan(withoutDot(pattern));
   const matches = glob === '' ? isYaml : picomatch(glob);
   const root = resolve(directory, glob === '' ? pattern : base);
-  /** Empty for the root itself, `../…` for what a walk from there does not come by. */
+  /** Relative to the root: empty for the root itself, `../…` for a path outside. */
   const fromRoot = (path: string) => slashes(relative(root, resolve(directory, path)));
   return {
     isFile: (path) => {
       const rest = fromRoot(path);
-      // The file that the pattern names, whatever it is called.
+      // A pattern may name a file that does not end in .yaml.
       if (rest === '') return glob === '';
       return isEntered(rest) && matches(rest);
     },
@@ -59,7 +59,7 @@ function matchPattern(pattern: string, directory: string): StackPaths {
   };
 }
 
-/** Whether a walk from the root gets there. */
+/** Whether listing the files below the root would reach this path: no folder on it is ignored. */
 function isEntered(path: string): boolean {
   const folders = path.split('/').slice(0, -1);
   return path !== '..' && !folders.some((folder) => ignoredDirectory.test(folder));

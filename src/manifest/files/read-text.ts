@@ -1,15 +1,15 @@
 /**
- * One file's text, or why there is none. Only UTF-8 is text: anything else would be read wrong without a word. A file that is
- * no regular one of the repository, or too long, is refused by its name, and nothing of it is shown (rule 42).
+ * Reads the text of one file, or says why it cannot be used. Only UTF-8 is accepted: other encodings would be misread silently.
+ * A file that is not a regular file of the repository, or is too long, is refused and none of its content is shown (rule 42).
  */
 import type { Stats } from 'node:fs';
 import { lstat, realpath } from 'node:fs/promises';
 import { readRegular, type Obstacle as Unfit } from '../../files/read-regular.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { liesIn, outsideWords, type Repository } from './find-repository.ts';
+import { liesIn, outsideMessage, type Repository } from './find-repository.ts';
 
-/** No text of manifests has more bytes. */
-export const mostBytes = 32 * 1024 * 1024;
+/** The maximal size of a text of manifests, in bytes. */
+export const maxTextBytes = 32 * 1024 * 1024;
 
 /** @param about.file as the user would type it, for the diagnostic */
 export async function readText(
@@ -31,9 +31,9 @@ export async function readText(
   }
 }
 
-/** Without the byte order mark that some editors leave. @param file `-` for standard input */
+/** Drops the byte order mark that some editors write. @param file `-` for standard input */
 export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic {
-  if (bytes.length > mostBytes) return tooLong(file);
+  if (bytes.length > maxTextBytes) return tooLong(file);
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
@@ -43,19 +43,19 @@ export function decodeText(file: string, bytes: Uint8Array): string | Diagnostic
 
 type TextObstacle = Unfit | 'outside';
 
-/** What was opened is judged by where it is found, too. */
+/** Also checks that the file that was opened lies in the repository. */
 async function readOwn(path: string, repository: Repository): Promise<Uint8Array | TextObstacle> {
-  let saysEmpty = false;
-  const read = await readRegular(path, mostBytes, (opened) => {
-    saysEmpty = opened.size === 0;
-    return whyOutside(path, repository, opened);
+  let reportsEmpty = false;
+  const read = await readRegular(path, maxTextBytes, (opened) => {
+    reportsEmpty = opened.size === 0;
+    return checkInRepository(path, repository, opened);
   });
-  // Only the kernel's own files, such as those of /proc, hold something and say that they are empty.
-  return typeof read !== 'string' && saysEmpty && read.length > 0 ? 'irregular' : read;
+  // Only files of the kernel, such as those in /proc, report a size of 0 and have content.
+  return typeof read !== 'string' && reportsEmpty && read.length > 0 ? 'irregular' : read;
 }
 
-/** Whether the file that was opened by a path is one of the repository; undefined when it is. */
-export async function whyOutside(
+/** Checks that the opened file lies in the repository; undefined when it does. */
+export async function checkInRepository(
   path: string,
   repository: Repository,
   opened: Stats,
@@ -68,7 +68,7 @@ export async function whyOutside(
 
 const refusals: Readonly<Record<TextObstacle, (file: string, repository: Repository) => Diagnostic>> = {
   outside: (file, repository) => {
-    const { message, fix } = outsideWords(repository);
+    const { message, fix } = outsideMessage(repository);
     return refusal('outside-repository', file, { message, fix });
   },
   folder: (file) => irregular(file),
@@ -76,8 +76,8 @@ const refusals: Readonly<Record<TextObstacle, (file: string, repository: Reposit
   'too-long': (file) => tooLong(file),
 };
 
-/** What was given as a stack, holds none, and lies where no manifest can. @param here what the user is in */
-export function foreignFile(file: string, { isGit }: Repository): Diagnostic {
+/** A file that was given as the stack, holds no Stack, and lies outside the user's repository. @param repository the user's */
+export function fileOutsideRepository(file: string, { isGit }: Repository): Diagnostic {
   const where = isGit ? 'git repository around the current folder' : 'current folder';
   return refusal('outside-repository', file, {
     message: `holds no stack, and lies outside the ${where}`,
@@ -93,16 +93,16 @@ function irregular(file: string): Diagnostic {
 }
 
 function tooLong(file: string): Diagnostic {
-  const message = `has more than ${mostBytes / 1024 / 1024} MB`;
+  const message = `has more than ${maxTextBytes / 1024 / 1024} MB`;
   return refusal('too-long', file, { message, fix: 'divide its manifests among several files' });
 }
 
 function notText(file: string, bytes: Uint8Array): Diagnostic {
-  const { line, column } = firstOddByte(bytes);
+  const { line, column } = firstInvalidByte(bytes);
   return refusal('not-utf-8', file, { message: 'is not UTF-8 text', fix: 'save it as UTF-8', line, column });
 }
 
-/** @param about.message what the file is, behind its name */
+/** @param about.message the end of the message, behind the name of the file */
 function refusal(
   code: Diagnostic['code'],
   file: string,
@@ -119,8 +119,8 @@ function refusal(
   };
 }
 
-/** Where a text and what a lenient reader makes of it part. */
-function firstOddByte(bytes: Uint8Array): { readonly line: number; readonly column: number } {
+/** The place of the first invalid byte, where decoding with replacement characters first differs from the input. */
+function firstInvalidByte(bytes: Uint8Array): { readonly line: number; readonly column: number } {
   const lenient = Buffer.from(new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes));
   const odd = bytes.findIndex((byte, index) => byte !== lenient[index]);
   const before = Buffer.from(bytes.subarray(0, odd))

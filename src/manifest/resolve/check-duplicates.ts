@@ -1,6 +1,6 @@
 /**
- * No resource is declared twice (rules 4, 37): by two documents, by a short form beside its document, by two spellings,
- * or through two targets that are one place.
+ * Checks that no resource is declared twice (rules 4, 37): by two documents, by a document and a short form, under two spellings
+ * of its name, or for two targets that are the same place.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
@@ -15,21 +15,21 @@ export function checkDuplicates(entries: readonly Entry[]): Diagnostic[] {
     const key = keyOf(entry);
     const earlier = first.get(key);
     if (earlier === undefined) first.set(key, entry);
-    return earlier === undefined || isToldAlready(earlier, entry) ? [] : [duplicate(earlier, entry)];
+    return earlier === undefined || isReportedForWhole(earlier, entry) ? [] : [duplicate(earlier, entry)];
   });
 }
 
-/** What there is one of in a place is one resource, whichever of the place's targets it is declared for. */
+/** A resource that exists once in a place has one key for all targets that are this place. */
 function keyOf({ address, target, declaration, shortForm }: Entry): string {
   const { ownership } = declaration.kind;
-  const isOneAPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
-  return isOneAPlace
+  const isOnePerPlace = shortForm === undefined && ownership.by === 'ledger' && !ownership.named;
+  return isOnePerPlace
     ? formatAddress({ ...address, target: formatIdentity(identityOf(target)) })
     : formatAddress(address);
 }
 
-/** Two documents that are one resource have their short forms in common: that is one mistake, told at the documents. */
-function isToldAlready(first: Entry, again: Entry): boolean {
+/** When two documents declare one resource, their equal short forms are not reported again. */
+function isReportedForWhole(first: Entry, again: Entry): boolean {
   if (first.shortForm === undefined || again.shortForm === undefined) return false;
   const [one, other] = [first.declaration, again.declaration];
   return one !== other && one.kind === other.kind;
@@ -74,7 +74,7 @@ function duplicateInPlace(first: Entry, again: Entry): Diagnostic {
   };
 }
 
-/** Where one document names both targets, each has its own place in it. */
+/** The place of the target's name when `metadata.targets` lists it; otherwise the place of the entry. */
 function placeOfTarget(entry: Entry): Place {
   const { declaration, target } = entry;
   const metadata = declaration.value['metadata'];

@@ -1,6 +1,6 @@
 /**
- * What is wrong between valid manifests, or in one by its kind's own rules. Everything here is certain without a look at
- * any service (rule 5); what depends on live resources is for the plan.
+ * Checks valid manifests against each other, and each by the rules of its kind. Everything here is certain without asking a
+ * service (rule 5); checks that need live resources belong to the plan.
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic, Place } from '../../model/diagnostic.ts';
@@ -13,13 +13,15 @@ import { leadsToSecret, maskFrom } from '../explain/mask-secrets.ts';
 import { fromDefaultsNote, orList, quoted } from '../explain/problem.ts';
 import type { Entry } from './resolve-resources.ts';
 
-export interface ResourcesContext {
+interface ResourcesContext {
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   /** names of the fields that hold, or lead to, a secret */
   readonly secrets: ReadonlySet<string>;
   /** only when it is valid */
   readonly stack?: Stack | undefined;
+  /** milliseconds since 1970 */
+  readonly now?: number;
 }
 
 /** @param entries of all manifests; only those with a resource are checked */
@@ -31,7 +33,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     if (resource === undefined) continue;
     const { address, metadata } = resource;
     declared.set(formatAddress(address), resource);
-    // What is wrong with the name of a whole is told once, and not for each of its parts too.
+    // Parts are renamed with their whole, so a problem of its former name is reported only for the whole.
     if (metadata.renamedFrom !== undefined && shortForm === undefined)
       renamed.set(
         formatAddress({ ...address, name: foldName(kinds, address.kind, metadata.renamedFrom) }),
@@ -46,6 +48,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
     const others: CheckContext = {
       target,
       dialect: dialectOf(target, context),
+      ...(context.now === undefined ? {} : { now: context.now }),
       declared: (address) => declared.get(find(address)),
     };
     return [
@@ -60,7 +63,7 @@ export function checkResources(entries: readonly Entry[], context: ResourcesCont
       ),
     ];
   });
-  return [...each, ...checkHeirs(entries, kinds)];
+  return [...each, ...checkRenamedTwice(entries, kinds)];
 }
 
 function diagnoseFinding(
@@ -89,12 +92,12 @@ function diagnoseFinding(
   };
 }
 
-/** Not the place of the resource: that of a short form out of the defaults is in the stack as well. */
+/** Points at the manifest. The place of the resource would not do: a short form from the defaults is in the stack file. */
 function mergedUnder({ where }: Entry['declaration']): { message: string; place: Place } {
   return { message: 'merged under this manifest', place: where.place(['metadata', 'name']) };
 }
 
-/** A role's name must be one of those that are this stack's (rule 24). */
+/** The target must own the name of a role (rule 24). */
 function checkOwns(kind: Kind, resource: DesiredResource, target: Target): Diagnostic[] {
   const { address } = resource;
   const { ownership, names } = kind;
@@ -119,10 +122,14 @@ function checkRename(
   renamed: ReadonlyMap<AddressText, DesiredResource>,
 ): Diagnostic[] {
   const { address, metadata } = resource;
-  const heir = renamed.get(formatAddress(address));
-  if (heir === undefined || metadata.remove !== undefined || !declared.has(formatAddress(heir.address)))
+  const successor = renamed.get(formatAddress(address));
+  if (
+    successor === undefined ||
+    metadata.remove !== undefined ||
+    !declared.has(formatAddress(successor.address))
+  )
     return [];
-  const self = heir.address.name === address.name;
+  const self = successor.address.name === address.name;
   return [
     {
       code: 'renamed-and-declared',
@@ -130,16 +137,16 @@ function checkRename(
       class: 'invalid',
       message: self
         ? `"metadata.renamedFrom" of "${address.name}" is its own name`
-        : `${address.kind} "${address.name}" is declared, and "${heir.address.name}" is to be renamed from it`,
+        : `${address.kind} "${address.name}" is declared, and "${successor.address.name}" is to be renamed from it`,
       place: resource.place,
       fix: self ? 'remove "renamedFrom"' : 'remove the old document, or "renamedFrom" of the new one',
-      ...(self ? {} : { related: [{ message: 'renamed here', place: heir.place }] }),
+      ...(self ? {} : { related: [{ message: 'renamed here', place: successor.place }] }),
     },
   ];
 }
 
-/** What there is one of can become one: of two that name it, the plan would take whichever comes first. */
-function checkHeirs(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
+/** Only one resource can be renamed from a former one; of two, the plan would take the first and ignore the second. */
+function checkRenamedTwice(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
   const first = new Map<AddressText, Entry>();
   return entries.flatMap((entry) => {
     const { resource, shortForm } = entry;
@@ -149,7 +156,7 @@ function checkHeirs(entries: readonly Entry[], kinds: Registry): Diagnostic[] {
     const former = formatAddress({ ...address, name: foldName(kinds, address.kind, renamedFrom) });
     const earlier = first.get(former);
     if (earlier === undefined) first.set(former, entry);
-    // One that is declared twice is told as that.
+    // A resource that is declared twice is reported as a duplicate.
     if (earlier === undefined || earlier.address.name === address.name) return [];
     return [renamedTwice(earlier, entry, renamedFrom)];
   });
@@ -172,13 +179,13 @@ function renamedTwice(first: Entry, again: Entry, former: string): Diagnostic {
 function checkReference(
   place: () => Place,
   to: DesiredResource | undefined,
-  heir: DesiredResource | undefined,
+  successor: DesiredResource | undefined,
 ): Diagnostic[] {
-  const about = { severity: 'error', class: 'invalid' } as const;
+  const invalid = { severity: 'error', class: 'invalid' } as const;
   if (to?.metadata.remove !== undefined)
     return [
       {
-        ...about,
+        ...invalid,
         place: place(),
         code: 'reference-to-removed',
         message: `this refers to ${to.address.kind} "${to.address.name}", whose removal is asked for`,
@@ -186,20 +193,20 @@ function checkReference(
         related: [{ message: 'removed here', place: to.place }],
       },
     ];
-  if (to !== undefined || heir === undefined) return [];
+  if (to !== undefined || successor === undefined) return [];
   return [
     {
-      ...about,
+      ...invalid,
       place: place(),
       code: 'reference-to-renamed',
-      message: `this refers to a ${heir.address.kind} by the name that it had before`,
-      fix: `write "${heir.address.name}"`,
-      related: [{ message: 'renamed here', place: heir.place }],
+      message: `this refers to a ${successor.address.kind} by the name that it had before`,
+      fix: `write "${successor.address.name}"`,
+      related: [{ message: 'renamed here', place: successor.place }],
     },
   ];
 }
 
-/** @throws when there is none, which reading the stack has refused: a bug */
+/** @throws when the dialect is unknown: a bug, because reading the stack refuses such a target */
 function dialectOf({ service, dialect }: Target, { dialects }: ResourcesContext): Dialect {
   const found = dialects.get(`${service}/${dialect}`);
   if (found === undefined) throw new Error(`no dialect ${dialect} for ${service}`);

@@ -1,6 +1,6 @@
 /**
- * Where secrets of manifests may come from, as far as the stack limits it (rule 42): whoever may write a manifest must not
- * be able to have any variable or file of the machine sent to a service. Tokens of targets stand in the stack itself.
+ * Checks the sources of secrets in manifests against the limits that the stack sets (rule 42): the author of a manifest must not
+ * be able to send any variable or file of the machine to a service. Tokens of targets are in the stack file and not limited.
  */
 import type { FieldTable } from '../../model/kind/field.ts';
 import { isJsonObject, type Path } from '../../model/json/json.ts';
@@ -8,10 +8,10 @@ import type { ResourceProblem, Kind } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Stack } from '../../model/stack/target.ts';
-import { isFileAdmitted, leadsOut } from '../files/admitted-files.ts';
+import { isFileAdmitted, realPathOutside } from '../files/admitted-files.ts';
 import { orList, quoted } from '../explain/problem.ts';
 
-/** Nothing where the stack sets no limits. */
+/** Returns no problem when the stack sets no limits. */
 export function checkSources(
   { fields }: Kind,
   spec: Spec,
@@ -33,7 +33,7 @@ function checkFile(
 ): ResourceProblem[] {
   const about = { what: 'file', list: 'files', name: file, admitted };
   if (!isFileAdmitted(file, admitted, directory)) return [refusal(path, about)];
-  const real = leadsOut(file, admitted, directory);
+  const real = realPathOutside(file, admitted, directory);
   if (real === undefined) return [];
   const message = `the file ${quoted(file)} is a link out of what "spec.secrets" of the stack admits, to ${quoted(real)}`;
   const fix = `name the file that is meant, and add that one to "spec.secrets.files" in the stack's file`;
@@ -46,7 +46,7 @@ interface Source {
   readonly file?: string;
 }
 
-/** The sources that a spec names, in every field that compares as a secret. */
+/** The sources that a spec names in its secret fields. */
 function sourcesIn(fields: FieldTable, spec: Spec, base: Path): Source[] {
   return Object.entries(fields).flatMap(([name, field]): Source[] => {
     const value = spec[name];
@@ -75,7 +75,7 @@ function refusal(
     code: 'source-not-admitted',
     severity: 'error',
     path,
-    message: `the ${what} ${quoted(name)} is none that "spec.secrets" of the stack admits as the source of a secret`,
+    message: `"spec.secrets" of the stack does not admit the ${what} ${quoted(name)} as the source of a secret`,
     allowed: admitted.length === 0 ? `no ${what}` : orList(admitted.map(quoted)),
     fix: `use one that is admitted, or add it to "spec.secrets.${list}" in the stack's file`,
   };

@@ -1,4 +1,4 @@
-/** Which targets a manifest is for: those it names, or the only one of the stack that serves its kind (rule 2). */
+/** Chooses the targets of a manifest: those it names, or the only one of the stack that serves its kind (rule 2). */
 import { isJsonObject, type Path } from '../../model/json/json.ts';
 import type { Target } from '../../model/stack/target.ts';
 import type { Declaration } from './declaration.ts';
@@ -6,7 +6,7 @@ import { nearestWord } from '../explain/nearest-word.ts';
 import { orList, type Problem, quoted } from '../explain/problem.ts';
 import type { StackReading } from '../stack/read-stack.ts';
 
-export interface Choice {
+interface Choice {
   readonly targets: readonly Target[];
   readonly problems: readonly Problem[];
 }
@@ -20,7 +20,7 @@ export function chooseTargets({ kind, value }: Declaration, stack: StackReading)
       : named.map(({ name, path }) => namedTarget(name, path, { stack, candidates, kind: kind.name }));
   return {
     targets: choices.flatMap(({ targets }) => targets),
-    // a target that is wrong in the stack itself is told there
+    // when a target of the stack is invalid, it is reported there, and a name that is missing here may be its name
     problems: stack.allTargets ? choices.flatMap(({ problems }) => problems) : [],
   };
 }
@@ -30,7 +30,7 @@ interface Named {
   readonly path: Path;
 }
 
-/** Undefined when the manifest leaves the choice open. */
+/** Undefined when the manifest names no target. */
 function namedTargets(metadata: unknown): Named[] | undefined {
   const { target, targets } = isJsonObject(metadata as never) ? (metadata as Record<string, unknown>) : {};
   if (typeof target === 'string') return [{ name: target, path: ['metadata', 'target'] }];
@@ -78,13 +78,13 @@ function namedTarget(
         ? `the stack has no target "${name}"`
         : `target "${name}" is of service "${other.service}", which does not serve ${kind}`,
     allowed: orList(names.map(quoted)),
-    fix: meant === undefined ? wayOut(names) : `did you mean "${meant}"?`,
+    fix: meant === undefined ? fixWithout(names) : `did you mean "${meant}"?`,
   };
   return { targets: [], problems: [problem] };
 }
 
 /** @param names of the targets that serve the kind */
-function wayOut(names: readonly string[]): string {
+function fixWithout(names: readonly string[]): string {
   const [only, ...more] = names;
   if (only === undefined) return 'add a target that does to the stack';
   return more.length === 0 ? `write "${only}", or leave "target" out` : 'name one of these';

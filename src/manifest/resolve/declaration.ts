@@ -1,16 +1,16 @@
 /**
- * One manifest: a document of a known kind, with the stack's defaults under its spec. Everything said about it can be
- * placed where it was written, in its own file or in `trueup.yaml`.
+ * One manifest: a document of a known kind, with the stack's defaults under its spec. Every field can be traced to the place
+ * where it was written, in the manifest's own file or in `trueup.yaml`.
  */
 import type { Place } from '../../model/diagnostic.ts';
 import type { Field } from '../../model/kind/field.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
-import type { JudgedValue } from '../explain/judged-value.ts';
+import type { ExplainContext } from '../explain/explain-context.ts';
 import { manifestSchema } from '../schema/manifest-schema.ts';
 import { leadsToSecret } from '../explain/mask-secrets.ts';
 import { depthOf, mergeDefaults } from './merge-defaults.ts';
-import type { Whereabouts } from '../explain/problem.ts';
+import type { DocumentPlaces } from '../explain/problem.ts';
 import type { ServiceSpellings } from '../explain/service-spellings.ts';
 import { placeIn, type EntrySide, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
 
@@ -21,7 +21,7 @@ export interface Declaration {
   readonly defaults?: Defaults;
   /** the document, its spec merged over the defaults; may be invalid */
   readonly value: JsonObject;
-  readonly where: Whereabouts;
+  readonly where: DocumentPlaces;
   readonly spellings?: ServiceSpellings | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Defaults {
   readonly spec: JsonObject;
 }
 
-/** @param value the document's own, known to be a map */
+/** @param about.secrets names of the fields that hold or lead to a secret */
 export function declare(
   document: YamlDocument,
   kind: Kind,
@@ -60,14 +60,20 @@ export function declare(
   };
 }
 
-/** Whether more of the path was written in the defaults than in the manifest. */
+/** Whether the defaults contain more segments of the path than the manifest. */
 function comesFromDefaults(path: Path, own: JsonObject, defaults: JsonObject | undefined): boolean {
   if (path[0] !== 'spec' || defaults === undefined) return false;
   return 1 + depthOf(defaults, path.slice(1)) > depthOf(own, path);
 }
 
-/** What explaining the errors of a declaration needs. */
-export function judgementOf({ kind, document, defaults, where, spellings }: Declaration): JudgedValue {
+/** What is needed to explain the errors of a declaration. */
+export function explainContextOf({
+  kind,
+  document,
+  defaults,
+  where,
+  spellings,
+}: Declaration): ExplainContext {
   return {
     base: [],
     schema: manifestSchema(kind),

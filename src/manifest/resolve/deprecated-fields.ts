@@ -1,9 +1,9 @@
-/** Fields that the API itself has deprecated. Looked for before a kind folds them into today's names, as users wrote them. */
+/** Warns about fields that the API has deprecated. Checks the names that users wrote, before a kind replaces them by the new ones. */
 import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { Problem } from '../explain/problem.ts';
 
-/** One warning for each member of `spec` whose schema says `deprecated`; the way out comes from its description. */
+/** One warning for each member of `spec` whose schema says `deprecated`; the fix comes from the schema's description. */
 export function deprecatedFields({ specSchema }: Kind, spec: JsonObject): Problem[] {
   const { properties } = specSchema;
   return Object.keys(spec).flatMap((name): Problem[] => {
@@ -22,7 +22,7 @@ export function deprecatedFields({ specSchema }: Kind, spec: JsonObject): Proble
   });
 }
 
-/** What stands behind "Deprecated by the API:" up to the end of its clause. */
+/** The text after "Deprecated by the API:" up to the next punctuation mark. */
 function successor(description: unknown): string | undefined {
   return typeof description === 'string'
     ? /^Deprecated by the API: ([^.,:]+)/.exec(description)?.[1]?.trim()

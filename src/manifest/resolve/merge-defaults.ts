@@ -1,7 +1,7 @@
-/** The stack's defaults under a manifest's spec: maps by key at any depth, everything else replaced whole (rule 3). */
+/** Merges the stack's defaults under a manifest's spec: maps by key at any depth, all other values are replaced whole (rule 3). */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 
-/** What `own` says always stands; `defaults` only fill in what it leaves out. `null`, `{}` and `[]` are said. */
+/** Values of `own` always win; `defaults` only fill in missing ones. `null`, `{}` and `[]` in `own` are not missing. */
 export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject {
   const names = new Set([...Object.keys(own), ...Object.keys(defaults)]);
   return Object.fromEntries(
@@ -9,7 +9,7 @@ export function mergeDefaults(defaults: JsonObject, own: JsonObject): JsonObject
   );
 }
 
-/** Never what every object inherits: a field may be called `constructor`. */
+/** Ignores inherited members: a field may be called `constructor`. */
 function ownMember(value: JsonObject, name: string): Json | undefined {
   return Object.hasOwn(value, name) ? value[name] : undefined;
 }
@@ -19,7 +19,7 @@ function mergeMember(fallback: Json | undefined, own: Json | undefined): Json {
   return isJsonObject(own) && isJsonObject(fallback) ? mergeDefaults(fallback, own) : own;
 }
 
-/** How many segments of a path exist in a value. */
+/** How many segments of a path, from its start, exist in a value. */
 export function depthOf(value: Json | undefined, path: readonly string[]): number {
   let at = value;
   for (const [depth, name] of path.entries()) {

@@ -1,6 +1,6 @@
 /**
- * From a valid manifest to desired resources: one for each target, and one more for each short form in its spec, which
- * becomes the very resource that a document of its kind would be. Places are found when somebody asks.
+ * From a valid manifest to desired resources: one for each target, and one more for each short form in its spec, which is the
+ * same resource as from a document of its kind. Places are computed only on request.
  */
 import type { Address } from '../../model/resource/address.ts';
 import type { Place } from '../../model/diagnostic.ts';
@@ -13,25 +13,25 @@ import { mergeDefaults } from './merge-defaults.ts';
 import { layerSpec, type SpecLayers } from './spec-layers.ts';
 import { placeIn, type EntrySide } from '../yaml/yaml-document.ts';
 
-/** One address that the manifests declare, and how. */
+/** One address that a manifest declares. */
 export interface Entry {
   readonly address: Address;
-  /** the name before it was folded to what the service keeps */
+  /** the name as written, before it was folded to the service's form */
   readonly writtenName: string;
   readonly declaration: Declaration;
   readonly target: Target;
-  /** the field that stands for a document of its own */
+  /** the field whose value is a short form, when the entry comes from one */
   readonly shortForm?: string;
   /** absent when the manifest is not valid */
   readonly resource?: DesiredResource;
 }
 
-export interface ResolveContext {
+interface ResolveContext {
   readonly kinds: Registry;
   defaultsOf(kind: string): Defaults | undefined;
 }
 
-/** What a manifest declares in one target; resources only when `valid`. */
+/** The entries that a manifest declares in one target; they have resources only when `valid`. */
 export function resolve(
   declaration: Declaration,
   target: Target,
@@ -68,7 +68,7 @@ export function placeOfEntry({ declaration, shortForm }: Entry): Place {
     : declaration.where.place(['spec', shortForm], 'key');
 }
 
-export function addressOf(kind: Kind, target: Target, name: string): Address {
+function addressOf(kind: Kind, target: Target, name: string): Address {
   return { kind: kind.name, target: target.name, name: kind.names.fold?.(name) ?? name };
 }
 
@@ -95,7 +95,7 @@ function makeResource(
   };
 }
 
-/** The resource that a short form stands for; defaults of its own kind apply to it too. It is renamed with its whole. */
+/** The resource of a short form. The defaults of its own kind apply to it, too, and it is renamed together with its whole. */
 function makePart(
   part: Entry & { readonly shortForm: string },
   { layers, whole }: { readonly layers: SpecLayers; readonly whole: Metadata },
@@ -134,7 +134,7 @@ function shortFormsIn({ shortForms }: Kind, spec: JsonObject): string[] {
   return Object.keys(shortForms ?? {}).filter((field) => Object.hasOwn(spec, field));
 }
 
-/** The metadata that concerns the resource; undefined without a legible name. */
+/** The metadata without the targets; undefined when the name is no text. */
 function readMetadata(value: unknown): Metadata | undefined {
   const written = isJsonObject(value as JsonObject | undefined) ? (value as JsonObject) : {};
   const { target: _, targets: __, ...metadata } = written;

@@ -1,6 +1,6 @@
 /**
- * A spec as it was put together: the manifest's own fields over the stack's defaults, each with deprecated spellings
- * folded before they meet, so that an old name in one never contradicts the new name in the other.
+ * Puts a spec together: the manifest's own fields over the stack's defaults. Deprecated names are replaced in each before the
+ * merge, so that an old name in one and the new name in the other are the same field.
  */
 import type { Place } from '../../model/diagnostic.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
@@ -11,11 +11,11 @@ import { depthOf, mergeDefaults } from './merge-defaults.ts';
 import { placeIn, type EntrySide, type YamlDocument } from '../yaml/yaml-document.ts';
 
 export interface SpecLayers {
-  /** folded and merged */
+  /** merged, with deprecated names replaced */
   readonly spec: Spec;
-  /** top-level fields of which the manifest itself says nothing */
+  /** top-level fields that the manifest itself does not have */
   readonly fromDefaults: readonly string[];
-  /** Where a field of `spec` was written; undefined when nothing of it was. */
+  /** The place where a field of `spec` was written; undefined when no part of the path was. */
   placeOf(path: Path, side?: EntrySide): Place | undefined;
 }
 
@@ -52,7 +52,7 @@ function makeLayer(kind: Kind, written: JsonObject, place: Layer['place']): Laye
   return { written, folded: kind.upgrade?.(written) ?? written, place };
 }
 
-/** In the layer that says most about the path; the upper one when both say the same. */
+/** The place in the layer that has most segments of the path; in the upper one when both have the same. */
 function findPlace(
   kind: Kind,
   layers: readonly Layer[],
@@ -66,7 +66,7 @@ function findPlace(
   return layer.place([spellingOf(kind, layer, field), ...rest], side);
 }
 
-/** The name under which a field was written, when it is there only by folding another one. */
+/** The name under which a field was written, which may be a deprecated one. */
 function spellingOf(kind: Kind, { written }: Layer, field: string): string {
   if (Object.hasOwn(written, field) || kind.upgrade === undefined) return field;
   const old = Object.entries(written).find(([name, value]) =>

@@ -1,6 +1,6 @@
 /**
- * JSON Schema (draft 2020-12) to a function that lists what is wrong with a value. Schemas are compiled when they are
- * first needed and once, because compiling is what costs: a thousand times as much as checking a document.
+ * Compiles a JSON Schema (draft 2020-12) to a function that lists the errors of a value. Each schema is compiled once, when it is
+ * first needed, because compiling costs a thousand times as much as checking a document.
  */
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
@@ -8,14 +8,14 @@ import type { Ajv2020, CodeOptions, ErrorObject, ValidateFunction } from 'ajv/di
 import type { Json } from '../../model/json/json.ts';
 import { readyChecks } from './precompiled-checks.ts';
 
-/** Loads on demand and at once, which `import` cannot: Ajv is not needed where every schema is compiled already. */
+/** Loads on demand and synchronously, unlike `import`. Ajv is not needed where every schema is precompiled. */
 const require = createRequire(import.meta.url);
 
-/** One broken rule of a schema, as Ajv tells it; `params` depends on the keyword. */
+/** One broken rule of a schema, as Ajv reports it; `params` depends on the keyword. */
 export type SchemaError = ErrorObject<string, Readonly<Record<string, unknown>>, unknown>;
 
-/** All that is wrong with a value; empty when nothing is. */
-export type SchemaCheck = (value: Json) => readonly SchemaError[];
+/** All errors of a value; empty when it is valid. */
+type SchemaCheck = (value: Json) => readonly SchemaError[];
 
 /** Keywords that only editors read. */
 const annotations = ['patternErrorMessage', 'markdownDescription', 'deprecationMessage', 'enumDescriptions'];
@@ -24,20 +24,20 @@ let compiler: Ajv2020 | undefined;
 const compiled = new WeakMap<object, SchemaCheck>();
 
 /**
- * @param owner what the schema belongs to: it is compiled once for each owner
+ * @param owner the object that the schema belongs to; one schema is compiled for each
  * @throws when the schema itself is wrong: a mistake in a kind
  */
 export function compileSchema(owner: object, schema: () => object): SchemaCheck {
   const known = compiled.get(owner);
   if (known !== undefined) return known;
-  const wanted = schema();
-  const validate = readyChecks.get(schemaKey(wanted)) ?? compileNow(wanted);
+  const source = schema();
+  const validate = readyChecks.get(schemaKey(source)) ?? compileNow(source);
   const check: SchemaCheck = (value) => (validate(value) ? [] : [...(validate.errors ?? [])]);
   compiled.set(owner, check);
   return check;
 }
 
-/** The same for equal schemas, whenever and wherever they are made. */
+/** A hash of the schema's content, the same in the build and at run time. */
 export function schemaKey(schema: object): string {
   return createHash('sha256').update(JSON.stringify(schema)).digest('hex');
 }
@@ -47,7 +47,7 @@ function compileNow(schema: object): ValidateFunction {
   return compiler.compile(schema);
 }
 
-/** @param code how code is made of schemas: the build asks for source text */
+/** @param code Ajv's options for generated code: the build asks for source text */
 export function makeCompiler(code: CodeOptions = {}): Ajv2020 {
   const { Ajv2020: Compiler }: typeof import('ajv/dist/2020.js') = require('ajv/dist/2020.js');
   const formats: typeof import('ajv-formats') = require('ajv-formats');

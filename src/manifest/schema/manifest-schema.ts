@@ -1,6 +1,6 @@
 /**
- * The JSON Schema of whole documents, made from the form that each kind fills in: editors complete with it, and
- * `validate` judges by it, so that what an editor accepts is what trueup accepts.
+ * Makes the JSON Schema of whole documents from the definition of each kind. Editors and `validate` use the same schema, so an
+ * editor accepts what trueup accepts.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Kind, Registry } from '../../model/kind/kind.ts';
@@ -54,7 +54,7 @@ export function anyManifestSchema(kinds: Registry): JsonObject {
   };
 }
 
-/** What tells which schema a document is judged by: for documents whose kind is none of ours. */
+/** The schema of the fields that identify a document's kind: for documents of an unknown kind. */
 export function headerSchema(kinds: Registry): JsonObject {
   return {
     type: 'object',
@@ -63,12 +63,12 @@ export function headerSchema(kinds: Registry): JsonObject {
   };
 }
 
-/** A part of a spec, as the stack's defaults give it: the same fields, none of them required (rule 3). */
+/** The schema of a partial spec, as in the stack's defaults: the same fields, none of them required (rule 3). */
 export function partialSpecSchema(kind: Kind): JsonObject {
   return withoutDemands(kind.specSchema);
 }
 
-/** Demands on what must be there together fall away; lists replace each other whole, so their items keep theirs. */
+/** Drops all keywords that require members. Items of lists keep them, because a list is never merged but replaced whole. */
 function withoutDemands(schema: JsonObject): JsonObject {
   const demands = [
     'required',
@@ -102,7 +102,7 @@ function metadataSchema(kind: Kind): JsonObject {
         type: 'string',
         minLength: 1,
         pattern: namePattern(kind),
-        patternErrorMessage: kind.names.says,
+        patternErrorMessage: kind.names.description,
         description: 'Name of the resource in its target',
       },
       target: {
@@ -136,7 +136,7 @@ function metadataSchema(kind: Kind): JsonObject {
   };
 }
 
-/** @throws on a pattern that JSON Schema cannot say: a mistake in the kind */
+/** @throws on a pattern that JSON Schema cannot express: a mistake in the kind */
 function namePattern({ name, names }: Kind): string {
   if (/[^uv]/.test(names.pattern.flags)) throw new Error(`the name pattern of ${name} must do without flags`);
   return names.pattern.source;

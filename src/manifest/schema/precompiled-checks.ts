@@ -1,7 +1,6 @@
 /**
- * Schemas that are compiled already, by their keys. In the source there are none, and each schema is compiled when it
- * is needed. The build puts all of trueup's own here (scripts/compile-checks.ts): compiling them takes longer than
- * everything else that a start does.
+ * Precompiled schemas, by their keys. In the source there are none, and each schema is compiled when it is needed. The build
+ * puts all schemas of trueup here (scripts/compile-checks.ts), because compiling them would take most of the start-up time.
  */
 import type { ValidateFunction } from 'ajv';
 

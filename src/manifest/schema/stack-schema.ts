@@ -1,16 +1,19 @@
 /**
- * What `trueup.yaml` may say: the schema of the Stack document, and its TypeScript type from the same source. What one
- * target may say depends on its service; those rules are in `read-target.ts`.
+ * The schema of the Stack document in `trueup.yaml`, and its TypeScript types from the same source. Rules that depend on the
+ * service of a target are in `read-target.ts`.
  */
 import { type Static, Type } from 'typebox';
+import { type LintCode, lintCodeNames } from '../../model/codes/lint-codes.ts';
 import { type GuardId, guardIds } from '../../model/plan/guard.ts';
-import type { JsonObject } from '../../model/json/json.ts';
-import { apiVersion } from './manifest-schema.ts';
+import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
+import { jsonSchema } from '../../model/kind/json-schema.ts';
+import type { Registry } from '../../model/kind/kind.ts';
+import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
 
 const closed = { additionalProperties: false };
 const text = (description: string) => Type.String({ minLength: 1, description });
 
-/** One of several members: said by counting, not by a union, so that messages stay readable. */
+/** Exactly one of several members: expressed by their count and not by a union, because that gives better messages. */
 const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
 
 const env = Type.String({
@@ -39,7 +42,7 @@ const Token = Type.Object(
   { ...oneMember, description: 'Where the token comes from; never the token itself' },
 );
 
-export const TargetSchema = Type.Object(
+const TargetSchema = Type.Object(
   {
     name: Type.String({
       pattern: '^[a-z0-9-]+$',
@@ -76,7 +79,7 @@ export const TargetSchema = Type.Object(
   closed,
 );
 
-/** A text, or a map with more to say of it. Each keyword judges values of its own type, so no union blurs the messages. */
+/** A text, or a map with options. Each keyword applies to values of its own type only: a union would give worse messages. */
 const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
   type: ['string', 'object'],
   minLength: 1,
@@ -96,7 +99,7 @@ const ManifestPattern = Type.Unsafe<ManifestPatternDocument>({
   description: 'A file, a directory, a pattern such as "manifests/**/*.yaml", or "-"',
 });
 
-export type ManifestPatternDocument = string | { readonly pattern: string; readonly optional?: boolean };
+type ManifestPatternDocument = string | { readonly pattern: string; readonly optional?: boolean };
 
 const Secrets = Type.Object(
   {
@@ -129,7 +132,7 @@ const Secrets = Type.Object(
   },
 );
 
-/** A word, or a map with one member: each keyword judges values of its own type, so no union blurs the messages. */
+/** A word, or a map with one member. Each keyword applies to values of its own type only, as above. */
 const Ledger = Type.Unsafe<LedgerDocument>({
   type: ['string', 'object'],
   pattern: '^(local|git|postgres)$',
@@ -181,6 +184,11 @@ export type LedgerDocument =
 const percent = Type.Number({ minimum: 0, maximum: 100 });
 const guardList = (description: string) =>
   Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
+    uniqueItems: true,
+    description,
+  });
+const lintList = (description: string) =>
+  Type.Array(Type.Unsafe<LintCode>({ type: 'string', enum: [...lintCodeNames] }), {
     uniqueItems: true,
     description,
   });
@@ -255,6 +263,18 @@ export const stackSchema = Type.Object(
             { ...closed, description: 'How much a plan may change before somebody must acknowledge it' },
           ),
         ),
+        lint: Type.Optional(
+          Type.Object(
+            {
+              raise: Type.Optional(lintList('Findings that are errors in this stack')),
+              allow: Type.Optional(lintList('Findings that are not reported in this stack')),
+            },
+            {
+              ...closed,
+              description: 'What becomes of findings that are warnings by default, by their codes',
+            },
+          ),
+        ),
       },
       closed,
     ),
@@ -264,3 +284,19 @@ export const stackSchema = Type.Object(
 
 export type StackDocument = Static<typeof stackSchema>;
 export type TargetDocument = Static<typeof TargetSchema>;
+
+/** The stack's schema for editors, which also knows the fields that `defaults` may hold. */
+export function stackDocumentSchema(kinds: Registry): JsonObject {
+  const schema = jsonSchema(stackSchema);
+  const defaults = {
+    type: 'object',
+    description: 'By kind: merged under the spec of each manifest of that kind',
+    properties: Object.fromEntries([...kinds.values()].map((kind) => [kind.name, partialSpecSchema(kind)])),
+    additionalProperties: false,
+  };
+  const { properties, ...rest } = schema;
+  if (!isJsonObject(properties) || !isJsonObject(properties['spec'])) throw new Error('the stack has a spec');
+  const spec = properties['spec'];
+  const members = { ...(isJsonObject(spec['properties']) ? spec['properties'] : {}), defaults };
+  return { ...rest, properties: { ...properties, spec: { ...spec, properties: members } } };
+}

@@ -1,6 +1,6 @@
 /**
- * No two targets of a stack are one place (rule 37): what the one declares, the other would take for undeclared. Only
- * where both say which names are theirs, and no name can be both's, may a place be shared.
+ * Checks that no two targets of a stack are the same place (rule 37): resources that are declared for one would be undeclared for
+ * the other. Two targets may share a place only when both have `owns` and no name can match the patterns of both.
  */
 import type { Path } from '../../model/json/json.ts';
 import { patternsOverlap } from '../../model/kind/name-pattern.ts';
@@ -12,8 +12,10 @@ import type { Problem } from '../explain/problem.ts';
 export function checkPlaces(targets: readonly (Target | undefined)[]): Problem[] {
   return targets.flatMap((again, at) => {
     if (again === undefined) return [];
-    const before = targets.slice(0, at).map((first, index) => first && meet([first, index], [again, at]));
-    return before.find((problem) => problem !== undefined) ?? [];
+    const problems = targets
+      .slice(0, at)
+      .map((first, index) => first && checkPair([first, index], [again, at]));
+    return problems.find((problem) => problem !== undefined) ?? [];
   });
 }
 
@@ -21,20 +23,20 @@ const identityText = (target: Target) => formatIdentity(identityOf(target));
 
 type IndexedTarget = readonly [target: Target, index: number];
 
-function meet([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget): Problem | undefined {
-  // Two of one name are told as that.
+function checkPair([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget): Problem | undefined {
+  // Two targets with the same name are reported as duplicates.
   if (first.name === again.name || identityText(first) !== identityText(again)) return undefined;
   const base = ['spec', 'targets'];
   const where = identityText(first);
   const both = `targets "${first.name}" and "${again.name}" are one place: ${where}`;
-  const problem = (path: Path, related: Path, told: Pick<Problem, 'message' | 'fix'>): Problem => ({
+  const problem = (path: Path, related: Path, texts: Pick<Problem, 'message' | 'fix'>): Problem => ({
     code: 'one-place',
     path: [...base, `${at}`, ...path],
-    ...told,
+    ...texts,
     related: [{ message: 'the other one', path: [...base, `${firstAt}`, ...related] }],
   });
   if (first.owns === undefined || again.owns === undefined)
-    return problem(['name'], ['name'], { message: both, fix: wayOut(again) });
+    return problem(['name'], ['name'], { message: both, fix: fixFor(again) });
   const shared = firstOverlap(first.owns, again.owns);
   if (shared === undefined) return undefined;
   const [theirs, ours] = shared;
@@ -43,7 +45,7 @@ function meet([first, firstAt]: IndexedTarget, [again, at]: IndexedTarget): Prob
   return problem(['owns', `${ours}`], ['owns', `${theirs}`], { message, fix });
 }
 
-function wayOut({ service }: Target): string {
+function fixFor({ service }: Target): string {
   return service === 'workspaces'
     ? 'keep one of them, and name it in the manifests of both'
     : 'keep one of them, or give each an "owns" that no name of the other one matches';

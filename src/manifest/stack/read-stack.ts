@@ -1,37 +1,38 @@
 /**
- * A Stack document to a stack. What of it is legible is handed on even when the rest is wrong, so that one mistake in
- * `trueup.yaml` does not silence those in the manifests.
+ * Turns a Stack document into a stack. The valid parts are returned even when other parts are wrong, so that a mistake in
+ * `trueup.yaml` does not prevent the check of the manifests.
  */
 import { type Diagnostic, hasErrors } from '../../model/diagnostic.ts';
 import { parseDuration } from '../../model/kind/duration.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { Dialect, Guards, Stack, Target } from '../../model/stack/target.ts';
-import { checkGuards } from './check-guards.ts';
+import type { Dialect, Guards, LedgerPlace, SecretSource, Stack, Target } from '../../model/stack/target.ts';
+import { checkEmbeddedDialects } from './check-embedded-dialects.ts';
+import { checkLevels } from './check-levels.ts';
 import { checkPlaces } from './check-target-identities.ts';
 import { compileSchema } from '../schema/compile-schema.ts';
 import { explainErrors } from '../explain/explain-errors.ts';
-import type { JudgedValue } from '../explain/judged-value.ts';
+import type { ExplainContext } from '../explain/explain-context.ts';
 import type { ManifestPattern } from '../files/list-files.ts';
 import { partialSpecSchema } from '../schema/manifest-schema.ts';
 import { leadsToSecret } from '../explain/mask-secrets.ts';
 import { nearestWord } from '../explain/nearest-word.ts';
-import { diagnose, orList, type Problem, quoted, type Whereabouts } from '../explain/problem.ts';
-import { readLedgerPlace } from './read-ledger-place.ts';
+import { diagnose, orList, type Problem, quoted, type DocumentPlaces } from '../explain/problem.ts';
+
 import { readTarget } from './read-target.ts';
 import { serviceSpellings } from '../explain/service-spellings.ts';
-import { type StackDocument, stackSchema } from '../schema/stack-schema.ts';
+import { type LedgerDocument, type StackDocument, stackSchema } from '../schema/stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
 
-/** A Stack as far as it could be understood. */
+/** The valid parts of a Stack, and its problems. */
 export interface StackReading {
   readonly document: YamlDocument;
-  /** only when there is nothing wrong with it */
+  /** only when it has no errors */
   readonly stack?: Stack;
-  /** the targets without a mistake */
+  /** the valid targets */
   readonly targets: readonly Target[];
-  /** whether `targets` are all that the stack means to have */
+  /** whether all targets of the document are valid */
   readonly allTargets: boolean;
   readonly manifests: readonly ManifestPattern[];
   /** by kind */
@@ -39,8 +40,7 @@ export interface StackReading {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** What reading a stack needs to know. */
-export interface StackContext {
+interface StackContext {
   readonly kinds: Registry;
   readonly dialects: ReadonlyMap<string, Dialect>;
   readonly secrets: ReadonlySet<string>;
@@ -50,38 +50,42 @@ export interface StackContext {
 
 export function readStack(document: YamlDocument, context: StackContext): StackReading {
   const schema = jsonSchema(stackSchema);
-  const judgement = judgementOf(document, context, schema);
-  const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), judgement);
+  const explainContext = explainContextOf(document, context, schema);
+  const broken = explainErrors(compileSchema(stackSchema, () => schema)(document.value), explainContext);
   const spec = objectIn(document.value, 'spec');
   const listed = Array.isArray(spec?.['targets']) ? spec['targets'] : [];
   const targets = listed.map((target, index) => {
     const base = ['spec', 'targets', `${index}`];
-    const amiss = broken.filter(({ path }) => isBelow(path, base)).map(({ path }) => path[base.length] ?? '');
-    return readTarget(target, { base, amiss, dialects: context.dialects });
+    const invalid = broken
+      .filter(({ path }) => isBelow(path, base))
+      .map(({ path }) => path[base.length] ?? '');
+    return readTarget(target, { base, invalid, dialects: context.dialects });
   });
-  const defaults = legibleDefaults(spec?.['defaults']);
+  const defaults = readDefaults(spec?.['defaults']);
   const problems = [
     ...broken,
     ...targets.flatMap((target) => target.problems),
     ...ownFormerName(objectIn(document.value, 'metadata')),
     ...repeatedNames(listed),
     ...checkPlaces(targets.map(({ target }) => target)),
-    ...checkGuards(spec?.['guards']),
+    ...checkEmbeddedDialects(targets.map(({ target }) => target)),
+    ...checkLevels('guards', spec?.['guards']),
+    ...checkLevels('lint', spec?.['lint']),
     ...Object.entries(defaults).flatMap(([kind, value]) => checkDefaults(kind, value, { document, context })),
   ];
-  const where = whereabouts(document, context);
+  const where = documentPlaces(document, context);
   const diagnostics = problems.map((problem) => diagnose(problem, where));
-  const good = targets.flatMap(({ target }) => (target === undefined ? [] : [target]));
+  const validTargets = targets.flatMap(({ target }) => (target === undefined ? [] : [target]));
   const reading = {
     document,
-    targets: good,
-    allTargets: good.length === listed.length,
+    targets: validTargets,
+    allTargets: validTargets.length === listed.length,
     manifests: patternsIn(spec?.['manifests'], broken),
     defaults,
     diagnostics,
   };
   if (hasErrors(diagnostics)) return reading;
-  // no error is left that the schema could have found
+  // without errors the document matches the schema
   return { ...reading, stack: toStack(document.value as unknown as StackDocument, reading, context) };
 }
 
@@ -92,7 +96,7 @@ function ownFormerName(metadata: JsonObject | undefined): Problem[] {
     {
       code: 'renamed-from-itself',
       path: ['metadata', 'renamedFrom'],
-      message: `stack "${name}" cannot go on for itself`,
+      message: `"metadata.renamedFrom" of stack "${name}" is its own name`,
       fix: 'give the name that the stack had before, or leave the line out',
     },
   ];
@@ -113,6 +117,7 @@ function toStack(
     targets: reading.targets,
     defaults: reading.defaults,
     guards: (spec.guards ?? {}) as Guards,
+    ...(spec.lint === undefined ? {} : { lint: spec.lint }),
     ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
     ...timeoutOf(spec.timeout),
@@ -120,12 +125,26 @@ function toStack(
   };
 }
 
+/** The environment variable with the database's address, when the stack names no other source. */
+const ledgerUrlVariable = 'TRUEUP_LEDGER_URL';
+
+/** @param written valid against the stack's schema */
+function readLedgerPlace(written: LedgerDocument): LedgerPlace {
+  if (written === 'local') return { in: 'local' };
+  if (written === 'git') return { in: 'git', remote: 'origin' };
+  if (written === 'postgres') return { in: 'postgres', url: { env: ledgerUrlVariable } };
+  if (written.local !== undefined) return { in: 'local', folder: written.local.folder };
+  if (written.git !== undefined) return { in: 'git', remote: written.git.remote ?? 'origin' };
+  // the schema allows exactly one member, both here and in the source
+  return { in: 'postgres', url: written.postgres?.url as SecretSource };
+}
+
 function timeoutOf(text = ''): Pick<Stack, 'timeout'> {
   const timeout = parseDuration(text);
   return timeout === undefined || timeout === 0 ? {} : { timeout };
 }
 
-function judgementOf(document: YamlDocument, context: StackContext, schema: JsonObject): JudgedValue {
+function explainContextOf(document: YamlDocument, context: StackContext, schema: JsonObject): ExplainContext {
   return {
     base: [],
     schema,
@@ -136,7 +155,7 @@ function judgementOf(document: YamlDocument, context: StackContext, schema: Json
   };
 }
 
-function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereabouts {
+function documentPlaces(document: YamlDocument, { secrets }: StackContext): DocumentPlaces {
   return {
     place: (path, side) => placeIn(document, path, side),
     fromDefaults: () => false,
@@ -144,14 +163,14 @@ function whereabouts(document: YamlDocument, { secrets }: StackContext): Whereab
   };
 }
 
-/** An address tells its password, in whatever wrong shape it was written. */
+/** Whether a value must not be shown: addresses may hold a password, also when they are written in a wrong form. */
 function holdsSecret(path: Path, secrets: ReadonlySet<string>): boolean {
   const [section, list, , field] = path;
   const isTargetUrl = section === 'spec' && list === 'targets' && field === 'url';
   return leadsToSecret(path, secrets) || isTargetUrl || isBelow(path, ['spec', 'ledger']);
 }
 
-/** Defaults are parts of a spec: their fields are judged by the kind's schema, their completeness is not. */
+/** Checks defaults against the kind's schema; fields may be missing, because defaults are only a part of a spec. */
 function checkDefaults(
   name: string,
   value: JsonObject,
@@ -162,9 +181,9 @@ function checkDefaults(
   if (kind === undefined) return [unknownKind(base, name, context.kinds)];
   const schema = partialSpecSchema(kind);
   const errors = compileSchema(kind.specSchema, () => schema)(value);
-  const judgement = judgementOf(document, context, schema);
+  const explainContext = explainContextOf(document, context, schema);
   return explainErrors(errors, {
-    ...judgement,
+    ...explainContext,
     base,
     spellings: serviceSpellings(context.dialects),
     absent: kind.absent,
@@ -178,7 +197,7 @@ function unknownKind(path: Path, name: string, kinds: Registry): Problem {
     code: 'unknown-kind',
     path,
     side: 'key',
-    message: `"spec.defaults" are by kind, and "${name}" is none`,
+    message: `"${name}" in "spec.defaults" is not a kind`,
     allowed: orList([...kinds.keys()].map(quoted)),
     ...(meant === undefined ? {} : { fix: `did you mean "${meant}"?` }),
   };
@@ -202,7 +221,7 @@ function repeatedNames(targets: readonly Json[]): Problem[] {
   });
 }
 
-function legibleDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
+function readDefaults(value: Json | undefined): Readonly<Record<string, JsonObject>> {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(
     Object.entries(value).flatMap(([kind, spec]) => (isJsonObject(spec) ? [[kind, spec] as const] : [])),
@@ -214,7 +233,7 @@ function objectIn(value: Json, name: string): JsonObject | undefined {
   return isJsonObject(member) ? member : undefined;
 }
 
-/** The legible ones. @param broken what the schema found wrong in the stack */
+/** The valid patterns. @param broken the problems that the schema found in the stack */
 function patternsIn(value: Json | undefined, broken: readonly Problem[]): ManifestPattern[] {
   const items = Array.isArray(value) ? value : [];
   return items.flatMap((item, index) => {

@@ -1,6 +1,6 @@
 /**
- * One target of a stack, and the rules that depend on its service: what it must say, what it cannot say, and an address
- * that is only an address. A dialect is required wherever a real service may answer (rule 2).
+ * Reads one target of a stack and checks the rules that depend on its service: required fields, fields that do not apply, and a
+ * URL without credentials, query or API path. A target that is not embedded must name a dialect (rule 2).
  */
 import { isJsonObject, type Json, type JsonObject, type Path } from '../../model/json/json.ts';
 import type { Dialect, Service, Target, TokenSource } from '../../model/stack/target.ts';
@@ -8,14 +8,14 @@ import { nearestWord } from '../explain/nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
 import type { TargetDocument } from '../schema/stack-schema.ts';
 
-export interface ReadTargetResult {
+interface ReadTargetResult {
   /** absent when there are problems */
   readonly target?: Target;
   readonly problems: readonly Problem[];
 }
 
-/** Fields that mean something to one service only. */
-const servedBy: Readonly<Record<string, Service>> = {
+/** Fields that apply to one service only. */
+const serviceOf: Readonly<Record<string, Service>> = {
   organization: 'workspaces',
   auditToken: 'workspaces',
   mount: 'cluster-auth',
@@ -26,31 +26,31 @@ const servedBy: Readonly<Record<string, Service>> = {
 
 /**
  * @param about.base path of the target in the stack
- * @param about.amiss members that its schema found wrong or missing: no second word is said about them
+ * @param about.invalid members that the schema found wrong or missing; they are not reported again
  */
 export function readTarget(
   value: Json,
   about: {
     readonly base: Path;
-    readonly amiss: readonly string[];
+    readonly invalid: readonly string[];
     readonly dialects: ReadonlyMap<string, Dialect>;
   },
 ): ReadTargetResult {
-  const { base, amiss, dialects } = about;
-  if (!isJsonObject(value) || ['service', 'url', 'name', ''].some((name) => amiss.includes(name)))
+  const { base, invalid, dialects } = about;
+  if (!isJsonObject(value) || ['service', 'url', 'name', ''].some((name) => invalid.includes(name)))
     return { problems: [] };
-  // what the schema found wrong is taken out, so the rest is what the schema says
-  const written = omit(value, amiss) as unknown as TargetDocument;
+  // without its invalid members the value has the type that the schema says
+  const written = omit(value, invalid) as unknown as TargetDocument;
   const known = [...dialects.values()].filter(({ service }) => service === written.service);
   const dialect = known.find(({ name }) => name === (written.dialect ?? 'neutral'));
   const problems = [
-    ...foreignFields(written, base),
+    ...fieldsOfOtherService(written, base),
     ...checkUrl(written.url, [...base, 'url']),
     ...checkDialect(written, base, known),
     ...checkToken(written, base),
     ...checkPlace(written, base, dialect),
-  ].filter(({ path }) => !amiss.includes(path[base.length] ?? ''));
-  if (problems.length > 0 || amiss.length > 0) return { problems };
+  ].filter(({ path }) => !invalid.includes(path[base.length] ?? ''));
+  if (problems.length > 0 || invalid.length > 0) return { problems };
   return { target: toTarget(written, dialect?.defaultMount), problems };
 }
 
@@ -67,21 +67,21 @@ function toTarget(written: TargetDocument, defaultMount: string | undefined): Ta
     service,
     url: written.url.replace(/\/+$/, ''),
     dialect: written.dialect ?? 'neutral',
-    // the schema has counted their members: each is one of its forms
+    // the schema allows exactly one member in each
     ...(token === undefined ? {} : { token: token as TokenSource }),
     ...(auditToken === undefined ? {} : { auditToken: auditToken as Target['auditToken'] & object }),
     ...(service === 'cluster-auth' && mounted !== undefined ? { mount: mounted } : {}),
   };
 }
 
-function foreignFields(written: TargetDocument, base: Path): Problem[] {
+function fieldsOfOtherService(written: TargetDocument, base: Path): Problem[] {
   return Object.keys(written)
-    .filter((name) => (servedBy[name] ?? written.service) !== written.service)
+    .filter((name) => (serviceOf[name] ?? written.service) !== written.service)
     .map((name) => ({
       code: 'not-for-service',
       path: [...base, name],
       side: 'key',
-      message: `"${name}" is for targets of service "${servedBy[name]}", and "${written.name}" is of "${written.service}"`,
+      message: `"${name}" is for targets of service "${serviceOf[name]}", and "${written.name}" is of "${written.service}"`,
       fix: `remove "${name}"`,
     }));
 }

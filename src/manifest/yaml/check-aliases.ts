@@ -1,12 +1,12 @@
 /**
- * Refuses documents whose aliases have no end, or so many ends that every reader after us would drown: an anchor
- * inside itself, and the few lines that unfold to billions. Documents without an alias are not walked.
+ * Refuses documents whose aliases never end or expand to too many values: an alias inside its own anchor, and a few lines that
+ * expand to billions of values. Documents without an alias are not walked.
  */
 import { type AliasEvent, EVENT_ID, type Event } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { toPlace, type YamlDocument } from './yaml-document.ts';
 
-/** Far above what people write: the largest manifests have some hundred values. */
+/** Far more than people write: the largest manifests have some hundred values. */
 const maxValues = 100_000;
 
 interface AliasWalk {
@@ -31,7 +31,7 @@ function hasAlias(events: readonly Event[], first: number, end: number): boolean
   return false;
 }
 
-/** Walks one node; the number of values that it unfolds to. */
+/** Walks one node and returns the number of values that it expands to. */
 function measure(walk: AliasWalk): number {
   const event = walk.document.events[walk.index++];
   if (event === undefined || walk.problem !== undefined) return 0;
@@ -80,8 +80,8 @@ function nameOf(
 function refuse(
   { document }: AliasWalk,
   event: AliasEvent,
-  words: Pick<Diagnostic, 'code' | 'message' | 'fix'>,
+  texts: Pick<Diagnostic, 'code' | 'message' | 'fix'>,
 ): Diagnostic {
   const place = toPlace(document, { start: event.anchorStart - 1, end: event.anchorEnd });
-  return { ...words, severity: 'error', class: 'invalid', place };
+  return { ...texts, severity: 'error', class: 'invalid', place };
 }

@@ -1,19 +1,19 @@
-/** Keys that a map cannot have: the same one twice, or one that is itself a list or a map. */
+/** Finds keys that a map cannot have: the same key twice, or a key that is itself a list or a map. */
 import { EVENT_ID } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
-import { unrendered } from './explain-syntax.ts';
+import { unrenderedTemplate } from './explain-syntax.ts';
 import { type EventRange, keyText, pairsOf, type Span, spanOf } from './locate.ts';
 import type { SourceText } from './source-text.ts';
 
-/** Where the parsed text stands in its source. */
+/** A parsed text and its offset in the source. */
 interface ParsedRange extends Omit<EventRange, 'first'> {
   readonly source: SourceText;
   readonly base: number;
 }
 
 /**
- * @returns a diagnostic at each repetition of a key, with the place of the first; one alone where a whole document is
- * repeated, for then nothing is wrong but that it is not separated from the one before
+ * @returns a diagnostic at each repetition of a key, with the place of the first; only one when a whole second document follows,
+ * because then just the separator `---` is missing
  */
 export function findDuplicateKeys(parsed: ParsedRange): Diagnostic[] {
   return mapsIn(parsed).flatMap((map) => {
@@ -26,7 +26,7 @@ export function findDuplicateKeys(parsed: ParsedRange): Diagnostic[] {
   });
 }
 
-/** A key that stands in a map again. */
+/** A repeated key of a map. */
 interface Repetition {
   readonly name: string;
   readonly span: Span;
@@ -55,14 +55,14 @@ export function findComplexKeys(parsed: ParsedRange): Diagnostic[] {
     if (span === undefined || (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE)) return [];
     const opens = parsed.text.lastIndexOf('{{', span.start);
     const isTemplate = opens !== -1 && parsed.text.slice(opens, span.start).trim().length <= 1;
-    const words = isTemplate
-      ? unrendered
+    const texts = isTemplate
+      ? unrenderedTemplate
       : {
           message: 'a key must be one word, not a list or a map',
           fix: 'quote a value that begins with "{" or "["',
         };
     const place = placeOf(parsed, isTemplate ? { start: opens, end: opens + 1 } : span);
-    return [{ code: 'yaml-syntax', severity: 'error', class: 'invalid', ...words, place }];
+    return [{ code: 'yaml-syntax', severity: 'error', class: 'invalid', ...texts, place }];
   });
 }
 

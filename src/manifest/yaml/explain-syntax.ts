@@ -1,28 +1,28 @@
 /**
- * The YAML parser's errors in words for people, with what to do about the usual slips: tabs, colons, quotes, templates
- * that were never rendered, merge conflicts. The place is always in the user's file.
+ * Explains the YAML parser's errors, with a fix for the usual mistakes: tabs, colons, quotes, templates that were not rendered,
+ * merge conflicts. The place is always in the user's file.
  */
 import type { YAMLException } from 'js-yaml';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { SourceText } from './source-text.ts';
 
-interface Slip {
-  /** offset in the source; the parser's own when absent */
+interface Mistake {
+  /** offset in the source; the parser's when absent */
   readonly at?: number;
   readonly message: string;
   readonly fix?: string;
-  /** what the message repeats of the text */
+  /** the part of the text that the message repeats */
   readonly repeats?: string | undefined;
 }
 
-/** What is known about an error when a slip is looked for. */
-interface Trouble {
+/** What is known about an error when its cause is searched. */
+interface ErrorContext {
   readonly reason: string;
   readonly text: string;
-  /** where the document begins: nothing before it was left open */
+  /** offset at which the document begins; no quote or bracket before it matters */
   readonly base: number;
   readonly at: number;
-  /** of the first mark of a merge conflict in the whole text */
+  /** offset of the first mark of a merge conflict in the whole text */
   readonly conflict: number | undefined;
   /** the line of the error, where it starts, and the line before it */
   readonly line: string;
@@ -35,25 +35,25 @@ interface Trouble {
 export function explainSyntax(source: SourceText, base: number, error: YAMLException): Diagnostic {
   const at = base + (error.mark?.position ?? 0);
   const { reason } = error;
-  const slip = explain({ ...lookAround(source.text, at), reason, base, conflict: firstConflict(source) });
-  const start = slip.at ?? at;
+  const mistake = explain({ ...linesAround(source.text, at), reason, base, conflict: firstConflict(source) });
+  const start = mistake.at ?? at;
   const place = source.place(start, start + 1);
   return {
     code: 'yaml-syntax',
     severity: 'error',
     class: 'invalid',
-    message: lookAround(source.text, start).line === place.text ? slip.message : withoutWord(slip),
+    message: linesAround(source.text, start).line === place.text ? mistake.message : maskedMessage(mistake),
     place,
-    ...(slip.fix === undefined ? {} : { fix: slip.fix }),
+    ...(mistake.fix === undefined ? {} : { fix: mistake.fix }),
   };
 }
 
-/** Beside a line of which something is hidden: what the message repeats of it may be the secret. */
-function withoutWord({ message, repeats = '' }: Slip): string {
+/** For a line with hidden parts: the text that the message repeats may be the secret. */
+function maskedMessage({ message, repeats = '' }: Mistake): string {
   return repeats === '' ? message : message.replace(repeats, () => '***');
 }
 
-/** By text: what is asked for every broken document of a file is looked for once. */
+/** Cached by text, because every broken document of a file asks for it. */
 const conflicts = new WeakMap<SourceText, { readonly at: number | undefined }>();
 
 function firstConflict(source: SourceText): number | undefined {
@@ -62,7 +62,7 @@ function firstConflict(source: SourceText): number | undefined {
   return known.at;
 }
 
-function lookAround(text: string, at: number): Omit<Trouble, 'reason' | 'base' | 'conflict'> {
+function linesAround(text: string, at: number): Omit<ErrorContext, 'reason' | 'base' | 'conflict'> {
   const lineStart = Math.max(text.lastIndexOf('\n', at - 1), -1) + 1;
   const beforeStart = lineStart === 0 ? 0 : text.lastIndexOf('\n', lineStart - 2) + 1;
   return {
@@ -75,27 +75,27 @@ function lookAround(text: string, at: number): Omit<Trouble, 'reason' | 'base' |
   };
 }
 
-function explain(trouble: Trouble): Slip {
-  for (const look of [...looks, ...translations]) {
-    const slip = look(trouble);
-    if (slip !== undefined) return slip;
+function explain(context: ErrorContext): Mistake {
+  for (const find of [...findersByText, ...findersByReason]) {
+    const mistake = find(context);
+    if (mistake !== undefined) return mistake;
   }
-  return { message: `this is no valid YAML: ${trouble.reason}` };
+  return { message: `this is no valid YAML: ${context.reason}` };
 }
 
-type SlipFinder = (trouble: Trouble) => Slip | undefined;
+type MistakeFinder = (context: ErrorContext) => Mistake | undefined;
 
-/** A template language's marks, left in the text. */
-export const unrendered = {
+/** The text still has the marks of a template language. */
+export const unrenderedTemplate = {
   message: 'a template is not rendered: "{{" means nothing here',
   fix: 'render the manifests first and pipe them in, with "-" as the path',
 };
 
-/** The parser's reasons about a line that it can make no field of. */
+/** The parser's reasons for a line that is not a field. */
 const oddLine = /^end of the stream|^expected ':' after|multiline key may not be/;
 
-/** Slips that the parser cannot know of, by how the text looks. */
-const looks: readonly SlipFinder[] = [
+/** Mistakes that the parser does not recognize, found in the text. */
+const findersByText: readonly MistakeFinder[] = [
   ({ conflict: at }) =>
     at === undefined
       ? undefined
@@ -104,7 +104,7 @@ const looks: readonly SlipFinder[] = [
     const inLine = line.indexOf('{{');
     const inBefore = before.indexOf('{{');
     if (inLine === -1 && inBefore === -1) return undefined;
-    return { ...unrendered, at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine };
+    return { ...unrenderedTemplate, at: inLine === -1 ? beforeStart + inBefore : lineStart + inLine };
   },
   ({ reason, line, lineStart, before, beforeStart }) => {
     if (!oddLine.test(reason)) return undefined;
@@ -118,55 +118,55 @@ const looks: readonly SlipFinder[] = [
   },
 ];
 
-/** The parser's reasons, each with what it usually means. */
-const translations: readonly SlipFinder[] = [
-  says(/^tab characters/, () => ({
+/** The parser's reasons, each with its usual cause. */
+const findersByReason: readonly MistakeFinder[] = [
+  whenReason(/^tab characters/, () => ({
     message: 'a tab indents this line',
     fix: 'indent with spaces',
   })),
-  says(/^bad indentation of a mapping entry/, explainEntry),
-  says(/^deficient indentation/, explainDeficit),
-  says(/^bad indentation of a sequence entry/, () => misaligned),
-  says(/^unexpected end of the stream within a flow collection/, openBracket),
-  says(/^missed comma/, () => ({
+  whenReason(/^bad indentation of a mapping entry/, explainEntry),
+  whenReason(/^deficient indentation/, explainDeficit),
+  whenReason(/^bad indentation of a sequence entry/, () => misaligned),
+  whenReason(/^unexpected end of the stream within a flow collection/, openBracket),
+  whenReason(/^missed comma/, () => ({
     message: 'a comma is missing between two members of a "[…]" or "{…}"',
     fix: 'put a comma between them, or close the bracket before',
   })),
-  says(/^unexpected end of the (?:stream|document) within a (?:single|double) quoted/, openQuote),
-  says(/^unknown escape sequence|^expected hexadecimal/, () => ({
+  whenReason(/^unexpected end of the (?:stream|document) within a (?:single|double) quoted/, openQuote),
+  whenReason(/^unknown escape sequence|^expected hexadecimal/, () => ({
     message: 'a backslash in double quotes starts an escape, and this is none',
     fix: 'use single quotes, or write the backslash twice',
   })),
-  says(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
-  says(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
+  whenReason(/^unidentified alias "(.*)"|^name of an alias/, explainAlias),
+  whenReason(/^unknown \w+ tag !<(.*)>|^cannot resolve a node with !<(.*)>/, (_, unknown, unresolved) => ({
     message: `the tag "${unknown ?? unresolved}" is not supported`,
     repeats: unknown ?? unresolved,
     fix: 'leave the tag out',
   })),
-  says(/^null byte|non-printable/, () => ({
+  whenReason(/^null byte|non-printable/, () => ({
     message: 'the text holds a character that YAML does not allow',
     fix: 'save the file as UTF-8 text, and remove control characters',
   })),
-  says(oddLine, explainLine),
+  whenReason(oddLine, explainLine),
 ];
 
-/** A translation that applies when the parser's reason looks so; groups of the pattern are handed on. */
-function says(
+/** A finder for errors whose reason matches the pattern; the groups of the pattern are passed to `mistakeOf`. */
+function whenReason(
   pattern: RegExp,
-  slip: (trouble: Trouble, ...groups: readonly (string | undefined)[]) => Slip,
-): SlipFinder {
-  return (trouble) => {
-    const found = pattern.exec(trouble.reason);
-    return found === null ? undefined : slip(trouble, ...found.slice(1));
+  mistakeOf: (context: ErrorContext, ...groups: readonly (string | undefined)[]) => Mistake,
+): MistakeFinder {
+  return (context) => {
+    const found = pattern.exec(context.reason);
+    return found === null ? undefined : mistakeOf(context, ...found.slice(1));
   };
 }
 
-const misaligned: Slip = {
+const misaligned: Mistake = {
   message: 'this line is not indented like its neighbours',
   fix: 'line it up with them',
 };
 
-function explainEntry({ text, at, line, lineStart }: Trouble): Slip {
+function explainEntry({ text, at, line, lineStart }: ErrorContext): Mistake {
   const character = text[at] ?? '';
   const ahead = line.slice(0, at - lineStart);
   if (character !== '' && '@`%&*!|>'.includes(character))
@@ -184,30 +184,30 @@ function explainEntry({ text, at, line, lineStart }: Trouble): Slip {
   return misaligned;
 }
 
-/** A star before a word asks for an anchor; before anything else it was meant as a pattern. */
-function explainAlias({ at }: Trouble, name = ''): Slip {
-  // the parser stands behind the star
+/** A star before a word is an alias; before anything else it was meant as a pattern. */
+function explainAlias({ at }: ErrorContext, name = ''): Mistake {
+  // the parser's offset is behind the star
   const star = at - 1;
   if (!/^[\w-]+$/.test(name))
     return { at: star, message: 'a value cannot begin with "*"', fix: 'put the value in quotes' };
   return {
     at: star,
-    message: `no anchor "&${name}" stands before this alias`,
+    message: `there is no anchor "&${name}" before this alias`,
     repeats: name,
     fix: 'anchors reach no further than their own document: define it there, or write the value out',
   };
 }
 
-/** A line that is no `field: value`; most often the colon lacks its space. */
-function explainLine({ line, lineStart, before, beforeStart }: Trouble): Slip {
+/** A line that is no `field: value`; most often the space behind the colon is missing. */
+function explainLine({ line, lineStart, before, beforeStart }: ErrorContext): Mistake {
   const tight = /^(\s*(?:- )?[\w-]+:)[^\s/:]/;
   const [here, above] = [tight.exec(line)?.[1], tight.exec(before)?.[1]];
   if (here !== undefined || above !== undefined) {
     const at = here === undefined ? beforeStart + (above ?? '').length : lineStart + here.length;
     return { at: at - 1, message: 'a colon needs a space behind it', fix: 'write "field: value"' };
   }
-  const blamed = /:(\s|$)/.test(line) && /^\s*[^\s#:-][^:]*$/.test(before);
-  const start = blamed ? beforeStart + before.search(/\S/) : lineStart + Math.max(0, line.search(/\S/));
+  const isLineBefore = /:(\s|$)/.test(line) && /^\s*[^\s#:-][^:]*$/.test(before);
+  const start = isLineBefore ? beforeStart + before.search(/\S/) : lineStart + Math.max(0, line.search(/\S/));
   return {
     at: start,
     message: 'this line is no "field: value"',
@@ -215,32 +215,32 @@ function explainLine({ line, lineStart, before, beforeStart }: Trouble): Slip {
   };
 }
 
-/** Only quotes and brackets go on over lines whatever their indentation: the one opened last was to be closed. */
-function explainDeficit(trouble: Trouble): Slip {
-  const [quote, bracket] = [openQuote(trouble), openBracket(trouble)];
+/** Only quotes and brackets continue over lines with any indentation, so the one that was opened last is not closed. */
+function explainDeficit(context: ErrorContext): Mistake {
+  const [quote, bracket] = [openQuote(context), openBracket(context)];
   if (quote.at === undefined && bracket.at === undefined) return misaligned;
   return (quote.at ?? -1) > (bracket.at ?? -1) ? quote : bracket;
 }
 
-/** The parser notices at the end; the reader wants the beginning: the last line with an odd number of that quote. */
-function openQuote({ text, at, base }: Trouble): Slip {
-  const slip: Slip = { message: 'a quote is opened and never closed', fix: 'close it' };
+/** Finds where the quote was opened, which the parser does not report: the last line before the error whose value has an open quote. */
+function openQuote({ text, at, base }: ErrorContext): Mistake {
+  const mistake: Mistake = { message: 'a quote is opened and never closed', fix: 'close it' };
   for (let end = at; end > base; end = text.lastIndexOf('\n', end - 1)) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
     const opened = /(?:^|[:,[{-])\s+(?:"[^"]*|'[^']*)$/.exec(text.slice(start, end));
-    if (opened !== null) return { ...slip, at: start + opened.index + opened[0].search(/["']/) };
+    if (opened !== null) return { ...mistake, at: start + opened.index + opened[0].search(/["']/) };
   }
-  return slip;
+  return mistake;
 }
 
-/** The last bracket before the end that nothing closes. */
-function openBracket({ text, at, base }: Trouble): Slip {
-  const slip: Slip = { message: 'a "[" or "{" is not closed', fix: 'close it' };
+/** The last bracket before the error that is not closed. */
+function openBracket({ text, at, base }: ErrorContext): Mistake {
+  const mistake: Mistake = { message: 'a "[" or "{" is not closed', fix: 'close it' };
   let closed = 0;
   for (let index = at - 1; index >= base; index--) {
     const character = text[index] ?? '';
     if (']}'.includes(character)) closed++;
-    else if ('[{'.includes(character) && closed-- === 0) return { ...slip, at: index };
+    else if ('[{'.includes(character) && closed-- === 0) return { ...mistake, at: index };
   }
-  return slip;
+  return mistake;
 }

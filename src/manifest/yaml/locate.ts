@@ -1,11 +1,11 @@
 /**
- * Where in a text the value at a path stands, found by walking the parser's events, and only when somebody asks: ten
- * thousand documents without a problem are never walked. Aliases and merge keys are followed to where they point.
+ * Finds the span of the value at a path in a text by walking the parser's events. It runs only for problems, so ten thousand
+ * valid documents are never walked. Aliases and merge keys are followed to their anchors.
  */
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
 import type { Path } from '../../model/json/json.ts';
 
-/** The events of one document, and the text that their offsets count in. */
+/** The events of one document, and the text that their offsets refer to. */
 export interface EventRange {
   readonly text: string;
   readonly events: readonly Event[];
@@ -19,7 +19,7 @@ export interface Span {
   readonly end: number;
 }
 
-export interface Location {
+interface Location {
   /** how many segments of the path were found */
   readonly depth: number;
   /** of the last key found; absent for list items and the document itself */
@@ -48,7 +48,7 @@ export function locate(range: EventRange, path: Path): Location {
   return { depth, ...(key === undefined ? {} : { key }), ...(value === undefined ? {} : { value }) };
 }
 
-/** The text of a scalar as it stands in the source (`1.10`, `yes`), without quotes; undefined for anything else. */
+/** The text of a scalar as written in the source (`1.10`, `yes`), without quotes; undefined for other nodes. */
 export function rawScalar(range: EventRange, path: Path): string | undefined {
   let at = range.first;
   for (const segment of path) {
@@ -60,7 +60,7 @@ export function rawScalar(range: EventRange, path: Path): string | undefined {
   return event?.type === EVENT_ID.SCALAR ? getScalarValue(range.text, event) : undefined;
 }
 
-/** The keys of a map, in order and with repetitions; used to find duplicates. */
+/** The event indexes of a map's keys and values, in order and with repeated keys. */
 export function pairsOf(range: EventRange, at: number): { readonly key: number; readonly value: number }[] {
   const pairs: { key: number; value: number }[] = [];
   let index = at + 1;
@@ -122,7 +122,7 @@ function isMergeKey(range: EventRange, at: number): boolean {
   );
 }
 
-/** The items of a list, in order. */
+/** The event indexes of a list's items, in order. */
 export function itemsOf(range: EventRange, at: number): number[] {
   const items: number[] = [];
   let index = at + 1;
@@ -133,7 +133,7 @@ export function itemsOf(range: EventRange, at: number): number[] {
   return items;
 }
 
-/** The index behind a node and all that it holds. */
+/** The index of the event behind a node and everything inside it. */
 function afterNode(events: readonly Event[], at: number): number {
   let depth = 0;
   let index = at;
@@ -146,7 +146,7 @@ function afterNode(events: readonly Event[], at: number): number {
   return index;
 }
 
-/** The last node before `at` in the same document that bears the anchor. */
+/** The last node with the anchor before `at` in the same document. */
 export function anchorOf(range: EventRange, at: number, name: string): number | undefined {
   for (let index = at - 1; index >= range.first; index--) {
     const event = range.events[index];
@@ -171,7 +171,7 @@ function scalarSpan(text: string, event: ScalarEvent): Span | undefined {
   return { start: marker, end };
 }
 
-/** Behind the last thing a collection holds, and behind its bracket when it has one. */
+/** The end of a collection: behind its last value, and behind its closing bracket if it has one. */
 function collectionEnd(range: EventRange, at: number, start: number): number {
   let end = start + 1;
   let closing = 0;

@@ -1,6 +1,6 @@
 /**
- * Text in, YAML documents out. A valid text is parsed once, whole; one with a mistake is read again document by
- * document, so that one slip does not hide the rest. Duplicate keys, unknown tags and bottomless aliases are errors.
+ * Parses a text into YAML documents. A valid text is parsed once, as a whole; one with a mistake is parsed again document by
+ * document, so that one mistake does not hide others. Duplicate keys, unknown tags and endless aliases are errors.
  */
 import {
   CORE_SCHEMA,
@@ -20,13 +20,13 @@ import { explainSyntax } from './explain-syntax.ts';
 import type { SourceText } from './source-text.ts';
 import type { YamlDocument } from './yaml-document.ts';
 
-/** Dates stay text, `~` is null, merge keys work, and no number is one that JSON cannot hold. */
+/** Dates stay text, `~` is null, merge keys work, and all numbers are valid in JSON. */
 const jsonLikeSchema = CORE_SCHEMA.withTags(floatJsonTag, mergeTag);
 
-export interface ParsedText {
-  /** without the empty ones, such as behind a last `---` */
+interface ParsedText {
+  /** without empty documents, such as after a last `---` */
   readonly documents: readonly YamlDocument[];
-  /** when there are any, documents may be missing */
+  /** when not empty, documents may be missing */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -45,14 +45,14 @@ export function parseDocuments(source: SourceText): ParsedText {
   const diagnostics = parts.flatMap((part) => part.diagnostics);
   return {
     documents: parts.flatMap((part) => part.documents),
-    // what is wrong only between documents, such as a directive without one, no part shows
+    // a mistake between documents, such as a directive without a document, is found only in the whole text
     diagnostics: diagnostics.length === 0 ? parsed.diagnostics : diagnostics,
   };
 }
 
 /** A `---` in the first column always ends a document, even within quotes or a block of text (YAML 1.2, 9.1.2). */
 function splitDocuments(text: string): Chunk[] {
-  // directives stand before the marker of the document they are for
+  // directives come before the `---` of their document, so such a text cannot be split there
   if (/^%/m.test(text)) return [];
   const starts = [...text.matchAll(/^---(?=\s|$)/gm)].map(({ index }) => index);
   const bounds = [0, ...starts.filter((start) => start > 0), text.length];
@@ -70,7 +70,7 @@ function parseChunk(source: SourceText, { text, base }: Chunk): ParsedText {
   try {
     return toDocuments(parsed, construct(parsed, false));
   } catch (error) {
-    return readOn(parsed, asYamlError(error));
+    return parseDespiteKeys(parsed, asYamlError(error));
   }
 }
 
@@ -83,8 +83,8 @@ function construct({ text, events }: ParsedChunk, json: boolean): unknown[] {
   return constructFromEvents(events, { source: text, schema: jsonLikeSchema, maxTotalMergeKeys: -1, json });
 }
 
-/** Reads on behind duplicate keys (the last one wins), for the other problems of the same document. */
-function readOn(parsed: ParsedChunk, cause: YAMLException): ParsedText {
+/** Parses in spite of duplicate keys (the last one wins), to find the other problems of the same document. */
+function parseDespiteKeys(parsed: ParsedChunk, cause: YAMLException): ParsedText {
   const keys = [...findComplexKeys(parsed), ...findDuplicateKeys(parsed)];
   const explain = (error: YAMLException) => explainSyntax(parsed.source, parsed.base, error);
   if (keys.length === 0) return { documents: [], diagnostics: [explain(cause)] };
@@ -102,7 +102,7 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   const diagnostics: Diagnostic[] = [];
   const starts = contentStarts(parsed.events);
   for (const [number, first] of starts.entries()) {
-    // the schema's tags make nothing but JSON
+    // the schema's tags construct only JSON values
     const document = { ...parsed, first, value: values[number] as Json };
     if (document.value === null) continue;
     const problem = checkAliases(document, starts[number + 1] ?? parsed.events.length);
@@ -112,7 +112,7 @@ function toDocuments(parsed: ParsedChunk, values: readonly unknown[]): ParsedTex
   return { documents, diagnostics };
 }
 
-/** Indexes of the events that open the contents of the documents. */
+/** For each document, the index of the event at which its content begins. */
 function contentStarts(events: readonly Event[]): number[] {
   return events.flatMap((event, index) => (event.type === EVENT_ID.DOCUMENT ? [index + 1] : []));
 }

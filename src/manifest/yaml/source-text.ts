@@ -1,6 +1,6 @@
 /**
- * A text that a user wrote, and where in it an offset stands. Lines are found once, on the first question, so that a
- * large file without problems costs nothing. What is hidden is found then, too: no secret leaves here by way of a place.
+ * A text that a user wrote; converts its offsets to places. Lines are computed once and only on demand, so that a large file
+ * without problems costs nothing. Hidden parts are found at the same time: the excerpt in a place never shows a secret.
  */
 import type { Place } from '../../model/diagnostic.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
@@ -12,11 +12,11 @@ export interface SourceText {
   readonly text: string;
   /** The span from offset `start` to `end`, cut at the end of the line it starts in; at least one character long. */
   place(start: number, end: number): Place;
-  /** what no message may repeat of it */
+  /** values of the text that no message may repeat */
   hiddenValues(): readonly string[];
 }
 
-/** @param find what is hidden of a text; nothing when absent */
+/** @param find finds what to hide in a text; when absent, nothing is hidden */
 export function createSourceText(
   file: string,
   text: string,
@@ -50,7 +50,7 @@ export function createSourceText(
   };
 }
 
-/** From the first hidden part on nothing of a line is shown: what follows it, such as a comment, may belong to it. */
+/** Cuts a line at its first hidden part: the rest, such as a comment, may belong to it. */
 function withoutHidden(line: string, lineStart: number, { spans }: HiddenParts): string {
   const lineEnd = lineStart + line.length;
   let first = line.length;

@@ -1,6 +1,6 @@
 /**
- * The way back: resources as the text of a manifest file, as a person would have written it. What is read back from the
- * text is what was given, and the same resources always give the same text.
+ * Writes resources as the text of a manifest file, formatted as a person would. Reading the text gives the same resources
+ * again, and the same resources always give the same text.
  */
 import { dump } from 'js-yaml';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
@@ -12,17 +12,17 @@ export interface ManifestDraft {
   readonly kind: Kind;
   readonly metadata: JsonObject & { readonly name: string };
   readonly spec: Spec;
-  /** become comments at the end of the spec */
+  /** written as comments at the end of the spec */
   readonly remarks?: readonly string[];
 }
 
-export interface ManifestText {
+interface ManifestText {
   readonly text: string;
   /** the line on which each manifest begins, counted from 1, in the order given */
   readonly lines: readonly number[];
 }
 
-/** @param schema path or URL of the JSON Schema that editors shall check the file with */
+/** @param schema path or URL of the JSON Schema for editors */
 export function writeManifests(manifests: readonly ManifestDraft[], schema: string): ManifestText {
   const lines: number[] = [];
   let text = `# yaml-language-server: $schema=${schema}\n`;
@@ -39,11 +39,11 @@ export function writeManifests(manifests: readonly ManifestDraft[], schema: stri
 function writeManifest({ kind, metadata, spec, remarks = [] }: ManifestDraft): string {
   const ordered = orderMembers(spec, kind.specSchema);
   const document = { apiVersion, kind: kind.name, metadata, spec: ordered };
-  // Long lines stay whole: folded text is hard to search for and to edit.
+  // Long lines are not folded: folded text is hard to search and to edit.
   return `${dump(document, { lineWidth: -1, noRefs: true })}${remarks.map(writeRemark).join('')}`;
 }
 
-/** Members in the order in which the schema, and so the documentation, has them; others behind, in theirs. */
+/** Sorts members as in the schema and the documentation; unknown members follow in their own order. */
 function orderMembers(value: Json, schema: Json | undefined): Json {
   const properties = isJsonObject(schema) ? schema['properties'] : undefined;
   if (!isJsonObject(value) || !isJsonObject(properties)) return value;
@@ -58,13 +58,13 @@ function orderMembers(value: Json, schema: Json | undefined): Json {
   );
 }
 
-const widest = 100;
+const maxLineWidth = 100;
 
 function writeRemark(remark: string): string {
   const lines: string[] = [''];
   for (const word of remark.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, '\uFFFD').split(' ')) {
     const last = lines.at(-1) ?? '';
-    if (last !== '' && last.length + word.length >= widest) lines.push(word);
+    if (last !== '' && last.length + word.length >= maxLineWidth) lines.push(word);
     else lines[lines.length - 1] = last === '' ? word : `${last} ${word}`;
   }
   return lines.map((line) => `  # ${line}\n`).join('');

@@ -1,6 +1,6 @@
 /**
- * One YAML document as it was read: its value, and the events from which the place of any part of it can be found.
- * The value is JSON: what YAML has beyond that (dates, infinities, binary) stays text or is refused by the parser.
+ * One parsed YAML document: its value, and the parser's events, which give the place of any part of it. The value is JSON:
+ * other YAML values (dates, infinities, binary) stay text or are refused by the parser.
  */
 import { EVENT_ID } from 'js-yaml';
 import type { Place } from '../../model/diagnostic.ts';
@@ -15,10 +15,10 @@ export interface YamlDocument extends EventRange {
   readonly value: Json;
 }
 
-/** Which end of a field a diagnostic points at. */
+/** Whether a diagnostic points at the key or at the value of a field. */
 export type EntrySide = 'key' | 'value';
 
-/** The place of a path, or of the nearest thing around it that was written. */
+/** The place of a path, or of the nearest part around it that was written. */
 export function placeIn(document: YamlDocument, path: Path, side: EntrySide = 'value'): Place {
   const { depth, key, value } = locate(document, path);
   const around = depth < path.length;
@@ -41,7 +41,7 @@ export function toPlace({ source, base }: YamlDocument, { start, end }: Span): P
   return source.place(base + start, base + end);
 }
 
-/** What stands for the document as a whole: its first key, or its first line. */
+/** The span for problems of the whole document: its first key, or its first line. */
 function firstKey(document: YamlDocument): Span {
   const content = document.events[document.first];
   const first = content?.type === EVENT_ID.MAPPING ? pairsOf(document, document.first)[0] : undefined;

@@ -22,8 +22,8 @@ describe('an excerpt', () => {
     ["    token: 'hvs.CAESIJ' # mine", '    token: ***'],
     ['- { name: a, token: abc, url: x }', '- { name: a, token: ***'],
     ['  audit-token: abc', '  audit-token: ***'],
-    ['  gateKey: abc', '  gateKey: ***'],
-    ['  gate_key: "abc"', '  gate_key: ***'],
+    ['  authKey: abc', '  authKey: ***'],
+    ['  auth_key: "abc"', '  auth_key: ***'],
     ['  "token": abc', '  "token": ***'],
     ['  url: https://me:pw@host/x', '  url: ***'],
     ['  urls: https://host/x', '  urls: ***'],
@@ -96,11 +96,11 @@ describe('an excerpt', () => {
 });
 
 it('the secret fields are those of the stack and those that a kind compares as secrets', () => {
-  expect([...fields].sort()).toEqual(['auditToken', 'gateKey', 'jwt', 'token']);
+  expect([...fields].sort()).toEqual(['auditToken', 'authKey', 'jwt', 'token']);
 });
 
 it('a path leads to a secret in whatever spelling', () => {
-  expect(leadsToSecret(['spec', 'gate_key', 'value'], fields)).toBe(true);
+  expect(leadsToSecret(['spec', 'auth_key', 'value'], fields)).toBe(true);
   expect(leadsToSecret(['spec', 'targets', '0', 'audit-token'], fields)).toBe(true);
   expect(leadsToSecret(['spec', 'tokenPolicies'], fields)).toBe(false);
 });

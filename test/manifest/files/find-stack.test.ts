@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { displayPath, findStack } from '../../../src/manifest/files/find-stack.ts';
-import { folderWith } from '../../support/manifest/manifest-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 describe('the stack that is meant', () => {
   it('is in the nearest directory upwards when nothing is said', async () => {
-    const folder = await folderWith({ 'trueup.yaml': '', 'deep/er/x.yaml': '' });
+    const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/er/x.yaml': '' });
     expect(await findStack(undefined, join(folder, 'deep/er'))).toBe(join(folder, 'trueup.yaml'));
     expect(await findStack('-', join(folder, 'deep'))).toBe(join(folder, 'trueup.yaml'));
   });
 
   it('is in the directory that is given, or is the file', async () => {
-    const folder = await folderWith({ 'here/trueup.yaml': '', 'here/other.yaml': '' });
+    const folder = temporaryFolder({ 'here/trueup.yaml': '', 'here/other.yaml': '' });
     expect(await findStack('here', folder)).toBe(join(folder, 'here/trueup.yaml'));
     expect(await findStack('here/other.yaml', folder)).toBe(join(folder, 'here/other.yaml'));
   });
 
   it('is not looked for above a directory that is given', async () => {
-    const folder = await folderWith({ 'trueup.yaml': '', 'deep/x.yaml': '' });
+    const folder = temporaryFolder({ 'trueup.yaml': '', 'deep/x.yaml': '' });
     expect(await findStack('deep', folder)).toMatchObject({
       code: 'no-stack',
       message: '"deep" holds no trueup.yaml',
@@ -26,7 +26,7 @@ describe('the stack that is meant', () => {
   });
 
   it('may have the other ending by mistake', async () => {
-    const folder = await folderWith({ 'here/trueup.yml': '' });
+    const folder = temporaryFolder({ 'here/trueup.yml': '' });
     expect(await findStack('here', folder)).toMatchObject({
       message: 'the stack file of "here" is called "trueup.yml"',
       fix: 'rename it to "trueup.yaml"',
@@ -34,7 +34,7 @@ describe('the stack that is meant', () => {
   });
 
   it('may not be there at all', async () => {
-    const folder = await folderWith({ 'x.yaml': '' });
+    const folder = temporaryFolder({ 'x.yaml': '' });
     expect(await findStack('nope', folder)).toMatchObject({
       message: 'there is no file or directory "nope"',
     });

@@ -1,8 +1,12 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { listFiles, type ManifestPattern, onlyLeavesOut } from '../../../src/manifest/files/list-files.ts';
-import { folderWith } from '../../support/manifest/manifest-folder.ts';
+import {
+  listFiles,
+  type ManifestPattern,
+  hasOnlyExclusions,
+} from '../../../src/manifest/files/list-files.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const files = {
   'manifests/a.yaml': '',
@@ -18,7 +22,7 @@ type Item = string | { readonly pattern: string; readonly optional: true };
 
 /** What each pattern brought: files, or the code of what is amiss. */
 async function list(items: readonly Item[], folder?: string): Promise<Record<string, unknown>> {
-  const root = folder ?? (await folderWith(files));
+  const root = folder ?? temporaryFolder(files);
   const found = await listFiles(patternsOf(items), root);
   return Object.fromEntries(
     found.map((listed) => [
@@ -36,7 +40,7 @@ function patternsOf(items: readonly Item[]): ManifestPattern[] {
 }
 
 async function messages(items: readonly Item[], noManifest?: string): Promise<string[]> {
-  const root = await folderWith(files);
+  const root = temporaryFolder(files);
   const found = await listFiles(patternsOf(items), root, noManifest && join(root, noManifest));
   return found.flatMap(({ problem }) => (problem === undefined ? [] : [problem.message]));
 }
@@ -55,21 +59,21 @@ describe('a pattern of manifests', () => {
   });
 
   it('may reach out of the directory, within its repository', async () => {
-    const folder = await folderWith({ ...files, '.git/HEAD': '' });
+    const folder = temporaryFolder({ ...files, '.git/HEAD': '' });
     expect(await list(['../manifests/*.yaml'], join(folder, 'empty'))).toEqual({
       '../manifests/*.yaml': ['../manifests/a.yaml'],
     });
   });
 
   it('does not reach out of the repository, or of the directory where there is none', async () => {
-    const folder = await folderWith({ ...files, 'empty/.git': 'gitdir: elsewhere' });
+    const folder = temporaryFolder({ ...files, 'empty/.git': 'gitdir: elsewhere' });
     for (const inside of ['empty', 'manifests'])
       for (const pattern of ['..', '../single.yaml/..', '../*.yaml', '../**/*.yaml'])
         expect(await list([pattern], join(folder, inside))).toEqual({ [pattern]: 'outside-repository' });
   });
 
   it('may leave out a link that leads out of the repository', async () => {
-    const folder = await folderWith({ 'manifests/a.yaml': '' });
+    const folder = temporaryFolder({ 'manifests/a.yaml': '' });
     await symlink('/', join(folder, 'manifests/all'));
     expect(await list(['manifests'], folder)).toEqual({ manifests: 'outside-repository' });
     for (const left of ['!manifests/all', '!manifests/all/**', '!**/all/**'])
@@ -120,7 +124,7 @@ describe('a pattern of manifests', () => {
   });
 
   it('is told when it cannot be read, also when it is optional', async () => {
-    const folder = await folderWith(files);
+    const folder = temporaryFolder(files);
     const isRoot = process.getuid?.() === 0;
     // A file is no directory that could be entered, whoever asks.
     const pattern = isRoot ? 'single.yaml/below' : 'locked';
@@ -136,7 +140,7 @@ describe('a pattern of manifests', () => {
   });
 
   it('follows links, and does not run in circles', async () => {
-    const folder = await folderWith({ 'manifests/a.yaml': '' });
+    const folder = temporaryFolder({ 'manifests/a.yaml': '' });
     await mkdir(join(folder, 'elsewhere'));
     await writeFile(join(folder, 'elsewhere/b.yaml'), '');
     await symlink(join(folder, 'elsewhere'), join(folder, 'manifests/linked'));
@@ -149,8 +153,8 @@ describe('a pattern of manifests', () => {
 });
 
 it('a list that only leaves out names nothing, and an empty one says that there is nothing', () => {
-  expect(onlyLeavesOut(patternsOf(['!manifests/**', '!other']))).toBe(true);
-  expect(onlyLeavesOut(patternsOf([]))).toBe(false);
-  expect(onlyLeavesOut(patternsOf(['-']))).toBe(false);
-  expect(onlyLeavesOut(patternsOf(['!other', { pattern: 'manifests', optional: true }]))).toBe(false);
+  expect(hasOnlyExclusions(patternsOf(['!manifests/**', '!other']))).toBe(true);
+  expect(hasOnlyExclusions(patternsOf([]))).toBe(false);
+  expect(hasOnlyExclusions(patternsOf(['-']))).toBe(false);
+  expect(hasOnlyExclusions(patternsOf(['!other', { pattern: 'manifests', optional: true }]))).toBe(false);
 });

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { listFiles } from '../../../src/manifest/files/list-files.ts';
 import { matchFiles, matchStackFiles } from '../../../src/manifest/files/match-files.ts';
-import { folderWith } from '../../support/manifest/manifest-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const tree = {
   '.git': '',
@@ -45,7 +45,7 @@ describe('a path', () => {
   it.each(patternLists.map((patterns) => [patterns.join(' '), patterns] as const))(
     'is one of the stack exactly when the patterns find it on disk: %s',
     async (_, patterns) => {
-      const root = await folderWith(tree);
+      const root = temporaryFolder(tree);
       const directory = join(root, 'stacks/pay');
       const items = patterns.map((pattern) => ({ pattern, optional: false, path: [] }));
       const listed = (await listFiles(items, directory)).flatMap(({ files }) => files);

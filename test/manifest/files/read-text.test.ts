@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { decodeText, mostBytes } from '../../../src/manifest/files/read-text.ts';
+import { decodeText, maxTextBytes } from '../../../src/manifest/files/read-text.ts';
 
 it('a text of 32 MB is one, and with one byte more it is too long', () => {
-  expect(String(decodeText('a.yaml', new Uint8Array(mostBytes))).length).toBe(mostBytes);
-  expect(decodeText('a.yaml', new Uint8Array(mostBytes + 1))).toMatchObject({
+  expect(String(decodeText('a.yaml', new Uint8Array(maxTextBytes))).length).toBe(maxTextBytes);
+  expect(decodeText('a.yaml', new Uint8Array(maxTextBytes + 1))).toMatchObject({
     code: 'too-long',
     class: 'invalid',
     message: '"a.yaml" has more than 32 MB',

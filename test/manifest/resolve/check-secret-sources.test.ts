@@ -3,16 +3,17 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readManifests } from '../../../src/manifest/read-manifests.ts';
-import { folderWith, plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
+import { plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
 import { toyDialects, toyKinds } from '../../support/manifest/toy-kinds.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-const gate = (source: string) =>
-  `apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec:\n  host: x\n  gateKey: ${source}\n`;
+const settings = (source: string) =>
+  `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec:\n  host: x\n  authKey: ${source}\n`;
 const stack = (secrets: string) => `${plainStack}  secrets: ${secrets}\n`;
 
 /** The codes of what is wrong with this source under these limits. */
 async function codes(source: string, secrets: string): Promise<string[]> {
-  const { diagnostics } = await readOne(gate(source), stack(secrets));
+  const { diagnostics } = await readOne(settings(source), stack(secrets));
   return diagnostics.map(({ code }) => code);
 }
 
@@ -20,83 +21,83 @@ const refused = ['source-not-admitted'];
 
 describe('the source of a secret', () => {
   it('may be anything where the stack says nothing', async () => {
-    expect((await readOne(gate('{ env: ANY }'))).diagnostics).toEqual([]);
-    expect((await readOne(gate('{ file: /etc/shadow }'))).diagnostics).toEqual([]);
+    expect((await readOne(settings('{ env: ANY }'))).diagnostics).toEqual([]);
+    expect((await readOne(settings('{ file: /etc/shadow }'))).diagnostics).toEqual([]);
   });
 
   it('is one that the stack admits, else it is told at its place, with what is admitted', async () => {
     const { diagnostics, complete } = await readOne(
-      gate('{ env: CI_TOKEN }'),
-      stack('{ env: [GATE_*, KEY] }'),
+      settings('{ env: CI_TOKEN }'),
+      stack('{ env: [AUTH_*, KEY] }'),
     );
     expect(told(diagnostics)).toEqual([
-      'manifests/a.yaml:6:19+8 source-not-admitted: the environment variable "CI_TOKEN" is none that "spec.secrets" of the stack admits as the source of a secret | allowed "GATE_*" or "KEY" | fix: use one that is admitted, or add it to "spec.secrets.env" in the stack\'s file',
+      'manifests/a.yaml:6:19+8 source-not-admitted: "spec.secrets" of the stack does not admit the environment variable "CI_TOKEN" as the source of a secret | allowed "AUTH_*" or "KEY" | fix: use one that is admitted, or add it to "spec.secrets.env" in the stack\'s file',
     ]);
     expect(diagnostics).toMatchObject([{ class: 'invalid', severity: 'error' }]);
     expect(complete).toBe(false);
   });
 
   it.each([
-    ['GATE_KEY', 'GATE_*', true],
-    ['GATE_', 'GATE_*', true],
+    ['AUTH_KEY', 'AUTH_*', true],
+    ['AUTH_', 'AUTH_*', true],
     ['KEY', 'KEY', true],
     ['KEY_2', 'KEY', false],
-    ['MY_GATE_KEY', 'GATE_*', false],
-    ['gate_key', 'GATE_*', false],
+    ['MY_AUTH_KEY', 'AUTH_*', false],
+    ['auth_key', 'AUTH_*', false],
     ['ANY', '*', true],
   ])('from the variable %s is matched by %s: %s', async (name, pattern, admitted) => {
     expect(await codes(`{ env: ${name} }`, `{ env: ["${pattern}"] }`)).toEqual(admitted ? [] : refused);
   });
 
   it.each([
-    ['/var/run/secrets/gate/token', '/var/run/secrets/**', true],
+    ['/var/run/secrets/auth/token', '/var/run/secrets/**', true],
     ['/var/run/secrets/token', '/var/run/secrets/*', true],
-    ['/var/run/secrets/gate/token', '/var/run/secrets/*', false],
+    ['/var/run/secrets/auth/token', '/var/run/secrets/*', false],
     ['/var/run/secrets/../../../etc/shadow', '/var/run/secrets/**', false],
-    ['/var/run/secrets/./gate//token', '/var/run/secrets/**', true],
+    ['/var/run/secrets/./auth//token', '/var/run/secrets/**', true],
     ['/var/run/secrets-of-others/token', '/var/run/secrets/**', false],
     ['/var/run/secrets', '/var/run/secrets/*', false],
     ['/run/token', '/run/token', true],
     ['/run/token/more', '/run/token', false],
     ['/RUN/token', '/run/token', false],
-    ['secrets/gate.key', 'secrets/*.key', true],
-    ['./secrets/gate.key', 'secrets/*.key', true],
-    ['secrets/gate.key', './secrets/*.key', true],
-    ['secrets/../gate.key', 'secrets/**', false],
+    ['secrets/auth.key', 'secrets/*.key', true],
+    ['./secrets/auth.key', 'secrets/*.key', true],
+    ['secrets/auth.key', './secrets/*.key', true],
+    ['secrets/../auth.key', 'secrets/**', false],
     ['../outside.key', '**', false],
     ['../outside.key', '**/*.key', false],
-    ['../shared/gate.key', '../shared/*.key', true],
-    ['../shared/../gate.key', '../shared/*.key', false],
-    ['../gate.key', '@(..|x)/*.key', false],
+    ['../shared/auth.key', '../shared/*.key', true],
+    ['../shared/../auth.key', '../shared/*.key', false],
+    ['../auth.key', '@(..|x)/*.key', false],
     ['secrets/.env', 'secrets/*', false],
     ['secrets/..key', 'secrets/..key', true],
-    ['secrets/gate.key', 'secrets/x/../*.key', true],
+    ['secrets/auth.key', 'secrets/x/../*.key', true],
   ])('from the file %s is matched by %s: %s', async (file, pattern, admitted) => {
     expect(await codes(`{ file: "${file}" }`, `{ files: ["${pattern}"] }`)).toEqual(admitted ? [] : refused);
   });
 
   it.each([
-    ['secrets/gate.key', '<stack>/secrets/*'],
-    ['<stack>/secrets/gate.key', 'secrets/*'],
+    ['secrets/auth.key', '<stack>/secrets/*'],
+    ['<stack>/secrets/auth.key', 'secrets/*'],
   ])(
     'from the file %s is matched by %s: both are meant from the folder of the stack',
     async (file, pattern) => {
-      const folder = await folderWith({});
+      const folder = temporaryFolder({});
       const absolute = (path: string) => path.replace('<stack>', folder);
       await writeFile(join(folder, 'trueup.yaml'), stack(`{ files: ["${absolute(pattern)}"] }`));
       await mkdir(join(folder, 'manifests'));
-      await writeFile(join(folder, 'manifests', 'a.yaml'), gate(`{ file: "${absolute(file)}" }`));
+      await writeFile(join(folder, 'manifests', 'a.yaml'), settings(`{ file: "${absolute(file)}" }`));
       const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
       expect(diagnostics).toEqual([]);
     },
   );
 
   it.each([
-    ['secrets/gate.key', 'secrets/**', 'own.key', true],
-    ['secrets/gate.key', 'secrets/**', '../elsewhere/id', false],
-    ['secrets/gate.key', 'secrets/gate.key', '../elsewhere/id', false],
-    ['secrets/gate.key', '**', '../elsewhere/id', true],
-    ['secrets/gate.key', '**', '/etc/passwd', false],
+    ['secrets/auth.key', 'secrets/**', 'own.key', true],
+    ['secrets/auth.key', 'secrets/**', '../elsewhere/id', false],
+    ['secrets/auth.key', 'secrets/auth.key', '../elsewhere/id', false],
+    ['secrets/auth.key', '**', '../elsewhere/id', true],
+    ['secrets/auth.key', '**', '/etc/passwd', false],
     ['link/id', 'link/*', undefined, true],
     ['link/id', '*/id', undefined, true],
     ['secrets/link/id', 'secrets/**', undefined, false],
@@ -104,13 +105,13 @@ describe('the source of a secret', () => {
   ])(
     'behind the path %s, which %s admits, is what it leads to (%s): %s',
     async (file, pattern, to, admitted) => {
-      const folder = await folderWith({
+      const folder = temporaryFolder({
         'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
-        'manifests/a.yaml': gate(`{ file: "${file}" }`),
+        'manifests/a.yaml': settings(`{ file: "${file}" }`),
         'secrets/own.key': 'x',
         'elsewhere/id': 'x',
       });
-      if (to !== undefined) await symlink(to, join(folder, 'secrets', 'gate.key'));
+      if (to !== undefined) await symlink(to, join(folder, 'secrets', 'auth.key'));
       await symlink('elsewhere', join(folder, 'link'));
       await symlink('../elsewhere', join(folder, 'secrets', 'link'));
       const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
@@ -119,19 +120,19 @@ describe('the source of a secret', () => {
   );
 
   it.each([
-    'var/run/secrets/gate/token',
+    'var/run/secrets/auth/token',
     'var/run/secrets/**',
-    'var/run/secrets/gate/*',
-    'var/run/*/gate/token',
+    'var/run/secrets/auth/*',
+    'var/run/*/auth/token',
   ])('is admitted by %s where a pod has it mounted, which is full of links', async (pattern) => {
-    const folder = await folderWith({
+    const folder = temporaryFolder({
       'trueup.yaml': stack(`{ files: ["${pattern}"] }`),
-      'manifests/a.yaml': gate('{ file: var/run/secrets/gate/token }'),
-      'run/secrets/gate/..2026_11_22/token': 'x',
+      'manifests/a.yaml': settings('{ file: var/run/secrets/auth/token }'),
+      'run/secrets/auth/..2026_11_22/token': 'x',
       'var/lib/x': '',
     });
-    await symlink('..2026_11_22', join(folder, 'run/secrets/gate/..data'));
-    await symlink('..data/token', join(folder, 'run/secrets/gate/token'));
+    await symlink('..2026_11_22', join(folder, 'run/secrets/auth/..data'));
+    await symlink('..data/token', join(folder, 'run/secrets/auth/token'));
     await symlink('../run', join(folder, 'var/run'));
     const { diagnostics } = await readManifests({ cwd: folder, kinds: toyKinds, dialects: toyDialects });
     expect(diagnostics).toEqual([]);
@@ -141,13 +142,13 @@ describe('the source of a secret', () => {
     expect(await codes('{ file: /run/key }', '{ env: ["*"] }')).toEqual(refused);
     expect(await codes('{ env: KEY }', '{ files: ["/**"] }')).toEqual(refused);
     expect(await codes('{ env: KEY }', '{}')).toEqual(refused);
-    const { diagnostics } = await readOne(gate('{ env: KEY }'), stack('{}'));
+    const { diagnostics } = await readOne(settings('{ env: KEY }'), stack('{}'));
     expect(diagnostics).toMatchObject([{ allowed: 'no environment variable' }]);
   });
 
   it('that is a default of the stack is told where it stands', async () => {
-    const defaults = `${stack('{ env: [KEY] }')}  defaults: { Gate: { gateKey: { env: OTHER } } }\n`;
-    const bare = 'apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate }\nspec: { host: x }\n';
+    const defaults = `${stack('{ env: [KEY] }')}  defaults: { Settings: { authKey: { env: OTHER } } }\n`;
+    const bare = 'apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main }\nspec: { host: x }\n';
     const { diagnostics } = await readOne(bare, defaults);
     expect(diagnostics).toMatchObject([{ code: 'source-not-admitted', place: { file: 'trueup.yaml' } }]);
   });
@@ -157,7 +158,7 @@ describe('what the stack admits', () => {
   it('never means the tokens of its targets', async () => {
     const target = 'url: https://x.example.com, dialect: neutral, mount: m, token: { env: TOKEN }';
     const text = stack('{ env: [KEY] }').replace('url: embedded }', `${target} }`);
-    const { diagnostics } = await readOne(gate('{ env: KEY }'), text);
+    const { diagnostics } = await readOne(settings('{ env: KEY }'), text);
     expect(diagnostics.filter(({ code }) => code === 'source-not-admitted')).toEqual([]);
   });
 

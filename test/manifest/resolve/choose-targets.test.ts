@@ -5,11 +5,11 @@ const twoOrganizations = plainStack.replace(
   '    - { name: prod',
   '    - { name: beta, service: workspaces, url: embedded, organization: beta }\n    - { name: prod',
 );
-const box = (metadata: string) =>
-  `apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app${metadata} }\nspec: {}\n`;
+const whole = (metadata: string) =>
+  `apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app${metadata} }\nspec: {}\n`;
 
 async function choose(metadata: string, stack = twoOrganizations) {
-  const { resources, diagnostics } = await readOne(box(metadata), stack);
+  const { resources, diagnostics } = await readOne(whole(metadata), stack);
   return { targets: resources.map(({ address }) => address.target), said: told(diagnostics) };
 }
 
@@ -23,7 +23,7 @@ describe('the target of a manifest', () => {
     expect(await choose('')).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:1+8 ambiguous-target: several targets serve Box, and "metadata.target" names none | allowed "acme" or "beta" | fix: add "target: acme" to "metadata", or another of them',
+        'manifests/a.yaml:3:1+8 ambiguous-target: several targets serve Whole, and "metadata.target" names none | allowed "acme" or "beta" | fix: add "target: acme" to "metadata", or another of them',
       ],
     });
   });
@@ -48,7 +48,7 @@ describe('the target of a manifest', () => {
     expect(await choose(', target: prod')).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Box | allowed "acme" or "beta" | fix: name one of these',
+        'manifests/a.yaml:3:32+4 wrong-service: target "prod" is of service "cluster-auth", which does not serve Whole | allowed "acme" or "beta" | fix: name one of these',
       ],
     });
   });
@@ -58,14 +58,14 @@ describe('the target of a manifest', () => {
     expect(await choose('', onlyProd)).toEqual({
       targets: [],
       said: [
-        'manifests/a.yaml:3:1+8 no-target: no target of the stack serves Box | fix: add a target of service "workspaces" to the stack',
+        'manifests/a.yaml:3:1+8 no-target: no target of the stack serves Whole | fix: add a target of service "workspaces" to the stack',
       ],
     });
   });
 
   it('is said in one way', async () => {
     expect((await choose(', target: acme, targets: [beta]')).said).toEqual([
-      'manifests/a.yaml:3:38+7 contradiction: "metadata.target" and "metadata.targets" stand beside each other | fix: keep one of them | the other one manifests/a.yaml:3:32',
+      'manifests/a.yaml:3:38+7 contradiction: "metadata.target" and "metadata.targets" are both set | fix: keep one of them | the other one manifests/a.yaml:3:32',
     ]);
     expect((await choose(', targets: []')).said).toEqual([
       'manifests/a.yaml:3:33+2 too-few: "metadata.targets" has too few members | found 0 | allowed at least 1',

@@ -6,9 +6,9 @@ import {
   manifestSchema,
   partialSpecSchema,
 } from '../../../src/manifest/schema/manifest-schema.ts';
-import { stackDocumentSchema } from '../../../src/manifest/schema/stack-document-schema.ts';
+import { stackDocumentSchema } from '../../../src/manifest/schema/stack-schema.ts';
 import { plainStack } from '../../support/manifest/manifest-folder.ts';
-import { box, gate, toyKinds } from '../../support/manifest/toy-kinds.ts';
+import { wholeKind, settingsKind, toyKinds } from '../../support/manifest/toy-kinds.ts';
 
 /** As an editor would judge: unknown keywords mean nothing to it. */
 const judge = (schema: object, value: unknown) =>
@@ -16,14 +16,14 @@ const judge = (schema: object, value: unknown) =>
 
 const document = {
   apiVersion: 'trueup.dev/v1',
-  kind: 'Box',
+  kind: 'Whole',
   metadata: { name: 'app' },
   spec: { repo: { identifier: 'x' } },
 };
-const tombstone = { apiVersion: 'trueup.dev/v1', kind: 'Box', metadata: { name: 'app', remove: 'safe' } };
+const tombstone = { apiVersion: 'trueup.dev/v1', kind: 'Whole', metadata: { name: 'app', remove: 'safe' } };
 
 describe('the schema of a kind', () => {
-  const schema = manifestSchema(box);
+  const schema = manifestSchema(wholeKind);
 
   it('admits its documents and its tombstones', () => {
     expect(judge(schema, document)).toBe(true);
@@ -31,7 +31,7 @@ describe('the schema of a kind', () => {
   });
 
   it.each([
-    ['another kind', { ...document, kind: 'Pass' }],
+    ['another kind', { ...document, kind: 'Role' }],
     ['no spec', { ...document, spec: undefined }],
     ['a tombstone with a spec', { ...tombstone, spec: {} }],
     ['an unknown field', { ...document, spec: { x: 1 } }],
@@ -42,13 +42,13 @@ describe('the schema of a kind', () => {
   });
 
   it('says what it is to a reader', () => {
-    expect(schema).toMatchObject({ title: 'Box', description: 'A box' });
+    expect(schema).toMatchObject({ title: 'Whole', description: 'A whole' });
     expect(JSON.stringify(schema)).not.toContain('$id');
   });
 
   it('cannot be made of a name pattern that JSON Schema cannot say', () => {
-    const odd = { ...gate, names: { pattern: /^gate$/i, says: 'gate' } };
-    expect(() => manifestSchema(odd)).toThrow('the name pattern of Gate must do without flags');
+    const odd = { ...settingsKind, names: { pattern: /^main$/i, description: 'main' } };
+    expect(() => manifestSchema(odd)).toThrow('the name pattern of Settings must do without flags');
   });
 });
 
@@ -60,12 +60,12 @@ it('the schema of any kind admits each kind and nothing else', () => {
 });
 
 describe('a part of a spec', () => {
-  const schema = partialSpecSchema(box);
+  const schema = partialSpecSchema(wholeKind);
 
   it('need not be complete, at any depth, but for the items of lists', () => {
     expect(judge(schema, { repo: { branch: 'main' } })).toBe(true);
     expect(judge(schema, { retention: {} })).toBe(true);
-    expect(judge(partialSpecSchema(gate), {})).toBe(true);
+    expect(judge(partialSpecSchema(settingsKind), {})).toBe(true);
   });
 
   it('is right as far as it goes', () => {
@@ -81,8 +81,8 @@ describe('the schema of a stack', () => {
     const stack = load(plainStack) as { spec: object };
     expect(judge(schema, stack)).toBe(true);
     const withDefaults = (defaults: object) => ({ ...stack, spec: { ...stack.spec, defaults } });
-    expect(judge(schema, withDefaults({ Box: { repo: { branch: 'x' } } }))).toBe(true);
-    expect(judge(schema, withDefaults({ Box: { x: 1 } }))).toBe(false);
+    expect(judge(schema, withDefaults({ Whole: { repo: { branch: 'x' } } }))).toBe(true);
+    expect(judge(schema, withDefaults({ Whole: { x: 1 } }))).toBe(false);
     expect(judge(schema, withDefaults({ Nothing: {} }))).toBe(false);
   });
 });

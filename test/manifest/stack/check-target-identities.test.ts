@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readOne, told } from '../../support/manifest/manifest-folder.ts';
 
-const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app, target: one }\nspec: {}\n';
+const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, target: one }\nspec: {}\n';
 
 const stack = (...targets: readonly string[]) => `apiVersion: trueup.dev/v1
 kind: Stack
@@ -12,7 +12,7 @@ spec:
 ${targets.map((target) => `    - { ${target} }\n`).join('')}`;
 
 /** What is said about a stack of these targets, without its file's name. */
-async function say(targets: readonly string[], manifest = box): Promise<string[]> {
+async function say(targets: readonly string[], manifest = whole): Promise<string[]> {
   const { diagnostics } = await readOne(manifest, stack(...targets));
   return told(diagnostics).map((line) => line.replaceAll('trueup.yaml:', ''));
 }
@@ -82,21 +82,21 @@ describe('what there is one of in a place', () => {
     mount('two', `${secrets}, owns: ["a-*"]`),
     mount('three', `${secrets}, owns: ["b-*"]`),
   ];
-  const gate = (metadata: string) =>
-    `apiVersion: trueup.dev/v1\nkind: Gate\nmetadata: { name: gate, ${metadata} }\nspec: { host: x }\n`;
+  const settings = (metadata: string) =>
+    `apiVersion: trueup.dev/v1\nkind: Settings\nmetadata: { name: main, ${metadata} }\nspec: { host: x }\n`;
 
   it('is declared for one of its targets only', async () => {
-    expect(await say(shared, gate('target: two'))).toEqual([]);
-    expect(await say(shared, `${gate('target: two')}---\n${gate('target: three')}`)).toEqual([
-      'manifests/a.yaml:8:19+4 duplicate: Gate "gate" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
+    expect(await say(shared, settings('target: two'))).toEqual([]);
+    expect(await say(shared, `${settings('target: two')}---\n${settings('target: three')}`)).toEqual([
+      'manifests/a.yaml:8:19+4 duplicate: Settings "main" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:19',
     ]);
-    expect(await say(shared, gate('targets: [two, three]'))).toEqual([
-      'manifests/a.yaml:3:40+5 duplicate: Gate "gate" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
+    expect(await say(shared, settings('targets: [two, three]'))).toEqual([
+      'manifests/a.yaml:3:40+5 duplicate: Settings "main" is declared for the targets "two" and "three", which are one place | fix: keep one of them | first declared here manifests/a.yaml:3:35',
     ]);
   });
 
   it('is declared for each target that is a place of its own', async () => {
     const apart = [...shared.slice(0, 2), mount('three', `${secrets}, mount: other`)];
-    expect(await say(apart, gate('targets: [two, three]'))).toEqual([]);
+    expect(await say(apart, settings('targets: [two, three]'))).toEqual([]);
   });
 });

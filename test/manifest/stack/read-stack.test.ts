@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { plainStack, readOne, told } from '../../support/manifest/manifest-folder.ts';
 
-const box = 'apiVersion: trueup.dev/v1\nkind: Box\nmetadata: { name: app }\nspec: {}\n';
-const read = (stack: string, manifest = box) => readOne(manifest, stack);
+const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app }\nspec: {}\n';
+const read = (stack: string, manifest = whole) => readOne(manifest, stack);
 
 /** What is said about a stack, without its file's name. */
 async function say(stack: string): Promise<string[]> {
@@ -40,7 +40,7 @@ spec:
       token: { login: { mount: kubernetes, role: ci, jwt: { file: /token } } }
       owns: ["payments-*"]
       exclusive: true
-  defaults: { Box: { autoApply: true } }
+  defaults: { Whole: { autoApply: true } }
   guards: { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 }
 `);
     expect(diagnostics).toEqual([]);
@@ -49,7 +49,7 @@ spec:
       renamedFrom: 'billing',
       file: 'trueup.yaml',
       manifests: ['manifests/*.yaml'],
-      defaults: { Box: { autoApply: true } },
+      defaults: { Whole: { autoApply: true } },
       guards: { maxDeletes: 3, maxDeletePercent: 10, maxUpdatePercent: 30 },
     });
     expect(stack?.targets).toEqual([
@@ -101,7 +101,7 @@ describe('a stack with mistakes', () => {
     expect(
       await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
-      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "timeout", "embedded" or "guards" | fix: did you mean "defaults"?',
+      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "timeout", "embedded", "guards" or "lint" | fix: did you mean "defaults"?',
       '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
       '10:45+3 out-of-range: "spec.guards.maxDeletePercent" is out of range | found the number 101 | allowed at most 100',
     ]);
@@ -127,9 +127,9 @@ describe('a stack with mistakes', () => {
   });
 
   it('has defaults of kinds that exist', async () => {
-    expect(await say(`${plainStack}  defaults:\n    box: {}\n    Stack: {}\n`)).toEqual([
-      '10:5+3 unknown-kind: "spec.defaults" are by kind, and "box" is none | allowed "Box", "Labels", "Readers", "Pass" or "Gate" | fix: did you mean "Box"?',
-      '11:5+5 unknown-kind: "spec.defaults" are by kind, and "Stack" is none | allowed "Box", "Labels", "Readers", "Pass" or "Gate"',
+    expect(await say(`${plainStack}  defaults:\n    whole: {}\n    Stack: {}\n`)).toEqual([
+      '10:5+5 unknown-kind: "whole" in "spec.defaults" is not a kind | allowed "Whole", "Labels", "Readers", "Role" or "Settings" | fix: did you mean "Whole"?',
+      '11:5+5 unknown-kind: "Stack" in "spec.defaults" is not a kind | allowed "Whole", "Labels", "Readers", "Role" or "Settings"',
     ]);
   });
 
@@ -145,7 +145,7 @@ describe('a stack with mistakes', () => {
   it('does not silence the mistakes in its manifests', async () => {
     const { diagnostics, resources } = await read(
       plainStack.replace('payments', 'Pay ments'),
-      `${box}---\n${box.replace('spec: {}', 'spec: { runMode: x }')}`,
+      `${whole}---\n${whole.replace('spec: {}', 'spec: { runMode: x }')}`,
     );
     expect(diagnostics.map(({ code, place }) => `${place?.file} ${code}`)).toEqual([
       'manifests/a.yaml duplicate',
@@ -296,7 +296,7 @@ describe('a target with mistakes', () => {
   it('is not blamed in the manifests that name it', async () => {
     const { diagnostics } = await read(
       target('name: acme, service: workspace, url: embedded'),
-      box.replace('name: app', 'name: app, target: acme'),
+      whole.replace('name: app', 'name: app, target: acme'),
     );
     expect(diagnostics.map(({ code, place }) => `${place?.file} ${code}`)).toEqual([
       'trueup.yaml not-allowed',

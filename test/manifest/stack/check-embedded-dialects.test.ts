@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { readOne, told } from '../../support/manifest/manifest-folder.ts';
+
+const whole = 'apiVersion: trueup.dev/v1\nkind: Whole\nmetadata: { name: app, target: one }\nspec: {}\n';
+
+async function say(...targets: readonly string[]): Promise<string[]> {
+  const stack = `apiVersion: trueup.dev/v1
+kind: Stack
+metadata: { name: payments }
+spec:
+  manifests: [manifests]
+  targets:
+${targets.map((target) => `    - { ${target} }\n`).join('')}`;
+  const { diagnostics } = await readOne(whole, stack);
+  return told(diagnostics);
+}
+
+const organization = 'name: one, service: workspaces, url: embedded, organization: acme';
+const mount = (name: string, about: string) =>
+  `name: ${name}, service: cluster-auth, url: embedded, mount: ${name}, ${about}`;
+
+it('two targets that speak different dialects to the embedded service are told at validate', async () => {
+  const [problem, ...others] = await say(
+    organization,
+    mount('two', 'dialect: fortress'),
+    mount('three', 'dialect: neutral'),
+  );
+  expect(problem).toContain(
+    'embedded-dialects: target "three" speaks "neutral" to the embedded service, and "two" speaks "fortress"',
+  );
+  expect(others).toEqual([]);
+  expect(
+    await say(organization, mount('two', 'dialect: fortress'), mount('three', 'owns: [a]')),
+  ).toMatchObject([expect.stringContaining('target "three" speaks "neutral"')]);
+});
+
+it('one dialect for all targets of a service is fine, and so is another service at an address', async () => {
+  const elsewhere = 'url: "https://secrets.example.com", dialect: fortress, token: { env: T }';
+  expect(
+    await say(
+      organization,
+      mount('two', 'dialect: fortress'),
+      mount('three', 'dialect: fortress'),
+      `name: four, service: cluster-auth, mount: cluster, ${elsewhere}`,
+    ),
+  ).toEqual([]);
+});
