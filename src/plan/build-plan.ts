@@ -1,10 +1,10 @@
 /**
- * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. Three passes, because calls of one change
- * may depend on what becomes of another: judge and compare everything, then make the calls, then order them.
+ * The planner: context in, plan out. Pure: no clock, no I/O, no kind's name. It works in three passes, because the calls of
+ * one change may depend on other changes: judge and compare everything, then make the calls, then order them.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { CallId } from '../model/plan/call.ts';
-import type { Change, MeantChange, Mention } from '../model/plan/change.ts';
+import type { Change, DigestedChange, Mention } from '../model/plan/change.ts';
 import { type Diagnostic, sortDiagnostics } from '../model/diagnostic.ts';
 import type { LedgerRecord } from '../model/stack/ledger.ts';
 import { type Coverage, type Plan, type PlanTarget, planVersion } from '../model/plan/plan.ts';
@@ -34,35 +34,35 @@ export interface PlanInput extends PlanContextInput {
   readonly documents: number;
 }
 
-/** A plan, and what apply needs beside it that is no data. */
+/** A plan, and the records and functions that apply needs besides it. */
 export interface Planning {
   readonly plan: Plan;
-  /** what the ledger shall say of each declared resource once it is true; without ids and marks */
+  /** the record of each declared resource once it is as declared; without ids and marks */
   readonly records: ReadonlyMap<AddressText, RecordDraft>;
   /** addresses whose records are to be dropped although nothing is sent for them */
   readonly forget: readonly AddressText[];
-  /** the id of a live resource; undefined when there is none, or none yet */
+  /** The id of a live resource; undefined when it does not exist or has no id. */
   idOf(address: Address): string | undefined;
-  /** judges a live resource that was read again just before its change is sent (rule 29) */
+  /** Judges a live resource that was read again just before its change is sent (rule 29). */
   recheck(change: Change, live: LiveResource | undefined): Recheck;
-  /** whether live, read again, is as a call of the change was to make it that writes these fields */
+  /** Whether live, read again, is as a call that writes these fields was to make it. */
   isCarriedOut(change: Change, written: ReadonlySet<string>, live: LiveResource | undefined): boolean;
-  /** whether a change has to be rechecked at all: not when the plan itself creates what it writes to */
+  /** Whether a change must be rechecked: not if the plan itself creates the resource. */
   needsRecheck(change: Change): boolean;
-  /** what the service will refuse to the token that this plan was made with: errors only to whoever wants to apply it */
+  /** what the service will refuse to the token of this plan; these are errors only when this run applies it */
   readonly refusals: readonly Diagnostic[];
-  /** what the answers to the writes of a change prove of it (rule 40) */
+  /** What the answers to the writes of a change prove (rule 40). */
   judgeAnswers(change: Change, answers: ReadonlyMap<CallId, Answer>): AnswersVerdict;
-  /** what live still lacks of a change that was approved, whatever the manifests say today (rule 28) */
-  remainingWork(approved: MeantChange): RemainingWork;
+  /** What is left to do of an approved change, whatever the manifests say now (rule 28). */
+  remainingWork(approved: DigestedChange): RemainingWork;
 }
 
 export interface RecordDraft {
   readonly draft: Draft;
   readonly record: LedgerRecord;
-  /** what the ledger knows of this very resource; absent for what is to be created, whatever had its name before */
+  /** the current record of this resource; absent for a resource that is to be created, even if one had its name before */
   readonly known?: LedgerRecord;
-  /** nothing has to be done for it to be true */
+  /** it is as declared already: nothing has to be done */
   readonly settled: boolean;
 }
 
@@ -70,10 +70,15 @@ export function buildPlan(input: PlanInput): Planning {
   const context = makePlanContext(input);
   const unread = input.targets.flatMap((found) => found.unread ?? []);
   const unfit = context.former?.problems ?? [];
-  const sketch: PlanDraft = { drafts: new Map(), problems: [...unread, ...unfit], mentions: [], forget: [] };
-  draftAllDeclared(context, sketch);
-  draftAllUndeclared(context, sketch);
-  const { drafts, problems, forget } = sketch;
+  const planDraft: PlanDraft = {
+    drafts: new Map(),
+    problems: [...unread, ...unfit],
+    mentions: [],
+    forget: [],
+  };
+  draftAllDeclared(context, planDraft);
+  draftAllUndeclared(context, planDraft);
+  const { drafts, problems, forget } = planDraft;
   problems.push(...findDanglingReferences(context, drafts));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
@@ -92,7 +97,7 @@ export function buildPlan(input: PlanInput): Planning {
     ...selection,
     changes,
     unchanged: drafts.size - pending.length,
-    mentions: sortMentions([...sketch.mentions, ...notedOnly(drafts)]),
+    mentions: sortMentions([...planDraft.mentions, ...notedOnly(drafts)]),
     problems: sortDiagnostics(problems),
     guards: findGuards(context, drafts),
     coverage: coverageOf(input, context),
@@ -119,11 +124,11 @@ export function buildPlan(input: PlanInput): Planning {
 }
 
 function withLosses(change: Change, losses: ReturnType<typeof findLosses>): Change {
-  const told = losses.get(formatAddress(change.address)) ?? [];
-  return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
+  const added = losses.get(formatAddress(change.address)) ?? [];
+  return added.length === 0 ? change : { ...change, notes: [...change.notes, ...added] };
 }
 
-/** What is to be known of resources with nothing to do, which are no changes of the plan. */
+/** The notes of resources with nothing to do, as mentions, because these are no changes of the plan. */
 function notedOnly(drafts: ReadonlyMap<AddressText, Draft>): Mention[] {
   return [...drafts.values()]
     .filter(({ change }) => change.action === 'none')
@@ -135,7 +140,7 @@ function sortMentions(mentions: readonly Mention[]): Mention[] {
   return mentions.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 }
 
-/** What the first pass finds. */
+/** The result of the first pass. */
 interface PlanDraft {
   readonly drafts: Map<AddressText, Draft>;
   readonly problems: Diagnostic[];
@@ -143,46 +148,46 @@ interface PlanDraft {
   readonly forget: AddressText[];
 }
 
-function draftAllDeclared(context: PlanContext, sketch: PlanDraft): void {
+function draftAllDeclared(context: PlanContext, planDraft: PlanDraft): void {
   for (const [text, resource] of context.desired) {
     const { draft, problems } = draftDeclared(context, resource);
-    sketch.problems.push(...problems);
-    if (draft !== undefined) sketch.drafts.set(text, withRisks(context, draft));
+    planDraft.problems.push(...problems);
+    if (draft !== undefined) planDraft.drafts.set(text, withRisks(context, draft));
   }
 }
 
-function draftAllUndeclared(context: PlanContext, sketch: PlanDraft): void {
+function draftAllUndeclared(context: PlanContext, planDraft: PlanDraft): void {
   for (const [text, removal] of judgeUndeclared(context)) {
     switch (removal.is) {
       case 'problem':
-        sketch.problems.push(removal.problem);
+        planDraft.problems.push(removal.problem);
         break;
       case 'mention':
-        sketch.mentions.push(removal.mention);
+        planDraft.mentions.push(removal.mention);
         break;
       case 'forget':
-        sketch.forget.push(recordedAt(context, parseAddress(text)));
-        if (removal.mention !== undefined) sketch.mentions.push(removal.mention);
+        planDraft.forget.push(recordedAt(context, parseAddress(text)));
+        if (removal.mention !== undefined) planDraft.mentions.push(removal.mention);
         break;
       default:
-        draftOneRemoval(context, sketch, parseAddress(text), removal);
+        draftOneRemoval(context, planDraft, parseAddress(text), removal);
     }
   }
 }
 
 function draftOneRemoval(
   context: PlanContext,
-  sketch: PlanDraft,
+  planDraft: PlanDraft,
   address: Address,
-  deed: RemovalAction,
+  action: RemovalAction,
 ): void {
-  const removal = draftRemoval(context, address, deed);
-  if (removal.is === 'draft') sketch.drafts.set(formatAddress(address), withRisks(context, removal.draft));
-  else if (removal.is === 'mention') sketch.mentions.push(removal.mention);
-  else sketch.forget.push(recordedAt(context, address));
+  const removal = draftRemoval(context, address, action);
+  if (removal.is === 'draft') planDraft.drafts.set(formatAddress(address), withRisks(context, removal.draft));
+  else if (removal.is === 'mention') planDraft.mentions.push(removal.mention);
+  else planDraft.forget.push(recordedAt(context, address));
 }
 
-/** Where the ledger has the record to forget: a resource that was renamed may still be known by its former name. */
+/** The address of the record to forget: a renamed resource may still be recorded under its former name. */
 function recordedAt(context: PlanContext, address: Address): AddressText {
   return context.recordedAt(address) ?? formatAddress(address);
 }
@@ -229,7 +234,7 @@ function recordsOf(
   return records;
 }
 
-/** The declared resources, tombstones among them, where they are a part of the stack: what the plan is about. */
+/** The declared resources, tombstones included, where they are only a part of the stack. */
 export function selectionOf({
   isSelection,
   desired,

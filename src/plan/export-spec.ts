@@ -1,6 +1,6 @@
 /**
- * The way back from live to a manifest: the shortest spec that asks for exactly what is live. A field that would come out
- * the same if nobody mentioned it is left out; one that the stack's defaults would change is written out. Pure.
+ * Exports a live resource: the shortest spec that declares exactly the live state. A field is left out when its absence gives
+ * the same value, and written when the stack's defaults would change it. Pure.
  */
 import { formatDuration } from '../model/kind/duration.ts';
 import type { Field, FieldTable } from '../model/kind/field.ts';
@@ -8,15 +8,15 @@ import { isJsonObject, type Json, sameJson } from '../model/json/json.ts';
 import type { Spec } from '../model/resource/resource.ts';
 import { canonicalDefault, canonicalValue } from '../compare/canonical-spec.ts';
 
-export interface ExportInput {
+interface ExportInput {
   readonly fields: FieldTable;
-  /** as the service answers it and the kind describes it; a missing field is not written */
+  /** the live spec after the kind's `describe`; a missing field is not written */
   readonly live: Spec;
-  /** what the stack puts under the manifest, deprecated spellings folded (rule 3) */
+  /** the stack's defaults for the kind, with deprecated fields upgraded (rule 3) */
   readonly defaults: Spec;
 }
 
-/** In the order of the table; values in canonical form, durations as people write them. */
+/** In the order of the table; values in canonical form, but durations like `1h30m`. */
 export function exportSpec({ fields, live, defaults }: ExportInput): Spec {
   const written: Record<string, Json> = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -26,7 +26,7 @@ export function exportSpec({ fields, live, defaults }: ExportInput): Spec {
   return written;
 }
 
-/** undefined: to be left out. What no later write could change, or no read can tell, is nothing to ask for. */
+/** undefined: leave it out. Fields that cannot be changed later, or not read, are never exported. */
 function exportField(field: Field, live: Json | undefined, byDefault: Json | undefined): Json | undefined {
   if (live === undefined || field.local || field.createOnly || field.writeOnly) return undefined;
   if (field.members !== undefined && isJsonObject(live)) {
@@ -35,12 +35,12 @@ function exportField(field: Field, live: Json | undefined, byDefault: Json | und
   const value = canonicalValue(field, live);
   const leftOut = byDefault === undefined ? canonicalDefault(field) : canonicalValue(field, byDefault);
   if (sameJson(value, leftOut)) return undefined;
-  // A manifest cannot say "none" of a field without a default: nothing is the nearest to it.
+  // A field without a default cannot be null in a manifest, so it is left out.
   if (value === null && field.default === undefined) return undefined;
   return asWritten({ field, live, value, byDefault });
 }
 
-/** Members that are left out keep their live values, so only those matter that say something. */
+/** Absent members keep their live values, so an object without members is written only if there is no default for it. */
 function exportMembers(members: FieldTable, live: Spec, byDefault: Json | undefined): Json | undefined {
   const isMerged = isJsonObject(byDefault);
   const written = exportSpec({ fields: members, live, defaults: isMerged ? byDefault : {} });
@@ -57,11 +57,11 @@ interface Value {
 
 function asWritten({ field: { compare }, live, value, byDefault }: Value): Json {
   if (compare.shape === 'duration' && typeof value === 'number') return formatDuration(value);
-  // The line end behind the last line makes a block of text of it; those of other systems would make it unreadable.
+  // Keep the final line end, which YAML needs for a block of text; "\r" would make YAML write an unreadable quoted text.
   if (compare.shape === 'text' && typeof live === 'string') return live.includes('\r') ? value : live;
   if (compare.shape !== 'map' || !isJsonObject(value)) return value;
   const keys = Object.keys(value).sort();
-  // An empty map over a default one would be that default: maps are merged by key, and only null replaces them.
+  // Maps are merged by key, so an empty map would become the default one; only null replaces it.
   if (keys.length === 0 && isJsonObject(byDefault)) return null;
   return Object.fromEntries(keys.map((key) => [key, value[key] ?? null]));
 }

@@ -1,57 +1,58 @@
 /**
- * Plans as they are kept, without the secrets that their run knew (rules 42): what can still be said of the values that
- * they do not tell. Pure.
+ * Compares stored plans, from which secrets were redacted (rules 42), with fresh plans. Pure.
  */
-import type { MeantChange } from '../model/plan/change.ts';
+import type { DigestedChange } from '../model/plan/change.ts';
 import type { FieldChange } from '../model/kind/field.ts';
 import type { Json } from '../model/json/json.ts';
-import { secretWord } from '../model/known-secrets.ts';
+import { secretPlaceholder } from '../model/known-secrets.ts';
 import { type Atom, atomsOf } from './approval/digest.ts';
 
-/** Whether some of what it means may be left out of it: then no digest can be made of what is there. */
-export function isRedacted(changes: readonly MeantChange[]): boolean {
-  return [...atomsOf(changes)].some(hasGap);
+/** Whether values may be redacted: then the digest cannot be recomputed. */
+export function isRedacted(changes: readonly DigestedChange[]): boolean {
+  return [...atomsOf(changes)].some(isAtomRedacted);
 }
 
-function hasGap(atom: Atom): boolean {
-  return atom.includes(secretWord);
+function isAtomRedacted(atom: Atom): boolean {
+  return atom.includes(secretPlaceholder);
 }
 
-/** Whether the one is the other, but for what it leaves out; a gap stands for a part of one text. */
-export function isRedactionOf(kept: readonly MeantChange[], whole: readonly MeantChange[]): boolean {
+/** Whether `kept` can be `whole` with secrets redacted; each placeholder stands for a part of one text. */
+export function isRedactionOf(kept: readonly DigestedChange[], whole: readonly DigestedChange[]): boolean {
   const [shown, meant] = [atomsOf(kept), atomsOf(whole)];
-  const gapped = [...shown].filter((atom) => !meant.has(atom));
-  const unshown = [...meant].filter((atom) => !shown.has(atom));
-  const forms = gapped.map(formOf);
+  const redactedAtoms = [...shown].filter((atom) => !meant.has(atom));
+  const unmatchedAtoms = [...meant].filter((atom) => !shown.has(atom));
+  const patterns = redactedAtoms.map(patternOf);
   return (
-    forms.every((form) => unshown.some((atom) => form.test(atom))) &&
-    unshown.every((atom) => forms.some((form) => form.test(atom)))
+    patterns.every((pattern) => unmatchedAtoms.some((atom) => pattern.test(atom))) &&
+    unmatchedAtoms.every((atom) => patterns.some((pattern) => pattern.test(atom)))
   );
 }
 
-/** Matches what the atom may have been; a gap ends where its text does. */
-function formOf(atom: Atom): RegExp {
+/** A pattern for the original atom; a placeholder matches only within its JSON string. */
+function patternOf(atom: Atom): RegExp {
   const literal = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
-  return new RegExp(`^${atom.split(secretWord).map(literal).join('(?:[^"\\\\]|\\\\.)*')}$`, 's');
+  return new RegExp(`^${atom.split(secretPlaceholder).map(literal).join('(?:[^"\\\\]|\\\\.)*')}$`, 's');
 }
 
-/** The same with its gaps told apart from what anybody else may have written: such a value equals no other. */
-export function withGapsApart(changes: readonly MeantChange[]): MeantChange[] {
-  return changes.map((change) => ({ ...change, fields: change.fields.map(fieldApart) }));
+/** Replaces the placeholders by another text, so that a redacted value equals no value of a fresh plan. */
+export function markRedactions(changes: readonly DigestedChange[]): DigestedChange[] {
+  return changes.map((change) => ({ ...change, fields: change.fields.map(markedField) }));
 }
 
-function fieldApart({ path, before, after, ...rest }: FieldChange): FieldChange {
+function markedField({ path, before, after, ...rest }: FieldChange): FieldChange {
   return {
     ...rest,
     path,
-    ...(before === undefined ? {} : { before: apart(before) }),
-    ...(after === undefined ? {} : { after: apart(after) }),
+    ...(before === undefined ? {} : { before: marked(before) }),
+    ...(after === undefined ? {} : { after: marked(after) }),
   };
 }
 
-function apart(value: Json): Json {
+function marked(value: Json): Json {
   const text = JSON.stringify(value);
-  return text.includes(secretWord) ? (JSON.parse(text.replaceAll(secretWord, gapWords)) as Json) : value;
+  return text.includes(secretPlaceholder)
+    ? (JSON.parse(text.replaceAll(secretPlaceholder, unknownSecret)) as Json)
+    : value;
 }
 
-const gapWords = '[secret, not kept]';
+const unknownSecret = '[secret, not kept]';

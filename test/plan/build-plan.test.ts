@@ -1,190 +1,195 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/model/kind/kind.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
-import { house, registryOf } from '../support/toys/toy-kind.ts';
+import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
 import { at, changeAt, deeds, desired, inputOf, live, planOf, record } from '../support/toys/toy-plan.ts';
 import { readAddress } from '../../src/model/resource/address.ts';
 
-const home = at('House', 'home');
+const app = at('Whole', 'app');
 
 describe('a plan', () => {
-  test('without anything in it is empty and complete', () => {
+  it('without anything in it is empty and complete', () => {
     const { plan } = planOf({});
     expect(plan).toMatchObject({ changes: [], problems: [], mentions: [], unchanged: 0 });
     expect(plan.coverage).toMatchObject({ complete: true, ledger: 'found' });
   });
 
-  test('says that there was no ledger', () => {
+  it('says that there was no ledger', () => {
     expect(planOf({ ledger: false }).plan.coverage.ledger).toBe('none');
   });
 
-  test.each([
+  it.each([
     ['a page is missing', { incomplete: ['page 2 is missing'] }],
     ['a manifest could not be read', { manifestsComplete: false }],
   ])('is not complete when %s', (_, world) => {
     expect(planOf(world).plan.coverage.complete).toBe(false);
   });
 
-  test('counts what was declared and needs nothing', () => {
+  it('counts what was declared and needs nothing', () => {
     const { plan } = planOf({
-      desired: [desired(home, { colour: 'red' }), desired(at('House', 'inn'))],
-      live: [live(home, { spec: { colour: 'red' }, claim: 'mine' })],
+      desired: [desired(app, { colour: 'red' }), desired(at('Whole', 'lib'))],
+      live: [live(app, { spec: { colour: 'red' }, claim: 'mine' })],
     });
     expect([plan.changes.length, plan.unchanged]).toEqual([1, 1]);
   });
 
-  test('refuses a kind that nobody knows: validation should have', () => {
+  it('refuses a kind that nobody knows: validation should have', () => {
     expect(() => planOf({ desired: [desired(at('Castle', 'x'))] })).toThrow('no kind Castle in this plan');
   });
 });
 
 describe('what a reader should know', () => {
-  const note = 'maker is set when the resource is created and never again: live "bob", declared "ann"';
+  const note = 'madeBy is set when the resource is created and never again: live "bob", declared "ann"';
 
-  test('of a resource that changes stands with its change', () => {
+  it('of a resource that changes stands with its change', () => {
     const planning = planOf({
-      desired: [desired(home, { maker: 'ann', colour: 'blue' })],
-      live: [live(home, { spec: { maker: 'bob', colour: 'red' }, claim: 'mine' })],
+      desired: [desired(app, { madeBy: 'ann', colour: 'blue' })],
+      live: [live(app, { spec: { madeBy: 'bob', colour: 'red' }, claim: 'mine' })],
     });
-    expect(changeAt(planning, home).notes).toEqual([note]);
+    expect(changeAt(planning, app).notes).toEqual([note]);
     expect(planning.plan.mentions).toEqual([]);
   });
 
-  test('of a resource with nothing to do is a mention: it is no change of the plan', () => {
+  it('of a resource with nothing to do is a mention: it is no change of the plan', () => {
     const { plan } = planOf({
-      desired: [desired(home, { maker: 'ann' })],
-      live: [live(home, { spec: { maker: 'bob' }, claim: 'mine' })],
+      desired: [desired(app, { madeBy: 'ann' })],
+      live: [live(app, { spec: { madeBy: 'bob' }, claim: 'mine' })],
     });
     expect(plan.changes).toEqual([]);
-    expect(plan.mentions).toEqual([{ address: home, message: note }]);
+    expect(plan.mentions).toEqual([{ address: app, message: note }]);
   });
 
-  test('stands in one order, whatever the order of files', () => {
+  it('stands in one order, whatever the order of files', () => {
     const names = ['c', 'a', 'b'];
     const mentions = (order: readonly string[]) =>
       planOf({
-        desired: order.map((name) => desired(at('House', name), { maker: 'ann' })),
-        live: order.map((name) => live(at('House', name), { spec: { maker: 'bob' }, claim: 'mine' })),
+        desired: order.map((name) => desired(at('Whole', name), { madeBy: 'ann' })),
+        live: order.map((name) => live(at('Whole', name), { spec: { madeBy: 'bob' }, claim: 'mine' })),
       }).plan.mentions.map(({ address }) => address.name);
     expect(mentions(names)).toEqual(['a', 'b', 'c']);
     expect(mentions(names.toReversed())).toEqual(['a', 'b', 'c']);
   });
 
-  test('is that a create may find something there, after an incomplete look', () => {
-    const planning = planOf({ desired: [desired(home)], incomplete: ['page 2 is missing'] });
-    expect(changeAt(planning, home).notes).toEqual([
+  it('is that a create may find something there, after an incomplete look', () => {
+    const planning = planOf({ desired: [desired(app)], incomplete: ['page 2 is missing'] });
+    expect(changeAt(planning, app).notes).toEqual([
       'it may exist already, for not everything was seen: page 2 is missing',
     ]);
   });
 
-  test('is what the service will refuse about a change', () => {
-    const locked: Kind = { ...house, blockers: (_, action) => (action === 'adopt' ? ['it is full'] : []) };
+  it('is what the service will refuse about a change', () => {
+    const locked: Kind = {
+      ...wholeKind,
+      blockers: (_, action) => (action === 'adopt' ? ['it is full'] : []),
+    };
     const planning = planOf({
       kinds: registryOf(locked),
-      desired: [desired(home, {}, { adopt: true })],
-      live: [live(home)],
+      desired: [desired(app, {}, { adopt: true })],
+      live: [live(app)],
     });
-    expect(changeAt(planning, home).notes).toEqual(['the service will refuse this: it is full']);
+    expect(changeAt(planning, app).notes).toEqual(['the service will refuse this: it is full']);
   });
 });
 
 describe('a reference', () => {
-  const friendly = desired(home, { friends: ['inn'] });
-  const inn = at('House', 'inn');
+  const consuming = desired(app, { consumers: ['lib'] });
+  const lib = at('Whole', 'lib');
 
-  test('to a resource that the plan creates is sent as a reference, behind that create', () => {
-    const planning = planOf({ desired: [friendly, desired(inn)] });
-    expect(deeds(planning)).toEqual(['House/acme/inn: create', 'House/acme/home: create']);
-    expect(changeAt(planning, home).calls[0]).toMatchObject({
-      body: { friends: [{ $id: 'House/acme/inn' }] },
-      needs: ['House/acme/inn#create'],
+  it('to a resource that the plan creates is sent as a reference, behind that create', () => {
+    const planning = planOf({ desired: [consuming, desired(lib)] });
+    expect(deeds(planning)).toEqual(['Whole/acme/lib: create', 'Whole/acme/app: create']);
+    expect(changeAt(planning, app).calls[0]).toMatchObject({
+      body: { consumers: [{ $id: 'Whole/acme/lib' }] },
+      needs: ['Whole/acme/lib#create'],
     });
   });
 
-  test('to a live resource is sent as its id', () => {
-    const planning = planOf({ desired: [friendly], live: [live(inn, { claim: 'yours' })] });
-    expect(changeAt(planning, home).calls[0]?.body).toMatchObject({ friends: ['id-inn'] });
+  it('to a live resource is sent as its id', () => {
+    const planning = planOf({ desired: [consuming], live: [live(lib, { claim: 'yours' })] });
+    expect(changeAt(planning, app).calls[0]?.body).toMatchObject({ consumers: ['id-lib'] });
   });
 
-  test('to nothing is an error at its place', () => {
-    expect(planOf({ desired: [friendly] }).plan.problems).toMatchObject([
+  it('to nothing is an error at its place', () => {
+    expect(planOf({ desired: [consuming] }).plan.problems).toMatchObject([
       {
         code: 'unknown-reference',
         class: 'invalid',
-        message: '"House/acme/home" refers to "House/acme/inn", which is neither declared nor live',
-        place: { file: 'toys.yaml' },
+        message: '"Whole/acme/app" refers to "Whole/acme/lib", which is neither declared nor live',
+        place: { file: 'manifest.yaml' },
       },
     ]);
   });
 
-  test('to what could not be looked for is told as such, and not as a mistake in the manifest', () => {
-    const { plan } = planOf({ desired: [friendly], incomplete: ['page 2 is missing'] });
+  it('to what could not be looked for is told as such, and not as a mistake in the manifest', () => {
+    const { plan } = planOf({ desired: [consuming], incomplete: ['page 2 is missing'] });
     expect(plan.problems).toMatchObject([{ code: 'unknown-reference', class: 'incomplete' }]);
   });
 
-  test('to what the plan deletes is an error', () => {
+  it('to what the plan deletes is an error', () => {
     const { plan } = planOf({
-      desired: [friendly],
-      live: [live(inn, { claim: 'mine' })],
-      records: { 'House/acme/inn': record({ id: 'id-inn' }) },
+      desired: [consuming],
+      live: [live(lib, { claim: 'mine' })],
+      records: { 'Whole/acme/lib': record({ id: 'id-lib' }) },
     });
     expect(plan.problems[0]?.message).toBe(
-      '"House/acme/home" refers to "House/acme/inn", which this plan deletes',
+      '"Whole/acme/app" refers to "Whole/acme/lib", which this plan deletes',
     );
   });
 
-  test('to and fro is a circle, and shown as one', () => {
-    const { plan } = planOf({ desired: [friendly, desired(inn, { friends: ['home'] })] });
+  it('to and fro is a circle, and shown as one', () => {
+    const { plan } = planOf({ desired: [consuming, desired(lib, { consumers: ['app'] })] });
     expect(plan.problems).toMatchObject([{ code: 'cycle' }]);
     expect(plan.problems[0]?.message).toBe(
-      'these changes wait for each other: House/acme/home#create → House/acme/inn#create → House/acme/home#create',
+      'these changes wait for each other: Whole/acme/app#create → Whole/acme/lib#create → Whole/acme/app#create',
     );
   });
 });
 
 describe('calls', () => {
-  test('are made from what the kind prepared, and the record from what was declared', () => {
+  it('are made from what the kind prepared, and the record from what was declared', () => {
     const polite: Kind = {
-      ...house,
-      prepare: ({ desired: wanted }) => ({ desired: { ...wanted, friends: ['Inn', 'inn'] } }),
+      ...wholeKind,
+      prepare: ({ desired: wanted }) => ({ desired: { ...wanted, consumers: ['Lib', 'lib'] } }),
       references: () => [],
     };
     const planning = planOf({
       kinds: registryOf(polite),
-      desired: [desired(home, { friends: ['inn'] })],
-      live: [live(at('House', 'inn')), live(at('House', 'Inn'))],
+      desired: [desired(app, { consumers: ['lib'] })],
+      live: [live(at('Whole', 'lib')), live(at('Whole', 'Lib'))],
     });
-    expect(changeAt(planning, home).calls[0]?.body).toMatchObject({ friends: ['id-Inn', 'id-inn'] });
-    expect(planning.records.get(readAddress('House/acme/home'))?.record.fields).toEqual({ friends: ['inn'] });
+    expect(changeAt(planning, app).calls[0]?.body).toMatchObject({ consumers: ['id-Lib', 'id-lib'] });
+    expect(planning.records.get(readAddress('Whole/acme/app'))?.record.fields).toEqual({
+      consumers: ['lib'],
+    });
   });
 
-  test("are in the target's own names", () => {
-    const input = inputOf({ desired: [desired(home)] });
+  it("are in the target's own names", () => {
+    const input = inputOf({ desired: [desired(app)] });
     const targets = input.targets.map((found) => ({
       ...found,
-      dialect: { ...found.dialect, rename: { friends: 'mates' } },
+      dialect: { ...found.dialect, rename: { consumers: 'mates' } },
     }));
     const { plan } = buildPlan({ ...input, targets });
-    expect(plan.changes[0]?.calls[0]?.body).toEqual({ name: 'home', claim: 'mine', mates: [] });
+    expect(plan.changes[0]?.calls[0]?.body).toEqual({ name: 'app', claim: 'mine', mates: [] });
   });
 
-  test('of a part that its whole carries are not its own', () => {
-    const planning = planOf({ desired: [desired(home), desired(at('Garden', 'home'), { trees: ['oak'] })] });
-    expect(changeAt(planning, at('Garden', 'home'))).toMatchObject({
+  it('of a part that its whole carries are not its own', () => {
+    const planning = planOf({ desired: [desired(app), desired(at('Part', 'app'), { tags: ['prod'] })] });
+    expect(changeAt(planning, at('Part', 'app'))).toMatchObject({
       action: 'create',
       calls: [],
-      sharedCall: 'House/acme/home#create',
+      sharedCall: 'Whole/acme/app#create',
     });
   });
 });
 
-test('ten thousand resources are planned within a moment', () => {
-  const many = Array.from({ length: 10_000 }, (_, index) => `house-${index}`);
+it('ten thousand resources are planned within a moment', () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => `whole-${index}`);
   const { plan } = planOf({
     desired: many.map((name, index) =>
-      desired(at('House', name), index === 0 ? {} : { friends: [`house-${index - 1}`] }),
+      desired(at('Whole', name), index === 0 ? {} : { consumers: [`whole-${index - 1}`] }),
     ),
   });
   expect(plan.problems).toEqual([]);
-  expect(plan.changes.at(-1)?.address.name).toBe('house-9999');
+  expect(plan.changes.at(-1)?.address.name).toBe('whole-9999');
 });

@@ -2,7 +2,7 @@
  * Every combination of document, claim, birth mark, ledger and live difference, judged by the planner and by the rows of
  * rules 20-24: each combination falls under exactly one row, and what comes of it is what that row says.
  */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Address, formatAddress, readAddress } from '../../src/model/resource/address.ts';
 import type { LedgerRecord, Origin } from '../../src/model/stack/ledger.ts';
 import type { DesiredResource, Metadata } from '../../src/model/resource/resource.ts';
@@ -15,24 +15,24 @@ import {
   type Rule,
   wordsOf,
 } from '../support/toys/decision-table.ts';
-import { type DoorCase, doorCircumstances, isPossibleDoor } from '../support/toys/door-circumstances.ts';
-import { doorGuards, doorOrigins } from '../support/toys/door-consequences.ts';
-import { doorDeeds } from '../support/toys/door-decisions.ts';
+import { type RoleCase, roleCircumstances, isPossibleRole } from '../support/toys/role-circumstances.ts';
+import { roleGuards, roleOrigins } from '../support/toys/role-consequences.ts';
+import { roleDeeds } from '../support/toys/role-decisions.ts';
 import {
-  type HouseCase,
-  houseCircumstances,
-  houseDeeds,
-  houseGuards,
-  houseOrigins,
-  isPossibleHouse,
-} from '../support/toys/house-decisions.ts';
+  type WholeCase,
+  wholeCircumstances,
+  wholeDeeds,
+  wholeGuards,
+  wholeOrigins,
+  isPossibleWhole,
+} from '../support/toys/whole-decisions.ts';
 import { at, desired, live, planOf, record, type World } from '../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
-const door = at('Door', 'front');
+const app = at('Whole', 'app');
+const role = at('Role', 'job');
 
-function documentOf(address: Address, document: HouseCase['document']): DesiredResource[] {
-  const metadata: Readonly<Record<HouseCase['document'], Partial<Metadata>>> = {
+function documentOf(address: Address, document: WholeCase['document']): DesiredResource[] {
+  const metadata: Readonly<Record<WholeCase['document'], Partial<Metadata>>> = {
     none: {},
     declared: {},
     adopt: { adopt: true },
@@ -43,7 +43,7 @@ function documentOf(address: Address, document: HouseCase['document']): DesiredR
 }
 
 /** The stack is called `mine`; `former` is what it was called, for claims and birth marks from that time. */
-function houseWorld(combination: HouseCase, claimant = 'mine'): World {
+function wholeWorld(combination: WholeCase, claimant = 'mine'): World {
   const { document, claim, birthMark, ledger, live: found } = combination;
   const [, flag] = claim.split(':');
   const claims = claim.startsWith('ours') ? `${claimant}${flag === undefined ? '' : `:${flag}`}` : undefined;
@@ -52,22 +52,22 @@ function houseWorld(combination: HouseCase, claimant = 'mine'): World {
   const colour = found === 'different' ? 'red' : 'blue';
   const about = { claim: claimText, inherited: claim === 'inherited', bornOf, spec: { colour } };
   return {
-    desired: documentOf(home, document),
-    live: found === 'missing' ? [] : [live(home, about)],
+    desired: documentOf(app, document),
+    live: found === 'missing' ? [] : [live(app, about)],
     ledger: ledger !== 'no ledger',
-    records: houseRecords(ledger),
+    records: wholeRecords(ledger),
   };
 }
 
-function houseRecords(ledger: HouseCase['ledger']): Readonly<Record<string, LedgerRecord>> {
+function wholeRecords(ledger: WholeCase['ledger']): Readonly<Record<string, LedgerRecord>> {
   if (ledger === 'no ledger' || ledger === 'no record') return {};
-  const id = ledger === 'record of another id' ? 'id-of-another' : 'id-home';
+  const id = ledger === 'record of another id' ? 'id-of-another' : 'id-app';
   const origin: Origin = ledger === 'adopted' ? 'adopted' : 'created';
-  return { [formatAddress(home)]: record({ id, origin, fields: { colour: 'blue' } }) };
+  return { [formatAddress(app)]: record({ id, origin, fields: { colour: 'blue' } }) };
 }
 
-function doorWorld({ document, owns, ledger, live: found, target }: DoorCase): World {
-  const written = { colour: 'green', timer: 0, rooms: [] };
+function roleWorld({ document, owns, ledger, live: found, target }: RoleCase): World {
+  const written = { colour: 'green', timeout: 0, readers: [] };
   const [origin, flag] = ledger.split(':');
   const flags =
     flag === 'protect'
@@ -75,18 +75,18 @@ function doorWorld({ document, owns, ledger, live: found, target }: DoorCase): W
       : flag === 'release' || flag === 'delete'
         ? ({ onRemove: flag } as const)
         : {};
-  const patterns = { inside: { owns: ['fr*'] }, outside: { owns: ['back*'] }, unsaid: {} }[owns];
+  const patterns = { inside: { owns: ['jo*'] }, outside: { owns: ['back*'] }, unsaid: {} }[owns];
   const colour = { 'as declared': 'blue', 'as last written': 'green', 'changed since': 'red', missing: '' }[
     found
   ];
   const known = (by: Origin) =>
     record({ origin: by, content: written, fields: { colour: 'green' }, ...flags });
   return {
-    desired: documentOf(door, document),
-    live: found === 'missing' ? [] : [live(door, { spec: { ...written, colour } })],
+    desired: documentOf(role, document),
+    live: found === 'missing' ? [] : [live(role, { spec: { ...written, colour } })],
     ledger: ledger !== 'no ledger',
-    records: origin === 'created' || origin === 'adopted' ? { [formatAddress(door)]: known(origin) } : {},
-    begunCreations: ledger === 'begun' ? [door] : [],
+    records: origin === 'created' || origin === 'adopted' ? { [formatAddress(role)]: known(origin) } : {},
+    begunCreations: ledger === 'begun' ? [role] : [],
     target: { ...patterns, ...(target === 'exclusive' ? { exclusive: true } : {}) },
   };
 }
@@ -135,7 +135,7 @@ interface Table<C extends Circumstances> {
 }
 
 function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>): void {
-  test('has exactly one row for every combination', () => {
+  it('has exactly one row for every combination', () => {
     const askew = cases.flatMap((combination) => {
       const rows = rules.filter((rule) => applies(rule, combination));
       return rows.length === 1
@@ -145,7 +145,7 @@ function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>
     expect(askew).toEqual([]);
   });
 
-  test.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
+  it.each(rules.map((rule) => [rule.says, rule] as const))('%s', (_, rule) => {
     const concerned = cases.filter((combination) => applies(rule, combination));
     expect(concerned).not.toEqual([]);
     const wrong = concerned.flatMap((combination) => {
@@ -156,48 +156,48 @@ function checkTable<C extends Circumstances>({ rules, cases, observe }: Table<C>
   });
 }
 
-const houses = combinationsOf(houseCircumstances).filter(isPossibleHouse);
-const doors = combinationsOf(doorCircumstances).filter(isPossibleDoor);
+const wholes = combinationsOf(wholeCircumstances).filter(isPossibleWhole);
+const roles = combinationsOf(roleCircumstances).filter(isPossibleRole);
 
-const ofHouse = (observe: (planning: Planning, world: World) => string) => (combination: HouseCase) => {
-  const world = houseWorld(combination);
+const ofWhole = (observe: (planning: Planning, world: World) => string) => (combination: WholeCase) => {
+  const world = wholeWorld(combination);
   return observe(planOf(world), world);
 };
 
-const ofDoor = (observe: (planning: Planning, world: World) => string) => (combination: DoorCase) => {
-  const world = doorWorld(combination);
+const ofRole = (observe: (planning: Planning, world: World) => string) => (combination: RoleCase) => {
+  const world = roleWorld(combination);
   return observe(planOf(world), world);
 };
 
-test('the tables are about every combination that there can be', () => {
+it('the tables are about every combination that there can be', () => {
   // Five documents, six claims, three birth marks, five ledgers, two contents; and what is not there, in four ledgers.
-  expect(houses).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
+  expect(wholes).toHaveLength(5 * 6 * 3 * 5 * 2 + 5 * 4);
   // Five documents where a name may be declared, three where it may not; eight ledgers, four contents, two targets.
-  expect(doors).toHaveLength((5 * 2 + 3) * 8 * 4 * 2);
+  expect(roles).toHaveLength((5 * 2 + 3) * 8 * 4 * 2);
 });
 
-describe('what becomes of a house', () => {
-  checkTable({ rules: houseDeeds, cases: houses, observe: ofHouse(deedOf) });
+describe('what becomes of a whole', () => {
+  checkTable({ rules: wholeDeeds, cases: wholes, observe: ofWhole(deedOf) });
 });
 
-describe('the origin that is recorded of a house', () => {
-  checkTable({ rules: houseOrigins, cases: houses, observe: ofHouse(originOf) });
+describe('the origin that is recorded of a whole', () => {
+  checkTable({ rules: wholeOrigins, cases: wholes, observe: ofWhole(originOf) });
 });
 
-describe('the guard that asks about a house', () => {
-  checkTable({ rules: houseGuards, cases: houses, observe: ofHouse(guardsOf) });
+describe('the guard that asks about a whole', () => {
+  checkTable({ rules: wholeGuards, cases: wholes, observe: ofWhole(guardsOf) });
 });
 
-describe('what becomes of a door', () => {
-  checkTable({ rules: doorDeeds, cases: doors, observe: ofDoor(deedOf) });
+describe('what becomes of a role', () => {
+  checkTable({ rules: roleDeeds, cases: roles, observe: ofRole(deedOf) });
 });
 
-describe('the origin that is recorded of a door', () => {
-  checkTable({ rules: doorOrigins, cases: doors, observe: ofDoor(originOf) });
+describe('the origin that is recorded of a role', () => {
+  checkTable({ rules: roleOrigins, cases: roles, observe: ofRole(originOf) });
 });
 
-describe('the guard that asks about a door', () => {
-  checkTable({ rules: doorGuards, cases: doors, observe: ofDoor(guardsOf) });
+describe('the guard that asks about a role', () => {
+  checkTable({ rules: roleGuards, cases: roles, observe: ofRole(guardsOf) });
 });
 
 /** A stack whose former ledger is there, and has been taken over: the claims are all that is left to be taken. */
@@ -206,10 +206,10 @@ const renamed: World = {
   former: { name: 'former', hasLedger: true, records: new Set() },
 };
 
-test('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
-  const wrong = houses.flatMap((combination) => {
-    const former = houseWorld(combination, 'former');
-    const own = houseWorld(combination);
+it('a stack that was renamed judges by its former name as by its own, and writes the new one', () => {
+  const wrong = wholes.flatMap((combination) => {
+    const former = wholeWorld(combination, 'former');
+    const own = wholeWorld(combination);
     const expected = withFormerClaim(deedOf(planOf(own), own), combination);
     const found = deedOf(planOf({ ...former, ...renamed }), former);
     return found === expected ? [] : [`${wordsOf(combination)} → ${found}, and not ${expected}`];
@@ -218,7 +218,7 @@ test('a stack that was renamed judges by its former name as by its own, and writ
 });
 
 /** A claim of the former name is taken over wherever it would be kept or changed. */
-function withFormerClaim(deed: string, { document, claim, birthMark, ledger }: HouseCase): string {
+function withFormerClaim(deed: string, { document, claim, birthMark, ledger }: WholeCase): string {
   const former = deed.replace(/claim mine(?=[ :])/, 'claim former');
   if (document !== 'declared' && document !== 'adopt') return former;
   if (claim === 'ours') return former.replace(/^(nothing|update)/, 'adopt, claim former → mine');
@@ -234,54 +234,54 @@ describe('a stack that goes on under another name', () => {
     stack: { renamedFrom: 'former' },
     former: { name: 'former', hasLedger: true, records: new Set(addresses.map(formatAddress)) },
   });
-  const content = { colour: 'red', timer: 0, rooms: [] };
+  const content = { colour: 'red', timeout: 0, readers: [] };
   const guards = (world: World) =>
     planOf(world).plan.guards.flatMap(({ id, effect, concerns }) =>
-      concerns.map(({ address, says }) => [id, effect, formatAddress(address), ...says].join(' ')),
+      concerns.map(({ address, messages }) => [id, effect, formatAddress(address), ...messages].join(' ')),
     );
 
-  test('takes over what bears the former claim, and asks first', () => {
-    const world = { ...withRecords(), desired: [desired(home)], live: [live(home, ofFormer)] };
-    expect(guards(world)).toEqual(['takeover blocks House/acme/home']);
+  it('takes over what bears the former claim, and asks first', () => {
+    const world = { ...withRecords(), desired: [desired(app)], live: [live(app, ofFormer)] };
+    expect(guards(world)).toEqual(['takeover blocks Whole/acme/app']);
   });
 
-  test('takes over a door that its former ledger knows, although nothing is sent for it', () => {
+  it('takes over a role that its former ledger knows, although nothing is sent for it', () => {
     const world = {
-      ...withRecords(door),
-      desired: [desired(door, { colour: 'red' })],
-      live: [live(door, { spec: content })],
-      records: { 'Door/acme/front': { origin: 'created', fields: { colour: 'red' }, content } as const },
+      ...withRecords(role),
+      desired: [desired(role, { colour: 'red' })],
+      live: [live(role, { spec: content })],
+      records: { 'Role/acme/job': { origin: 'created', fields: { colour: 'red' }, content } as const },
     };
     const { plan, records } = planOf(world);
     expect(plan.changes).toMatchObject([{ action: 'adopt', fields: [], calls: [] }]);
-    expect(records.get(readAddress('Door/acme/front'))?.record.origin).toBe('created');
-    expect(guards(world)).toEqual(['takeover blocks Door/acme/front']);
+    expect(records.get(readAddress('Role/acme/job'))?.record.origin).toBe('created');
+    expect(guards(world)).toEqual(['takeover blocks Role/acme/job']);
     // Once it has come along, it is as any other.
     const after = { ...world, former: { ...world.former, records: new Set() } } as World;
     expect(planOf(after).plan.changes).toEqual([]);
   });
 
-  test('counts what it takes over among what it owns', () => {
-    const old = live(at('House', 'old'), ofFormer);
-    const world = { ...withRecords(), desired: [desired(home)], live: [live(home, ofFormer), old] };
+  it('counts what it takes over among what it owns', () => {
+    const old = live(at('Whole', 'old'), ofFormer);
+    const world = { ...withRecords(), desired: [desired(app)], live: [live(app, ofFormer), old] };
     expect(guards(world).filter((text) => text.startsWith('zero'))).toEqual([]);
   });
 
-  test("asks twice before it deletes what was the former one's", () => {
+  it("asks twice before it deletes what was the former one's", () => {
     const world = {
-      ...withRecords(door),
-      live: [live(door, { spec: content }), live(home, ofFormer)],
-      records: { 'Door/acme/front': { origin: 'created', fields: {}, content } as const },
+      ...withRecords(role),
+      live: [live(role, { spec: content }), live(app, ofFormer)],
+      records: { 'Role/acme/job': { origin: 'created', fields: {}, content } as const },
     };
     expect(guards(world).filter((text) => !text.startsWith('zero'))).toEqual([
-      'no-record blocks House/acme/home',
-      'takeover blocks Door/acme/front and deleted',
-      'takeover blocks House/acme/home and deleted',
+      'no-record blocks Whole/acme/app',
+      'takeover blocks Role/acme/job and deleted',
+      'takeover blocks Whole/acme/app and deleted',
     ]);
   });
 
-  test('deletes nothing of the former name while it cannot see its ledger, and says so', () => {
-    const { plan } = planOf({ stack: { renamedFrom: 'former' }, live: [live(home, ofFormer)] });
+  it('deletes nothing of the former name while it cannot see its ledger, and says so', () => {
+    const { plan } = planOf({ stack: { renamedFrom: 'former' }, live: [live(app, ofFormer)] });
     expect(plan.changes).toEqual([]);
     expect(plan.mentions[0]?.message).toContain('whose ledger is not here: it is kept');
     expect(plan.coverage.ledgerNotes).toEqual([

@@ -2,9 +2,6 @@
  * The digest from the outside: stacks in files, read by the manifest floor, planned with the real kinds. Whatever a text
  * editor, another machine or another day does to the files leaves it as it is; whatever changes what is meant changes it.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { dump } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
@@ -21,20 +18,15 @@ import type { Stack } from '../../src/model/stack/target.ts';
 import { buildPlan } from '../../src/plan/build-plan.ts';
 import { role, workspace } from '../support/cli/documents.ts';
 import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
-
-type Files = Readonly<Record<string, string>>;
+import { type Files, makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
 
 /** Reads them in a folder of their own, which is gone afterwards. */
 async function read(files: Files): Promise<Manifests> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-digest-'));
+  const folder = makeFolder(files);
   try {
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(dirname(join(folder, path)), { recursive: true });
-      await writeFile(join(folder, path), text);
-    }
     return await readManifests({ cwd: folder, kinds, dialects });
   } finally {
-    await rm(folder, { recursive: true });
+    removeFolder(folder);
   }
 }
 

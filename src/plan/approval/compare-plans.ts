@@ -1,6 +1,6 @@
-/** Two plans side by side: what one means and the other does not, address by address and field by field. Pure. */
+/** Compares what two plans mean, address by address and field by field. Pure. */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
-import { type MeantChange, meantParticular } from '../../model/plan/change.ts';
+import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText } from '../../model/json/json.ts';
 import type { PlanTarget } from '../../model/plan/plan.ts';
@@ -12,7 +12,7 @@ import type {
 } from '../../model/plan/plan-difference.ts';
 import { actionAtom, fieldAtom, type PlanMeaning, targetMeaning } from './digest.ts';
 
-/** Empty exactly when the two have one digest. */
+/** Empty exactly when the two have the same digest. */
 export function comparePlans(one: PlanMeaning, other: PlanMeaning): PlanDifference {
   return {
     ...(one.stack === other.stack ? {} : { stack: { one: one.stack, other: other.stack } }),
@@ -26,7 +26,7 @@ export function isSamePlan({ stack, targets, selection, changes }: PlanDifferenc
   return stack === undefined && targets.length === 0 && selection === undefined && changes.length === 0;
 }
 
-/** Which resources a plan is about counts like what it does to them: what one leaves as it is, the other may remove. */
+/** The selection is part of the meaning: a resource outside of one selection may be removed by a plan with another. */
 function compareSelections(one: Selection, other: Selection): Pick<PlanDifference, 'selection'> {
   const text = (selection: Selection) =>
     canonicalText(selection === undefined ? null : [...selection].sort());
@@ -35,45 +35,45 @@ function compareSelections(one: Selection, other: Selection): Pick<PlanDifferenc
 
 type Selection = PlanMeaning['selection'];
 
-/** By name; two are the same when they are one place, spoken to in one dialect. */
-export function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
+/** Pairs targets by name; two are equal when they have the same identity and dialect. */
+function compareTargets(one: readonly PlanTarget[], other: readonly PlanTarget[]): TargetDifference[] {
   return pairs(one, other, ({ name }) => name)
     .filter(([a, b]) => a === undefined || b === undefined || targetMeaning(a) !== targetMeaning(b))
     .map(([a, b, name]) => ({ name, ...sides(a, b) }));
 }
 
-/** In the order of `one`, then what only `other` has. */
+/** In the order of `one`, then those that only `other` has. */
 export function compareChanges(
-  one: readonly MeantChange[],
-  other: readonly MeantChange[],
+  one: readonly DigestedChange[],
+  other: readonly DigestedChange[],
 ): ChangeDifference[] {
   return pairs(one, other, addressText).flatMap(([a, b]) => compareChange(a, b) ?? []);
 }
 
-function addressText({ address }: MeantChange): AddressText {
+function addressText({ address }: DigestedChange): AddressText {
   return formatAddress(address);
 }
 
 function compareChange(
-  one: MeantChange | undefined,
-  other: MeantChange | undefined,
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
 ): ChangeDifference | undefined {
   const { address } = one ?? other ?? {};
   if (address === undefined) return undefined;
   const fields = pairs(one?.fields ?? [], other?.fields ?? [], ({ path }) => canonicalText(path))
     .filter(([a, b]) => a === undefined || b === undefined || fieldAtom(address, a) !== fieldAtom(address, b))
     .flatMap(([a, b]) => fieldDifference(a, b) ?? []);
-  const [was, is] = [one && actionAtom(one), other && actionAtom(other)];
-  if (was === is && fields.length === 0) return undefined;
-  return { address, ...sides(one?.action, other?.action), ...compareParticulars(one, other), fields };
+  const isSameAction = (one && actionAtom(one)) === (other && actionAtom(other));
+  if (isSameAction && fields.length === 0) return undefined;
+  return { address, ...sides(one?.action, other?.action), ...compareRemovedIdentities(one, other), fields };
 }
 
-function compareParticulars(
-  one: MeantChange | undefined,
-  other: MeantChange | undefined,
+function compareRemovedIdentities(
+  one: DigestedChange | undefined,
+  other: DigestedChange | undefined,
 ): Pick<ChangeDifference, 'ids' | 'fingerprints'> {
   const [a, b] = [one, other].map((side): { id?: string; fingerprint?: string } => ({
-    ...(side && meantParticular(side)),
+    ...(side && removedIdentity(side)),
   }));
   return {
     ...(a?.id === b?.id ? {} : { ids: sides(a?.id, b?.id) }),
@@ -93,7 +93,7 @@ function sides<T>(one: T | undefined, other: T | undefined): { readonly one?: T;
   return { ...(one === undefined ? {} : { one }), ...(other === undefined ? {} : { other }) };
 }
 
-/** What stands under one key on either side, with the key. */
+/** The values with the same key on both sides, with the key. */
 function pairs<T>(
   one: readonly T[],
   other: readonly T[],

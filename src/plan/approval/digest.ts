@@ -1,31 +1,31 @@
 /**
  * The digest of what a plan means (rule 27): stack, targets, selection and a set of atoms, hashed in a fixed order.
- * Times, order, notes, coverage, permissions and calls stand outside it, so it is the same on every machine.
+ * Times, order, notes, coverage, permissions and calls are not part of it, so it is the same on every machine.
  */
 import { createHash } from 'node:crypto';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type MeantChange, meantParticular } from '../../model/plan/change.ts';
+import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText } from '../../model/json/json.ts';
 import type { Plan, PlanTarget } from '../../model/plan/plan.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import { formatIdentity } from '../../model/stack/target-identity.ts';
 
-/** Raised whenever the meaning of an atom changes, so that digests of two versions never compare equal by accident. */
+/** Must be raised whenever the meaning of an atom changes, so that digests of two versions are never equal by accident. */
 export const digestVersion = 2;
 
-/** All of a plan that its digest is made of. */
+/** The parts of a plan that enter its digest. */
 export type PlanMeaning = Pick<Plan, 'stack' | 'targets' | 'selection'> & {
-  readonly changes: readonly MeantChange[];
+  readonly changes: readonly DigestedChange[];
 };
 
 /**
- * One indivisible meaning of a plan, as canonical text: (address, action), with the remote id or the fingerprint of what
- * is taken away, or (address, path, before, after).
+ * One indivisible meaning of a plan, as canonical text: (address, action), for a removal with the remote id or the
+ * fingerprint, or (address, path, before, after).
  */
 export type Atom = string;
 
-export function atomsOf(changes: readonly MeantChange[]): ReadonlySet<Atom> {
+export function atomsOf(changes: readonly DigestedChange[]): ReadonlySet<Atom> {
   return new Set(
     changes.flatMap((change) => [
       actionAtom(change),
@@ -34,17 +34,17 @@ export function atomsOf(changes: readonly MeantChange[]): ReadonlySet<Atom> {
   );
 }
 
-/** What becomes of one resource as a whole: equal texts are one meaning. */
-export function actionAtom(change: MeantChange): Atom {
-  const particular = meantParticular(change);
+/** What the plan does with one resource as a whole. */
+export function actionAtom(change: DigestedChange): Atom {
+  const identity = removedIdentity(change);
   return canonicalText([
     formatAddress(change.address),
     change.action,
-    ...(particular === undefined ? [] : [particular]),
+    ...(identity === undefined ? [] : [identity]),
   ]);
 }
 
-/** What one field change means: equal texts are one meaning. */
+/** What the plan does with one field. */
 export function fieldAtom(address: Address, { path, before, after, unknown }: FieldChange): Atom {
   return canonicalText([
     formatAddress(address),
@@ -54,12 +54,12 @@ export function fieldAtom(address: Address, { path, before, after, unknown }: Fi
   ]);
 }
 
-/** What a target means: its name, what it is, and how it is spoken to. */
+/** What a target means in a digest: its name, identity and dialect. */
 export function targetMeaning(target: PlanTarget): string {
   return canonicalText([target.name, formatIdentity(target), target.dialect]);
 }
 
-/** Of the whole canonical content of a live resource: the same on every machine. @returns 32 hexadecimal characters */
+/** The fingerprint of the whole canonical content of a live resource. @returns 32 hexadecimal characters */
 export function fingerprintOf(content: Spec): string {
   return shortHash(canonicalText(content));
 }

@@ -1,7 +1,7 @@
 /**
- * What the answers to the writes of a change prove of it (rule 40). A service that says yes and keeps the old value must
- * not pass for one that did what it was asked: what was answered is compared with what was sent, and what is to be reset is
- * not taken for done until it has been read, for an answer may be nothing but the request said again. Pure.
+ * What the answers to the writes of a change prove (rule 40). A service may answer with success and keep the old value, so
+ * each answered value is compared with the one that was sent. A reset counts as done only after it was read, because an
+ * answer may just repeat the request. Pure.
  */
 import type { CallId } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -15,87 +15,91 @@ import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.t
 import { notAnswered } from '../../compare/diff.ts';
 
 export interface AnswersVerdict {
-  /** fields that were answered otherwise than they were sent, with the answer as their value before */
+  /** fields whose answered value differs from the one that was sent, with the answer as their value before */
   readonly contradicted: readonly FieldChange[];
-  /** fields that the service neither answers nor, as the plan saw, ever tells */
+  /** fields that the service neither answers nor, as the plan found out, returns when read */
   readonly unverifiable: readonly Path[];
   /**
-   * Where the ledger goes on saying what it said: values that were to be reset and that nobody has seen reset, and those
-   * that were answered otherwise than they were sent.
+   * Fields whose old value stays in the ledger: those whose reset was not seen yet, and those that were answered differently
+   * from what was sent.
    */
   readonly unproven: readonly Path[];
 }
 
-export interface AnsweredChange {
+interface AnsweredChange {
   readonly kind: Kind;
   readonly change: Change;
-  /** of the calls that were carried out */
+  /** answers to the calls that were carried out */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** what the ledger knew when the plan was made */
+  /** the ledger's record when the plan was made */
   readonly record: LedgerRecord | undefined;
-  /** what it is to know once the change is true; absent for what is not declared any more */
+  /** the record that the change is to leave; absent when the resource is no longer declared */
   readonly drafted: LedgerRecord | undefined;
 }
 
 export function judgeAnswers({ kind, change, answers, record, drafted }: AnsweredChange): AnswersVerdict {
-  const told = answeredFields(kind, change, answers);
+  const values = answeredFields(kind, change, answers);
   const own = change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name));
-  const stands = own.map((field) => [field, standOf(kind, field, told)] as const);
+  const states = own.map((field) => [field, stateOf(kind, field, values)] as const);
   const isReset = ({ path }: FieldChange) =>
     valueAt(record?.fields, path) !== undefined && valueAt(drafted?.fields, path) === undefined;
   return {
-    contradicted: stands.flatMap(([field, { is, answered }]) =>
-      is === 'otherwise' ? [{ ...field, ...(answered === undefined ? {} : { before: answered }) }] : [],
+    contradicted: states.flatMap(([field, { is, answered }]) =>
+      is === 'different' ? [{ ...field, ...(answered === undefined ? {} : { before: answered }) }] : [],
     ),
-    unverifiable: stands.flatMap(([{ path }, { is }]) => (is === 'never told' ? [path] : [])),
-    unproven: stands.flatMap(([field, { is }]) =>
-      is === 'otherwise' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
+    unverifiable: states.flatMap(([{ path }, { is }]) => (is === 'never answered' ? [path] : [])),
+    unproven: states.flatMap(([field, { is }]) =>
+      is === 'different' || (isReset(field) && isToBeRead(field, is)) ? [field.path] : [],
     ),
   };
 }
 
-/** What no reading tells goes with a good answer, or it would be reset for ever. */
+/** A field that no read returns is proved by the answer alone, or it would be reset in every plan. */
 function isToBeRead({ unknown }: FieldChange, is: AnswerState['is']): boolean {
-  return is === 'not told' || (is === 'as sent' && unknown === undefined);
+  return is === 'not answered' || (is === 'as sent' && unknown === undefined);
 }
 
-/** By field, what was answered last; a field that an answer is about and lacks is `undefined` there. */
+/** The last answered value by field; `undefined` where an answer lacks a field that its call may have written. */
 function answeredFields(
   kind: Kind,
   { calls, sharedCall }: Change,
   answers: ReadonlyMap<CallId, Answer>,
 ): ReadonlyMap<string, Json | undefined> {
-  const told = new Map<string, Json | undefined>();
+  const values = new Map<string, Json | undefined>();
   for (const call of calls.toSorted((a, b) => a.order - b.order)) {
     const answer = call.id === sharedCall ? undefined : answers.get(call.id);
     const answered: Answered | undefined = answer && kind.answered?.(call, answer);
-    for (const name of answered?.about ?? []) told.set(name, answered?.spec[name]);
+    for (const name of answered?.about ?? []) values.set(name, answered?.spec[name]);
   }
-  return told;
+  return values;
 }
 
 interface AnswerState {
-  /** `never told`: neither answered nor read; `not told`: not answered, and to be read */
-  readonly is: 'as sent' | 'otherwise' | 'never told' | 'not told';
+  /** `never answered`: neither by the write nor by reads; `not answered`: not by the write, so it has to be read */
+  readonly is: 'as sent' | 'different' | 'never answered' | 'not answered';
   readonly answered?: Json | undefined;
 }
 
-function standOf(kind: Kind, change: FieldChange, told: ReadonlyMap<string, Json | undefined>): AnswerState {
+function stateOf(
+  kind: Kind,
+  change: FieldChange,
+  values: ReadonlyMap<string, Json | undefined>,
+): AnswerState {
   const [name = '', ...below] = change.path;
   const field = kind.fields[name];
-  // Of a secret nobody expects to be told; that its drift cannot be seen is said with every plan.
-  if (field === undefined || field.writeOnly || field.local) return { is: 'not told' };
-  if (!told.has(name)) return { is: change.unknown === notAnswered ? 'never told' : 'not told' };
-  const value = told.get(name);
+  // No answer is expected for a secret; every plan says that its drift cannot be seen.
+  if (field === undefined || field.writeOnly || field.local) return { is: 'not answered' };
+  if (!values.has(name)) return { is: change.unknown === notAnswered ? 'never answered' : 'not answered' };
+  const value = values.get(name);
   const found = value === undefined ? undefined : answeredAt(field, value, below);
-  if (found === undefined) return { is: change.before === undefined ? 'never told' : 'not told' };
+  if (found === undefined) return { is: change.before === undefined ? 'never answered' : 'not answered' };
   const { answered } = found;
   return agrees(found.field, answered, wantedBy(change, field))
     ? { is: 'as sent' }
-    : { is: 'otherwise', answered };
+    : { is: 'different', answered };
 }
 
-/** Without a value of its own a field goes back to its default, and a key of a map goes. */
+/** Without a value after, a field is reset to its default, and a key of a map is removed. */
 function wantedBy({ path, after }: FieldChange, field: Field): Json | undefined {
   return after === undefined && path.length === 1 ? canonicalDefault(field) : after;
 }
@@ -117,7 +121,7 @@ function answeredAt(field: Field, value: Json, [member, ...below]: Path): Answer
   return found === undefined ? undefined : answeredAt(table, found, below);
 }
 
-/** Of an object with fields of its own those count that were sent and are answered, as in every comparison of the two. */
+/** For an object with fields of its own, only members that were sent and answered are compared. */
 function agrees(field: Field | undefined, answered: Json | undefined, wanted: Json | undefined): boolean {
   const { members } = field ?? {};
   if (members === undefined || !isJsonObject(answered) || !isJsonObject(wanted))
@@ -134,7 +138,7 @@ function valueAt(spec: Spec | undefined, path: Path): Json | undefined {
   return value;
 }
 
-/** The spec with what `from` has at these paths, and without what it lacks there: what stays recorded as it was. */
+/** A copy of `spec` with the values of `from` at these paths; a value that `from` lacks is removed. */
 export function withValuesAt(spec: Spec, from: Spec, paths: readonly Path[]): Spec {
   return paths.reduce((into, path) => withValueAt(into, path, valueAt(from, path)), spec);
 }

@@ -1,10 +1,10 @@
 /**
- * May a plan that was made afresh be carried out because another one was approved? It may when the two mean the same,
- * or when it is that part of the approved one which is not true yet (rule 28). Whatever else it holds, and whatever it
- * lacks without being true, stops it. Pure.
+ * Decides whether an approval of an earlier plan also covers a fresh one. It does when both mean the same, or when the
+ * fresh plan is the part of the approved one that is not done yet (rule 28). Anything else in the fresh plan, and
+ * anything that it lacks although it is not done, is not covered. Pure.
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
-import { type MeantChange, meantParticular } from '../../model/plan/change.ts';
+import { type DigestedChange, removedIdentity } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { canonicalText, type Json, sameJson } from '../../model/json/json.ts';
 import type { ChangeDifference, FieldDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
@@ -12,89 +12,98 @@ import type { Planning } from '../build-plan.ts';
 import { compareChanges } from './compare-plans.ts';
 import { digestOf } from './digest.ts';
 import { isRelated, type RemainingWork } from './remaining-work.ts';
-import { isRedacted, isRedactionOf, withGapsApart } from '../redacted-plan.ts';
+import { isRedacted, isRedactionOf, markRedactions } from '../redacted-plan.ts';
 
-export interface Approved {
+interface Approved {
   readonly digest: string;
-  /** perhaps with values left out that hold secrets */
-  readonly changes: readonly MeantChange[];
-  /** that it was made for this stack, these targets and this selection is known already */
+  /** may be redacted: without values that hold secrets */
+  readonly changes: readonly DigestedChange[];
+  /** known to be for this stack, these targets and this selection */
   readonly isHere?: boolean;
 }
 
 export type ApprovalVerdict =
   | { readonly is: 'equal' }
-  /** a part of what was approved; `done` are the changes that are true already */
+  /** a part of what was approved; `done` are the changes that need nothing more */
   | { readonly is: 'subset'; readonly done: readonly Address[] }
-  /** not what was approved; only what stands in the way, `one` being the approved plan */
+  /** not what was approved; `difference` holds only what is not covered, `one` being the approved plan */
   | { readonly is: 'differs'; readonly difference: PlanDifference }
-  /** approved for another stack or selection, or for a target that was another place then */
+  /** approved for another stack or selection, or for a target with another identity */
   | { readonly is: 'elsewhere' };
 
-export type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
+type FreshPlan = Pick<Planning, 'plan' | 'remainingWork'>;
 
 export function judgeApproval({ plan, remainingWork }: FreshPlan, approved: Approved): ApprovalVerdict {
-  const isTold = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
-  // A digest cannot vouch for a file that leaves something out: what it shows besides has to be so, too.
-  const isShown = isTold || isRedactionOf(approved.changes, plan.changes);
-  if (plan.digest === approved.digest && isShown) return { is: 'equal' };
-  if (isTold) return judgeChanges({ plan, remainingWork }, approved.changes);
+  const isUnredacted = digestOf({ ...plan, changes: approved.changes }) === approved.digest;
+  // The digest cannot be recomputed from a redacted file, so what the file shows is compared as well.
+  const isSameContent = isUnredacted || isRedactionOf(approved.changes, plan.changes);
+  if (plan.digest === approved.digest && isSameContent) return { is: 'equal' };
+  if (isUnredacted) return judgeChanges({ plan, remainingWork }, approved.changes);
   return approved.isHere && isRedacted(approved.changes)
-    ? judgeChanges({ plan, remainingWork }, withGapsApart(approved.changes))
+    ? judgeChanges({ plan, remainingWork }, markRedactions(approved.changes))
     : { is: 'elsewhere' };
 }
 
-/** What is not known to be true, or planned as it was approved, stands in the way. */
-function judgeChanges({ plan, remainingWork }: FreshPlan, approved: readonly MeantChange[]): ApprovalVerdict {
-  const byAddress = (changes: readonly MeantChange[]) =>
+/** Every approved change must be done, or planned as it was approved, and nothing else may be planned. */
+function judgeChanges(
+  { plan, remainingWork }: FreshPlan,
+  approved: readonly DigestedChange[],
+): ApprovalVerdict {
+  const byAddress = (changes: readonly DigestedChange[]) =>
     new Map(changes.map((change) => [formatAddress(change.address), change]));
   const [was, is] = [byAddress(approved), byAddress(plan.changes)];
   const changes = compareChanges(approved, plan.changes).flatMap((difference) => {
     const text = formatAddress(difference.address);
     const change = was.get(text);
     if (change === undefined) return [difference];
-    return inTheWay(difference, { approved: change, fresh: is.get(text), left: remainingWork(change) }) ?? [];
+    return (
+      uncovered(difference, { approved: change, fresh: is.get(text), left: remainingWork(change) }) ?? []
+    );
   });
   if (changes.length > 0) return { is: 'differs', difference: { targets: [], changes } };
   const done = approved.filter((change) => isDone(change, is.get(formatAddress(change.address))));
   return { is: 'subset', done: done.map(({ address }) => address) };
 }
 
-/** Whether live is as the change would make it; that the ledger has yet to hear of a creation makes no difference. */
-function isDone({ action }: MeantChange, fresh: MeantChange | undefined): boolean {
+/** Whether live is as the change would make it, even if the ledger does not have a creation yet. */
+function isDone({ action }: DigestedChange, fresh: DigestedChange | undefined): boolean {
   return (
     fresh === undefined || (action === 'create' && fresh.action === 'adopt' && fresh.fields.length === 0)
   );
 }
 
 interface Match {
-  readonly approved: MeantChange;
-  readonly fresh: MeantChange | undefined;
+  readonly approved: DigestedChange;
+  readonly fresh: DigestedChange | undefined;
   readonly left: RemainingWork;
 }
 
-/** Of a difference what no approval covers; undefined when nothing of it is left. */
-function inTheWay(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
+/** The part of a difference that the approval does not cover; undefined when it covers all. */
+function uncovered(difference: ChangeDifference, match: Match): ChangeDifference | undefined {
   const fields = difference.fields.filter((field) => !isCovered(field, match));
   return isActionCovered(match) && fields.length === 0 ? undefined : { ...difference, fields };
 }
 
 function isActionCovered({ approved, fresh, left }: Match): boolean {
   if (fresh === undefined) return !left.action;
-  if (approved.action !== fresh.action) return isRestOf(approved, fresh, left);
-  // To take away one resource was approved, and not whatever bears its name today.
-  return sameJson(particularOf(approved), particularOf(fresh));
+  if (approved.action !== fresh.action) return isRemainderOf(approved, fresh, left);
+  // The removal of one resource was approved, not of a later one with the same name.
+  return sameJson(removedIdentityJson(approved), removedIdentityJson(fresh));
 }
 
-function particularOf(change: MeantChange): Json {
-  return { ...meantParticular(change) };
+function removedIdentityJson(change: DigestedChange): Json {
+  return { ...removedIdentity(change) };
 }
 
 /**
- * What is left of a creation or an adoption that was cut short is an update of something that is ours by now; or an
- * adoption that sends nothing, where nothing but the ledger's word is missing.
+ * The rest of an interrupted creation or adoption is an update of something that is ours already; or an adoption that sends
+ * nothing, where only the ledger's record is missing.
  */
-function isRestOf({ action: approved }: MeantChange, fresh: MeantChange, { isOurs }: RemainingWork): boolean {
+function isRemainderOf(
+  { action: approved }: DigestedChange,
+  fresh: DigestedChange,
+  { isOurs }: RemainingWork,
+): boolean {
   if (fresh.action === 'adopt') return approved === 'create' && fresh.fields.length === 0;
   return fresh.action === 'update' && (approved === 'create' || approved === 'adopt') && isOurs;
 }
@@ -104,17 +113,17 @@ function isCovered({ one, other }: FieldDifference, match: Match): boolean {
   return one !== undefined && isTrueOrPlanned(one, match);
 }
 
-/** Whether a field change of the fresh plan is what is left of an approved one. */
+/** Whether a field change of the fresh plan is the rest of an approved one. */
 function isApproved(approved: FieldChange | undefined, fresh: FieldChange, match: Match): boolean {
   if (approved !== undefined && sameJson(approved.after, fresh.after)) {
-    // A value that nobody could see may have been anything; what it shall become is what was approved.
+    // If the value before was unknown, only the value after was approved.
     if (approved.unknown !== undefined || isPartOfSet(approved, fresh)) return true;
   }
   const isCutShort = match.approved.action === 'create' && match.fresh?.action === 'update';
-  return isCutShort && match.left.isOurs && match.left.fields.some((field) => meetsAfter(field, fresh));
+  return isCutShort && match.left.isOurs && match.left.fields.some((field) => hasSameAfter(field, fresh));
 }
 
-/** A set changes element by element: some are there, or gone, already, and no others are touched. */
+/** Whether some of the approved additions and removals of a set are done already, and nothing else changed. */
 function isPartOfSet({ before, after }: FieldChange, fresh: FieldChange): boolean {
   if (fresh.shape !== 'set' || ![before, after, fresh.before].every(Array.isArray)) return false;
   const [was, shall, is] = [elements(before), elements(after), elements(fresh.before)];
@@ -128,13 +137,13 @@ function elements(value: Json | undefined): ReadonlySet<string> {
   return new Set(Array.isArray(value) ? value.map(canonicalText) : []);
 }
 
-/** Whether what was approved is true, or will be by what the fresh plan changes. */
+/** Whether the approved value is live, or the fresh plan sets it. */
 function isTrueOrPlanned({ path }: FieldChange, { fresh, left }: Match): boolean {
   return left.fields
     .filter((field) => isRelated(path, field.path))
-    .every((field) => fresh?.fields.some((planned) => meetsAfter(field, planned)));
+    .every((field) => fresh?.fields.some((planned) => hasSameAfter(field, planned)));
 }
 
-function meetsAfter(one: FieldChange, other: FieldChange): boolean {
+function hasSameAfter(one: FieldChange, other: FieldChange): boolean {
   return canonicalText(one.path) === canonicalText(other.path) && sameJson(one.after, other.after);
 }

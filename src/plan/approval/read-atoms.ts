@@ -1,12 +1,12 @@
-/** The inverse of `atomsOf`: what an approved plan meant, from the atoms that the ledger keeps of it (rule 28). */
+/** The inverse of `atomsOf`: the changes of an approved plan, from the atoms that the ledger keeps (rule 28). */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
-import type { Action, MeantChange, Particular } from '../../model/plan/change.ts';
+import type { Action, DigestedChange, RemovedIdentity } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json, Path } from '../../model/json/json.ts';
 import type { Atom } from './digest.ts';
 
 type ParsedAtom =
-  | readonly [address: string, action: Action, meant?: Particular]
+  | readonly [address: string, action: Action, meant?: RemovedIdentity]
   | readonly [
       address: string,
       path: Path,
@@ -27,10 +27,10 @@ interface FieldSide {
 }
 
 /**
- * One change for each address. Atoms do not tell how a value is shown, so every field is a `scalar`.
- * @throws when a text is no atom: a bug, for the ledger's checksum has held
+ * One change for each address. Atoms hold no shape, so every field is a `scalar`.
+ * @throws when a text is no atom: a bug, because the ledger's checksum was correct
  */
-export function readAtoms(atoms: Iterable<Atom>): MeantChange[] {
+export function readAtoms(atoms: Iterable<Atom>): DigestedChange[] {
   const found = new Map<string, AtomGroup>();
   for (const atom of atoms) {
     const parsed: ParsedAtom = JSON.parse(atom);

@@ -1,6 +1,6 @@
 /**
- * The last look before a write (rule 29): the fields that the plan relied on, compared once more. Already true: nothing
- * to do. As they were: send. Anything else moved under the plan: stale, and nothing is sent.
+ * The last look before a write (rule 29): compares the fields that the plan relied on once more. Already as desired:
+ * nothing to do. As before: send. Anything else changed since the plan: stale, and nothing is sent.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -41,7 +41,7 @@ function stale(why: string): Recheck {
   return { is: 'stale', why };
 }
 
-/** Only for creates that would overwrite: whatever is there now was not there when the plan was made. */
+/** For creates that would overwrite an existing resource: one that exists now did not when the plan was made. */
 function recheckCreate(context: PlanContext, draft: Draft, now: LiveResource | undefined): Recheck {
   if (now === undefined) return { is: 'send' };
   const { fields } = compareNow(context, draft, now);
@@ -65,16 +65,16 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
     : { is: 'send' };
 }
 
-/** What force would override that nobody has read: the plan knew nothing of it, or something else. */
+/** What a forced deletion would override now and the approved plan did not show. */
 function unapproved({ overridden = [] }: Draft, now: readonly Overridden[]): string[] {
   const known = new Set(overridden.map(({ field }) => canonicalText({ ...field })));
-  return now.flatMap(({ field, says }) => (known.has(canonicalText({ ...field })) ? [] : [says]));
+  return now.flatMap(({ field, message }) => (known.has(canonicalText({ ...field })) ? [] : [message]));
 }
 
-/** A difference in what the write is about that the plan did not show means that something moved. */
+/** A difference in the written fields that the plan did not show means that live changed since. */
 function recheckFields(context: PlanContext, draft: Draft, change: Change, now: LiveResource): Recheck {
-  const own = change.fields.filter(isOwnField).map((planned) => [planned, standOfOwn(planned, now)] as const);
-  const moved = own.find(([, stand]) => stand === 'moved');
+  const own = change.fields.filter(isOwnField).map((planned) => [planned, stateOfOwn(planned, now)] as const);
+  const moved = own.find(([, state]) => state === 'moved');
   if (moved !== undefined) return stale(`${pathText(moved[0])} moved since the plan was made`);
   const { fields, problems } = releasesOnly(draft) ? nothing : compareNow(context, draft, now);
   const problem = problems.find(({ severity }) => severity === 'error');
@@ -83,14 +83,14 @@ function recheckFields(context: PlanContext, draft: Draft, change: Change, now: 
   const planned = new Map(change.fields.map((field) => [pathText(field), field] as const));
   const unplanned = left.find((field) => !isAsPlanned(planned.get(pathText(field)), field));
   if (unplanned !== undefined) return stale(`${pathText(unplanned)} moved since the plan was made`);
-  const isDone = left.length === 0 && own.every(([, stand]) => stand === 'after');
+  const isDone = left.length === 0 && own.every(([, state]) => state === 'after');
   return isDone ? { is: 'done' } : { is: 'send' };
 }
 
 /**
- * Whether live is as a call of the change was to make it, whatever the call was answered: what was to go is gone, and the
- * fields that it writes are as they were planned. Who made them so, nobody can tell.
- * @param written top-level names of these fields
+ * Whether live is as a call of the change was to make it, whatever the answer: a deleted resource is gone, and the
+ * written fields are as planned. It does not prove that this call did it.
+ * @param written top-level names of the fields that the call writes
  */
 export function isCarriedOut(
   context: PlanContext,
@@ -108,19 +108,19 @@ export function isCarriedOut(
   const isWritten = ({ path: [name = ''] }: FieldChange) => written.has(name);
   const own = change.fields.filter((field) => isOwnField(field) && isWritten(field));
   return (
-    own.every((field) => standOfOwn(field, now) === 'after') &&
+    own.every((field) => stateOfOwn(field, now) === 'after') &&
     !fields.some((field) => absent === 'default' || isWritten(field))
   );
 }
 
-/** A release that is about nothing but the claim, and the ledger. */
+/** A release that changes only the claim and the ledger. */
 function releasesOnly({ change, desired }: Draft): boolean {
   return change.action === 'release' && Object.keys(desired).length === 0;
 }
 
 const nothing: Pick<ResourceComparison, 'fields' | 'problems'> = { fields: [], problems: [] };
 
-/** Those that the write would change or repeat: the planned ones, whole; all, where every write replaces everything. */
+/** The differences in fields that the write touches: planned fields, or all where every write replaces the whole resource. */
 function fieldsOfWrite(
   context: PlanContext,
   change: Change,
@@ -135,7 +135,7 @@ function pathText({ path }: FieldChange): string {
   return path.join('.');
 }
 
-/** A value that the plan could not see may be anything; what it shall become may not have changed. */
+/** Whether a difference is the planned one. If the value before was unknown, only the value after must be the same. */
 function isAsPlanned(planned: FieldChange | undefined, found: FieldChange): boolean {
   if (planned === undefined || !sameJson(planned.after, found.after)) return false;
   return (
@@ -153,14 +153,14 @@ function compareNow(context: PlanContext, draft: Draft, now: LiveResource) {
   });
 }
 
-/** The claim and the name are the planner's own fields: no table of a kind knows them. */
+/** Claim and name are fields of the planner itself: no kind's table has them. */
 function isOwnField({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'name');
 }
 
 type FieldState = 'before' | 'after' | 'moved';
 
-function standOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
+function stateOfOwn({ path, before, after }: FieldChange, now: LiveResource): FieldState {
   const value = path[0] === 'name' ? now.spec['name'] : claimText(now.witness.claim);
   if (sameJson(value, after)) return 'after';
   return sameJson(value, before) ? 'before' : 'moved';
@@ -175,7 +175,7 @@ function movedFact(change: Change, now: LiveResource): string | undefined {
 
 /**
  * A claim that this change does not write must still be the one that the plan saw, or, for a part, the one that the same
- * plan gives to the whole.
+ * plan writes to the whole.
  */
 function movedOwner(draft: Draft, change: Change, now: LiveResource): string | undefined {
   if (change.fields.some((field) => isOwnField(field) && field.path[0] === 'claim')) return undefined;
@@ -185,7 +185,7 @@ function movedOwner(draft: Draft, change: Change, now: LiveResource): string | u
   return isSeen || isGiven ? undefined : 'its claim moved since the plan was made';
 }
 
-/** A claim that a parent hands down is another one than the same words on the resource itself. */
+/** An inherited claim differs from the same claim on the resource itself. */
 function claimText(claim: Claim | undefined): string | undefined {
   return claim && `${formatClaim(claim)}${claim.inherited ? ' (inherited)' : ''}`;
 }

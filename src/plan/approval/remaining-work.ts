@@ -1,9 +1,9 @@
 /**
- * What is left to do of an approved change, seen from live alone: the manifests may ask for something else by now, and a
- * value that was approved is true or is not true whoever made it so (rule 28).
+ * What is left to do of an approved change. It depends on live state alone: the manifests may have changed since, and it
+ * does not matter who set an approved value (rule 28).
  */
 import { formatAddress } from '../../model/resource/address.ts';
-import { type MeantChange, meantId } from '../../model/plan/change.ts';
+import { type DigestedChange, removedId } from '../../model/plan/change.ts';
 import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
 import type { Field, FieldChange } from '../../model/kind/field.ts';
 import { isJsonObject, type Json, ownMember, type Path, sameJson } from '../../model/json/json.ts';
@@ -15,23 +15,23 @@ import { diff } from '../../compare/diff.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export interface RemainingWork {
-  /** the action itself has not happened: what was to be created is not there, what was to be deleted is */
+  /** the action is not done: the resource to create does not exist, or the one to delete does */
   readonly action: boolean;
-  /** what would still have to change for all that was approved to be true */
+  /** the field changes that are not done */
   readonly fields: readonly FieldChange[];
-  /** by all witnesses this stack created it, or took it over: what is left of it is an update */
+  /** this stack has provably created or adopted the resource already: the rest is an update */
   readonly isOurs: boolean;
 }
 
-export function remainingWork(context: PlanContext, change: MeantChange): RemainingWork {
+export function remainingWork(context: PlanContext, change: DigestedChange): RemainingWork {
   const { address, action } = change;
   const live = context.live.get(formatAddress(address));
-  if (live === undefined || isAnother(change, live)) return leftOfMissing(context, change);
+  if (live === undefined || isAnother(change, live)) return remainingOfMissing(context, change);
   const { ownership } = context.kind(address.kind);
-  const fields = [...leftOfOwn(change, live), ...leftOfFields(context, change, live)];
+  const fields = [...remainingOwnFields(change, live), ...remainingFields(context, change, live)];
   switch (action) {
     case 'delete':
-      // Of a part nothing is deleted: it is brought back to what it was, field by field.
+      // A part is never deleted: its fields are restored one by one.
       return ownership.by === 'part'
         ? { action: false, fields, isOurs: false }
         : { action: true, fields: change.fields, isOurs: false };
@@ -44,24 +44,24 @@ export function remainingWork(context: PlanContext, change: MeantChange): Remain
   }
 }
 
-/** Whether what bears the name now is not what was to be taken away. */
-function isAnother(change: MeantChange, live: LiveResource): boolean {
-  const id = meantId(change);
+/** Whether the live resource is not the one that was to be removed. */
+function isAnother(change: DigestedChange, live: LiveResource): boolean {
+  const id = removedId(change);
   return id !== undefined && live.id !== id;
 }
 
-/** What was to be removed is gone, if somebody could look; anything else is still to be done whole. */
-function leftOfMissing(context: PlanContext, change: MeantChange): RemainingWork {
+/** A removal is done if the resource is certainly gone; any other change is still to be done as a whole. */
+function remainingOfMissing(context: PlanContext, change: DigestedChange): RemainingWork {
   const { address, action, fields } = change;
   const isRemoved = action === 'delete' || action === 'release';
-  return isRemoved && !livesOn(context, change) && context.blindSpot(address) === undefined
+  return isRemoved && !existsRenamed(context, change) && context.blindSpot(address) === undefined
     ? { action: false, fields: [], isOurs: false }
     : { action: true, fields, isOurs: false };
 }
 
-/** Under another name, the very resource that was to be taken away is still there. */
-function livesOn(context: PlanContext, change: MeantChange): boolean {
-  const id = meantId(change);
+/** Whether the resource that was to be removed still exists under another name. */
+function existsRenamed(context: PlanContext, change: DigestedChange): boolean {
+  const id = removedId(change);
   const { kind, target } = change.address;
   return [...context.live.values()].some(
     (live) =>
@@ -70,11 +70,11 @@ function livesOn(context: PlanContext, change: MeantChange): boolean {
 }
 
 /**
- * A creation that was cut short leaves something with our claim and our birth mark, or, where a manifest sets the field
- * that bears the mark, with our claim and a record of who created it. An adoption leaves our claim. Where nothing can bear
- * one, a record tells of an adoption, and of a creation that it was begun.
+ * An interrupted creation leaves a resource with our claim and birth mark, or, where a manifest sets the field of the mark,
+ * with our claim and a record of the creation. An adoption leaves our claim. For kinds without claims, an adoption leaves a
+ * record, and a creation leaves an entry that it was begun.
  */
-function isOurs(context: PlanContext, { address, action }: MeantChange, live: LiveResource): boolean {
+function isOurs(context: PlanContext, { address, action }: DigestedChange, live: LiveResource): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'ledger') {
     const isRecorded = context.record(address) !== undefined;
@@ -83,13 +83,13 @@ function isOurs(context: PlanContext, { address, action }: MeantChange, live: Li
   }
   const whole = ownership.by === 'part' ? ownership.of(address) : address;
   const witness = context.live.get(formatAddress(whole))?.witness ?? live.witness;
-  // What an adoption did before its claim was written is recorded.
+  // An adoption records what it did before it wrote the claim.
   if (witness.claim === undefined) return action === 'adopt' && context.record(whole) !== undefined;
   if (!context.bearsOurClaim(witness)) return false;
   return action !== 'create' || context.isOurs(witness.bornOf) || context.record(whole)?.origin === 'created';
 }
 
-/** The fields that are the planner's own, and in no kind's table: claim and name. */
+/** How to read the fields of the planner itself, claim and name, from a live resource. */
 const ownFields: Readonly<Record<string, (live: LiveResource) => Json | undefined>> = {
   claim: ({ witness }) => {
     const claim = ownClaim(witness);
@@ -98,7 +98,7 @@ const ownFields: Readonly<Record<string, (live: LiveResource) => Json | undefine
   name: ({ spec }) => spec['name'],
 };
 
-function leftOfOwn({ fields }: MeantChange, live: LiveResource): FieldChange[] {
+function remainingOwnFields({ fields }: DigestedChange, live: LiveResource): FieldChange[] {
   return fields.flatMap((field) => {
     const [name = '', ...below] = field.path;
     const read = below.length === 0 && Object.hasOwn(ownFields, name) ? ownFields[name] : undefined;
@@ -110,8 +110,12 @@ function leftOfOwn({ fields }: MeantChange, live: LiveResource): FieldChange[] {
   });
 }
 
-/** The approved values as if they were declared, met with live as the kind wants them to be met. */
-function leftOfFields(context: PlanContext, change: MeantChange, live: LiveResource): readonly FieldChange[] {
+/** Compares the approved values with live as if they were declared. */
+function remainingFields(
+  context: PlanContext,
+  change: DigestedChange,
+  live: LiveResource,
+): readonly FieldChange[] {
   const kind = context.kind(change.address.kind);
   const approved = Map.groupBy(
     change.fields.filter(({ path: [name = ''] }) => Object.hasOwn(kind.fields, name)),
@@ -130,7 +134,7 @@ function leftOfFields(context: PlanContext, change: MeantChange, live: LiveResou
     fields: kind.fields,
     desired: Object.fromEntries(wanted),
     live: found,
-    // Of other fields the ledger may know that they are no longer declared, which is not what is asked here.
+    // Without records of other fields: those that are no longer declared would show up as resets.
     recorded: Object.fromEntries(recorded.filter(([name]) => approved.has(name))),
     absent: 'unmanaged',
     ...(prepared.unknown === undefined ? {} : { unknown: prepared.unknown }),
@@ -140,7 +144,7 @@ function leftOfFields(context: PlanContext, change: MeantChange, live: LiveResou
 
 function prepareApproved(
   context: PlanContext,
-  { address, fields }: MeantChange,
+  { address, fields }: DigestedChange,
   live: LiveResource,
 ): PreparedSpecs {
   const kind = context.kind(address.kind);
@@ -155,7 +159,7 @@ function prepareApproved(
     ...(resource === undefined ? {} : canonicalSpec(kind.fields, resource.spec)),
     ...Object.fromEntries(whole),
   };
-  const meeting: CompareContext = {
+  const compareContext: CompareContext = {
     address,
     dialect: context.target(address.target).dialect,
     desired,
@@ -163,7 +167,7 @@ function prepareApproved(
     ...(record === undefined ? {} : { record }),
     peer: (other) => peerOf(context, other),
   };
-  return kind.prepare?.(meeting) ?? { desired };
+  return kind.prepare?.(compareContext) ?? { desired };
 }
 
 type Below = Pick<FieldChange, 'path' | 'after'>;
@@ -175,7 +179,7 @@ function belowOf(changes: readonly Below[]): Below[] {
   }));
 }
 
-/** The value of a field when these changes below it are made: all of a map, of an object the members in question. */
+/** The value of a field after these changes below it: a whole map, or of an object only the members in question. */
 function overlaid(field: Field, live: Json | undefined, changes: readonly Below[]): Json | undefined {
   const own = changes.find(({ path }) => path.length === 0);
   if (own !== undefined) return own.after;
@@ -190,7 +194,7 @@ function overlaid(field: Field, live: Json | undefined, changes: readonly Below[
   return Object.fromEntries(value);
 }
 
-/** Whether one stands at or below the other. */
+/** Whether one path is equal to, above or below the other. */
 export function isRelated(one: Path, other: Path): boolean {
   return one.every((segment, index) => index >= other.length || segment === other[index]);
 }

@@ -1,13 +1,13 @@
 /**
- * Order. Calls are the nodes: `needs` are dependency edges (a failure skips what hangs on it), and the `order` numbers
- * of one target are order edges (they only wait). References to ids add dependency edges on the very call that gives
- * the id, not on the whole change that it belongs to (rule 32).
+ * Orders changes by their calls. `needs` are dependency edges (after a failure the dependent calls are skipped); the `order`
+ * numbers of one target are order edges (later calls only wait). A reference to an id adds a dependency on the call that
+ * creates the id, not on the whole change (rule 32).
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type Call, type CallId, IdReference, referencesIn } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 
-export interface Ordered {
+interface Ordered {
   /** in the order in which apply starts them */
   readonly changes: readonly Change[];
   /** the calls of a cycle, in its order, the first repeated at the end; absent when there is none */
@@ -27,8 +27,8 @@ export function orderChanges(changes: readonly Change[]): Ordered {
   }
   const walked = walk(waitingGraph(calls));
   if (walked.cycle !== undefined) {
-    const circle = walked.cycle.filter((id) => calls.has(id));
-    return { changes: linked, cycle: [...circle, ...circle.slice(0, 1)] };
+    const ids = walked.cycle.filter((id) => calls.has(id));
+    return { changes: linked, cycle: [...ids, ...ids.slice(0, 1)] };
   }
   const depth = depths(calls, walked.order);
   const ranked = linked.map((change) => ({
@@ -51,30 +51,30 @@ function compare(one: string, other: string): number {
 }
 
 function linkReferences(changes: readonly Change[]): Change[] {
-  const givers = new Map<AddressText, CallId>();
+  const creators = new Map<AddressText, CallId>();
   for (const call of changes.flatMap((change) => change.calls)) {
-    if (call.createsId !== undefined) givers.set(call.createsId.address, call.id);
+    if (call.createsId !== undefined) creators.set(call.createsId.address, call.id);
   }
   const link = (call: Call): Call => {
     const referred = [...call.path, ...referencesIn(call.body)].filter((part) => part instanceof IdReference);
-    const implied = referred.flatMap(({ $id }) => givers.get($id) ?? []);
+    const implied = referred.flatMap(({ $id }) => creators.get($id) ?? []);
     return { ...call, needs: [...new Set([...call.needs, ...implied])].filter((id) => id !== call.id) };
   };
   return changes.map((change) => ({ ...change, calls: change.calls.map(link) }));
 }
 
-/** For each node those that it waits for. Besides the calls it has a node for each barrier that a call stands behind. */
+/** For each node the nodes that it waits for. Nodes are calls, and one barrier for each order number of a target. */
 type Waiting = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Needs and barriers as one graph: a circle may run through both, and through several targets. A barrier waits for the
- * calls of the order number before it and for the barrier before, so there are no more edges than calls.
+ * Needs and barriers as one graph, because a cycle may contain both, and several targets. A barrier waits for the calls of
+ * the previous order number and for the previous barrier, which keeps the number of edges linear.
  */
 function waitingGraph(calls: ReadonlyMap<CallId, Call>): Waiting {
   const waiting = new Map<string, readonly string[]>();
   const isCall = (id: CallId) => calls.has(id);
-  for (const [target, lane] of Map.groupBy(calls.values(), (call) => call.target)) {
-    const stages = [...Map.groupBy(lane, (call) => call.order)].sort(([a], [b]) => a - b);
+  for (const [target, targetCalls] of Map.groupBy(calls.values(), (call) => call.target)) {
+    const stages = [...Map.groupBy(targetCalls, (call) => call.order)].sort(([a], [b]) => a - b);
     let before: string[] = [];
     for (const [order, stage] of stages) {
       const barrier = `\0${target}\0${order}`;
@@ -87,39 +87,39 @@ function waitingGraph(calls: ReadonlyMap<CallId, Call>): Waiting {
 }
 
 interface WalkResult {
-  /** every node behind all that it waits for; only of a graph without a cycle */
+  /** every node after all nodes that it waits for; only for a graph without a cycle */
   readonly order: readonly string[];
-  /** each node once, in the order in which they wait for each other */
+  /** the nodes of one cycle, each once, each waiting for the next */
   readonly cycle?: readonly string[];
 }
 
-/** Depth first, with a trail of its own in place of the call stack, which a long chain would overflow. */
+/** Depth-first search with an explicit stack: recursion would overflow on a long chain. */
 function walk(waiting: Waiting): WalkResult {
   const order: string[] = [];
   const state = new Map<string, 'open' | 'done'>();
   for (const start of waiting.keys()) {
-    const trail = state.has(start) ? [] : [{ id: start, next: 0 }];
+    const stack = state.has(start) ? [] : [{ id: start, next: 0 }];
     state.set(start, state.get(start) ?? 'open');
-    for (let step = trail.at(-1); step !== undefined; step = trail.at(-1)) {
+    for (let step = stack.at(-1); step !== undefined; step = stack.at(-1)) {
       const next = waiting.get(step.id)?.[step.next];
       step.next += 1;
       if (next === undefined) {
         state.set(step.id, 'done');
         order.push(step.id);
-        trail.pop();
+        stack.pop();
       } else if (state.get(next) === 'open') {
-        const ids = trail.map(({ id }) => id);
+        const ids = stack.map(({ id }) => id);
         return { order, cycle: ids.slice(ids.indexOf(next)) };
       } else if (!state.has(next)) {
         state.set(next, 'open');
-        trail.push({ id: next, next: 0 });
+        stack.push({ id: next, next: 0 });
       }
     }
   }
   return { order };
 }
 
-/** The longest chain of needs below each call. @param order every call behind its needs */
+/** The length of the longest chain of needs of each call. @param order every call after its needs */
 function depths(calls: ReadonlyMap<CallId, Call>, order: readonly string[]): ReadonlyMap<CallId, number> {
   const known = new Map<CallId, number>();
   for (const id of order) {
@@ -132,7 +132,7 @@ function depths(calls: ReadonlyMap<CallId, Call>, order: readonly string[]): Rea
   return known;
 }
 
-/** Where a change stands: at its first call, or just behind the call that it shares. */
+/** The position of a change: that of its first call, or just after its shared call. */
 function rankOf(
   change: Change,
   calls: ReadonlyMap<CallId, Call>,

@@ -1,4 +1,4 @@
-/** Asks the kind for the calls of one change, shows it what it may know of the rest of the plan, and puts them into the target's own names. */
+/** Gets the calls of one change from its kind, and translates them to the wire names of the target. */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type Call, IdReference } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';

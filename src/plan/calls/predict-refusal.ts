@@ -1,6 +1,6 @@
 /**
- * Why the service will refuse one change, as far as live tells: what stands in its way, and which rights the token lacks
- * that its calls need. Only a right that is said to be denied is denied (rule 30).
+ * Predicts from live state why the service will refuse a change: what blocks it, and which rights of its calls the token
+ * lacks. Only a right that the service says is denied counts as missing (rule 30).
  */
 import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -8,14 +8,14 @@ import { ownMember } from '../../model/json/json.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
-export interface PlannedAttempt {
+interface PlannedAttempt {
   readonly change: Pick<Change, 'address' | 'action' | 'calls'>;
   readonly live: LiveResource | undefined;
   /** `safe` or `force` of a tombstone */
   readonly remove?: 'safe' | 'force';
 }
 
-/** Clauses; empty when nothing is foreseen. A forced delete minds no obstacle, and needs its right all the same. */
+/** Clauses; empty when no refusal is predicted. For a forced delete only missing rights count. */
 export function predictRefusal(
   context: PlanContext,
   { change, live, remove }: PlannedAttempt,
@@ -36,7 +36,7 @@ function deniedRights(calls: readonly Call[], { rights = {} }: LiveResource): st
   return [...denied].map(([right, names]) => `this token lacks "${right}", needed for: ${names.join(', ')}`);
 }
 
-/** What a call is called within its change: `lock` of `Kind/acme/app#lock`. */
+/** The name of a call within its change: `lock` of `Kind/acme/app#lock`. */
 function nameOf(id: Call['id']): string {
   return id.slice(id.lastIndexOf('#') + 1);
 }

@@ -1,6 +1,6 @@
 /**
- * What the service will refuse of a plan, seen beforehand. A plan notes it, for another token may be the one that
- * applies; apply's own plan is made with the very token that would be refused, so there it is an error (rule 30).
+ * The predicted refusals of a whole plan. In a plan they are notes, because another token may apply it. In the plan that
+ * apply makes they are errors, because the same token would be refused (rule 30).
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -11,11 +11,11 @@ import type { PlanContext } from '../context/plan-context.ts';
 
 type DraftsByAddress = ReadonlyMap<AddressText, Draft>;
 
-/** The change, which has its calls by now, with a note of what is foreseen of it. */
+/** Adds a note about predicted refusals to a change that has its calls already. */
 export function withPredictedRefusals(context: PlanContext, change: Change, drafts: DraftsByAddress): Change {
   const draft = drafts.get(formatAddress(change.address));
-  const told = draft === undefined ? [] : refusalNotes(context, { ...draft, change });
-  return told.length === 0 ? change : { ...change, notes: [...change.notes, ...told] };
+  const refusals = draft === undefined ? [] : refusalNotes(context, { ...draft, change });
+  return refusals.length === 0 ? change : { ...change, notes: [...change.notes, ...refusals] };
 }
 
 /** The same as errors. @param changes with their calls */

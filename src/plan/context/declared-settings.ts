@@ -1,6 +1,6 @@
 /**
- * What a stack asks of a resource and of its parts, as one value by kind and field: what two resources are alike by that
- * bear no better sign (rule 26). Pure.
+ * The settings of a resource and its parts as one map by kind and field. Renames are recognized by them where a kind has
+ * nothing better (rule 26). Pure.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
@@ -9,27 +9,27 @@ import type { DesiredResource, Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** By `Kind.field`, the canonical value. */
+/** Canonical values by `Kind.field`. */
 export type Settings = Readonly<Record<string, Json>>;
 
-/** Of a declared resource; undefined when it asks for nothing but what the stack's defaults ask of all. */
+/** The settings of a declared resource; undefined when all of them come from the stack's defaults. */
 export function declaredSettings(context: PlanContext, address: Address): Settings | undefined {
   const declared = withParts(context, address).flatMap(({ kind, at }) => {
     const resource = context.desired.get(formatAddress(at));
     return resource === undefined ? [] : [{ kind, resource }];
   });
-  return declared.some(hasOwnWord)
-    ? joined(
+  return declared.some(setsMoreThanDefaults)
+    ? mergeSettings(
         declared.map(({ kind, resource }) => ({ kind, spec: canonicalSpec(kind.fields, resource.spec) })),
       )
     : undefined;
 }
 
-/** Of what was applied, as the ledger knows it; undefined when it does not. */
+/** The settings that were last applied, from the ledger; undefined without a record. */
 export function recordedSettings(context: PlanContext, address: Address): Settings | undefined {
   const known = context.recordedAt(address);
   if (known === undefined || !context.ledger.records.has(known)) return undefined;
-  return joined(
+  return mergeSettings(
     withParts(context, parseAddress(known)).flatMap(({ kind, at }) => {
       const record = context.ledger.records.get(formatAddress(at));
       return record === undefined ? [] : [{ kind, spec: record.fields }];
@@ -37,9 +37,9 @@ export function recordedSettings(context: PlanContext, address: Address): Settin
   );
 }
 
-/** Whether what is live is what these settings ask for, wherever they say anything. */
+/** Whether the live resource has all of these settings. */
 export function isLiveAs(context: PlanContext, address: Address, settings: Settings): boolean {
-  const found = joined(
+  const found = mergeSettings(
     withParts(context, address).flatMap(({ kind, at }) => {
       const live = context.live.get(formatAddress(at));
       return live === undefined ? [] : [{ kind, spec: canonicalSpec(kind.fields, live.spec) }];
@@ -53,11 +53,11 @@ interface DeclaredPart {
   readonly resource: DesiredResource;
 }
 
-function hasOwnWord({ kind, resource: { spec, fromDefaults } }: DeclaredPart): boolean {
+function setsMoreThanDefaults({ kind, resource: { spec, fromDefaults } }: DeclaredPart): boolean {
   return Object.keys(spec).some((name) => !fromDefaults.includes(name) && kind.fields[name]?.local !== true);
 }
 
-function joined(all: readonly { readonly kind: Kind; readonly spec: Spec }[]): Settings {
+function mergeSettings(all: readonly { readonly kind: Kind; readonly spec: Spec }[]): Settings {
   return Object.fromEntries(
     all.flatMap(({ kind, spec }) =>
       Object.entries(spec)
@@ -67,7 +67,7 @@ function joined(all: readonly { readonly kind: Kind; readonly spec: Spec }[]): S
   );
 }
 
-/** The resource itself, then where its parts stand. */
+/** The address itself and the addresses of its possible parts, each with its kind. */
 function withParts(context: PlanContext, address: Address): { readonly kind: Kind; readonly at: Address }[] {
   const text = formatAddress(address);
   return context.kinds().flatMap((kind) => {

@@ -1,21 +1,21 @@
-/** What a reader of a plan has to know about the ledger behind it. Pure. */
+/** The remarks of a plan about its ledger. Pure. */
 import type { FormerStack, PlanContext } from './plan-context.ts';
 
-/** Sentences without a full stop; none for a ledger like any other. */
+/** Sentences without a full stop; empty for an ordinary ledger. */
 export function ledgerNotes(context: PlanContext): string[] {
   const { ledger, former } = context;
   return [
     ...(ledger.known && ledger.targets === undefined && ledger.records.size > 0
-      ? [context.isDisplaced ? ofNoPlace : withoutPlaces]
+      ? [context.isDisplaced ? placesUnknown : placesAssumed]
       : []),
     ...(former === undefined ? [] : formerNotes(context, former)),
   ];
 }
 
-const withoutPlaces =
+const placesAssumed =
   'of an earlier version: its records are taken for those of the targets as the stack has them now, and the next apply writes that down';
 
-const ofNoPlace = 'of an earlier version: it does not know which places its records are of';
+const placesUnknown = 'of an earlier version: it does not know which places its records are of';
 
 function formerNotes(context: PlanContext, { name, hasLedger, records }: FormerStack): string[] {
   if (!hasLedger) {

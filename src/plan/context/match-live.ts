@@ -1,13 +1,13 @@
 /**
- * Who is who: which live resource stands behind a declared name, and which of the ledger's records tells of it. Names
- * move and are used again; an id is one resource for ever.
+ * Matches declared resources, live resources and ledger records. Names can change and be used again, but an id always means
+ * the same resource.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Kind } from '../../model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../model/stack/ledger.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 
-export interface MatchInput {
+interface MatchInput {
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly ledger: Ledger;
   kind(name: string): Kind;
@@ -20,8 +20,8 @@ export function byAddress<T extends { readonly address: Address }>(
 }
 
 /**
- * Live resources by address; one that was renamed stands at the address that declares it (rules 8, 26). The ledger's id
- * is a better proof than a manifest's `renamedFrom`, and the order of files proves nothing.
+ * Live resources by address; a renamed one is at the address that declares it (rules 8, 26). The ledger's id takes precedence
+ * over a manifest's `renamedFrom`; the order of files has no influence.
  */
 export function matchLive(
   all: readonly LiveResource[],
@@ -45,7 +45,7 @@ export function matchLive(
       if (renamed === undefined) continue;
       const { address, spec } = renamed;
       const former = formatAddress(address);
-      // Whoever is not where it was read has been given to another declaration before.
+      // A resource that is no longer at its own address has been matched with another declaration already.
       if (desired.has(former) || live.get(former) !== renamed) continue;
       live.delete(former);
       live.set(text, { ...renamed, address: resource.address, spec: { ...spec, name: address.name } });
@@ -54,7 +54,7 @@ export function matchLive(
   return followWholes(live, kind);
 }
 
-/** A part goes where its whole goes, also one that nobody declares: it is nothing under a name that is nobody's. */
+/** Moves each part, declared or not, to the name of its whole. */
 function followWholes(
   live: Map<AddressText, LiveResource>,
   kind: MatchInput['kind'],
@@ -73,9 +73,9 @@ function followWholes(
 }
 
 /**
- * Why nobody knows how a resource stands, also by the address that declares it: one that is renamed takes it along, its
- * parts too, and one that was not found at all may be the one that its heir is renamed from (rule 39).
- * @param all as they were read, before `matchLive` moved any
+ * Why resources could not be read, by the address where they were looked for and by the address that declares them now. These
+ * differ for a renamed resource and its parts, also if the resource was not found under its former name (rule 39).
+ * @param all live resources as read, before `matchLive` moved any
  */
 export function matchUnread(
   unseen: ReadonlyMap<AddressText, string>,
@@ -92,10 +92,10 @@ export function matchUnread(
       id === undefined ? [] : [[idKey(address, id), address.name] as const],
     ),
   );
-  const heirs = heirsOf(desired, live);
+  const newNames = newNamesOf(desired, live);
   const nameOf = (whole: Address) => {
     const id = read.get(formatAddress(whole))?.id;
-    return id === undefined ? heirs.get(formatAddress(whole)) : placed.get(idKey(whole, id));
+    return id === undefined ? newNames.get(formatAddress(whole)) : placed.get(idKey(whole, id));
   };
   const declaredAs = (address: Address) => {
     const { ownership } = kind(address.kind);
@@ -110,23 +110,23 @@ export function matchUnread(
   );
 }
 
-/** By its former address, the name of whatever is declared to be renamed and was not found under its new name. */
-function heirsOf(
+/** By former address, the new name of each resource with `renamedFrom` that was not found under its new name. */
+function newNamesOf(
   desired: MatchInput['desired'],
   live: ReadonlyMap<AddressText, LiveResource>,
 ): ReadonlyMap<AddressText, string> {
-  const heirs = new Map<AddressText, string>();
+  const newNames = new Map<AddressText, string>();
   for (const [text, { address, metadata }] of desired) {
     const { renamedFrom } = metadata;
     if (renamedFrom === undefined || live.has(text)) continue;
-    heirs.set(formatAddress({ ...address, name: renamedFrom }), address.name);
+    newNames.set(formatAddress({ ...address, name: renamedFrom }), address.name);
   }
-  return heirs;
+  return newNames;
 }
 
 /**
- * By today's address of each resource, the address under which the ledger has its record. A record of another id than
- * the live resource's tells of one that is gone, and proves nothing about the one that took its name.
+ * The address of the ledger's record, by the current address of each resource. A record with another id than the live
+ * resource is about an earlier resource of the same name, and proves nothing about this one.
  */
 export function matchRecords(
   { records }: Ledger,
@@ -139,7 +139,7 @@ export function matchRecords(
     ),
   );
   for (const [text, resource] of live) {
-    if (resource.id === undefined || tellsOf(records.get(text), resource)) continue;
+    if (resource.id === undefined || isAbout(records.get(text), resource)) continue;
     const same = byId.get(idKey(resource.address, resource.id));
     if (same === undefined) matched.delete(text);
     else matched.set(text, same);
@@ -147,30 +147,33 @@ export function matchRecords(
   return matched;
 }
 
-/** Whether a record at the address of a live resource is about it, as far as ids can tell. */
-function tellsOf(record: LedgerRecord | undefined, { id }: LiveResource): boolean {
+/** Whether a record at the address of a live resource is about it; a missing id contradicts nothing. */
+function isAbout(record: LedgerRecord | undefined, { id }: LiveResource): boolean {
   return record !== undefined && (id === undefined || record.id === undefined || record.id === id);
 }
 
-/** Addresses of the records that tell of nothing live: it is gone, or was renamed and has been recorded anew. */
-export function spentRecords(ledger: Ledger, live: ReadonlyMap<AddressText, LiveResource>): AddressText[] {
+/** Addresses of records that match no live resource: it is gone, or was renamed and recorded again. */
+export function unmatchedRecords(
+  ledger: Ledger,
+  live: ReadonlyMap<AddressText, LiveResource>,
+): AddressText[] {
   const unrecorded = new Set(
     [...live].flatMap(([text, resource]) =>
-      tellsOf(ledger.records.get(text), resource)
+      isAbout(ledger.records.get(text), resource)
         ? []
         : idKeyed(resource.address, resource).map(([key]) => key),
     ),
   );
   return [...ledger.records].flatMap(([text, record]) => {
     const here = live.get(text);
-    const livesOn =
-      (here !== undefined && tellsOf(record, here)) ||
+    const isMatched =
+      (here !== undefined && isAbout(record, here)) ||
       idKeyed(parseAddress(text), record).some(([key]) => unrecorded.has(key));
-    return livesOn ? [] : [text];
+    return isMatched ? [] : [text];
   });
 }
 
-/** Of the records at these addresses, those that are about one of the resources: what a rename leaves behind. */
+/** Those of the addresses whose record has the id of one of the resources, as after a rename. */
 export function recordsAbout(
   resources: readonly LiveResource[],
   addresses: readonly AddressText[],

@@ -1,16 +1,16 @@
-/** Words for a name that leads to nothing: whether there is none, or whether nobody could look (rules 5, 8). */
+/** The message for a name that was not found: it does not exist, or it could not be looked for (rules 5, 8). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { PlanContext } from './plan-context.ts';
 
-/** @param refers the first half of the sentence, up to the name: `"A" refers to "B"` */
+/** @param refers the beginning of the sentence, up to the name: `"A" refers to "B"` */
 export function missingReference(
   context: PlanContext,
   to: Address,
   refers: string,
 ): Pick<Diagnostic, 'class' | 'message' | 'fix'> {
   const blind = context.isInView(to) ? context.blindSpot(to) : undefined;
-  // Of what a selection leaves out nobody knows whether it is declared.
+  // A resource outside of a selection may be declared all the same.
   const [there, add] = context.isSelection ? ['in this selection', 'add it'] : ['declared', 'declare it'];
   if (blind === undefined) {
     return {

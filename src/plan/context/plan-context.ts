@@ -1,4 +1,4 @@
-/** Everything a plan is made from, by address: what is desired, what is live, what the ledger knows. Pure lookups. */
+/** Everything that a plan is made from, by address: desired and live resources, and the ledger. Pure lookups. */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -8,26 +8,33 @@ import { ownClaim } from '../../model/resource/claim.ts';
 import type { DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
-import { byAddress, matchLive, matchRecords, matchUnread, recordsAbout, spentRecords } from './match-live.ts';
+import {
+  byAddress,
+  matchLive,
+  matchRecords,
+  matchUnread,
+  recordsAbout,
+  unmatchedRecords,
+} from './match-live.ts';
 
-/** One target as it was found: what was read of each kind, and at what cost. */
-export interface LiveTarget {
+/** One target: what was read of each kind, and with how many requests. */
+interface LiveTarget {
   readonly target: Target;
   readonly dialect: Dialect;
   readonly sets: ReadonlyMap<string, LiveSet>;
   /** requests sent to read it */
   readonly requests: number;
-  /** why nothing of it could be looked at; then `sets` is empty */
+  /** why the target could not be read; `sets` is empty then */
   readonly unread?: Diagnostic;
 }
 
-/** The stack that this one was, as far as its ledger could be found. */
+/** The former name of a renamed stack, with what its ledger holds. */
 export interface FormerStack {
   readonly name: string;
   readonly hasLedger: boolean;
-  /** records that have come along with this plan, and that no apply under the new name has written yet */
+  /** addresses of the records that this plan takes over, and that no apply under the new name has written yet */
   readonly records: ReadonlySet<AddressText>;
-  /** why it cannot be taken over as things are */
+  /** why it cannot be taken over */
   readonly problems?: readonly Diagnostic[];
 }
 
@@ -37,21 +44,21 @@ export interface PlanContextInput {
   readonly desired: readonly DesiredResource[];
   readonly targets: readonly LiveTarget[];
   readonly ledger: Ledger;
-  /** `desired` is a part of the stack: what is not in it is as it was before, declared or not (rule 41) */
+  /** `desired` is only a part of the stack: resources outside of it are left as they are (rule 41) */
   readonly isSelection?: boolean;
   /** false when a manifest could not be read: nothing is pruned then */
   readonly manifestsComplete: boolean;
-  /** what applies of this stack that never ended had begun to create, where its target still is the same place */
+  /** resources that an unfinished apply of this stack had begun to create, if their target is still the same place */
   readonly begunCreations?: ReadonlySet<AddressText>;
-  /** for a stack that goes on under another name */
+  /** for a renamed stack */
   readonly former?: FormerStack;
-  /** undefined when no commit was applied before that anything could be said of */
+  /** undefined when no commit is known that was applied before */
   readonly commitOrder?: CommitOrder | undefined;
 }
 
 export interface PlanContext {
   readonly stack: Stack;
-  /** declared, tombstones left out */
+  /** declared resources without tombstones */
   readonly desired: ReadonlyMap<AddressText, DesiredResource>;
   readonly tombstones: ReadonlyMap<AddressText, DesiredResource>;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
@@ -60,43 +67,43 @@ export interface PlanContext {
   kind(name: string): Kind;
   kinds(): readonly Kind[];
   target(name: string): LiveTarget;
-  /** What the ledger knows of the resource behind this address: of that very one, wherever it has a remote id. */
+  /** The ledger's record of the resource at this address; never of an earlier one with another id. */
   record(address: Address): LedgerRecord | undefined;
-  /** The address under which the ledger has that record, which a rename leaves behind. */
+  /** The address of that record in the ledger: after a rename it is still the former one. */
   recordedAt(address: Address): AddressText | undefined;
   /**
-   * Addresses of the ledger's records that tell of nothing live: gone, or renamed and recorded anew since. In a selection
-   * only those of what it holds.
+   * Addresses of records that match no live resource: it is gone, or was renamed and recorded again. With a selection only
+   * those of selected resources.
    */
-  readonly spent: readonly AddressText[];
-  /** whether an apply of this stack that was cut short had begun to create it (rule 24) */
+  readonly unmatched: readonly AddressText[];
+  /** Whether an interrupted apply of this stack had begun to create it (rule 24). */
   hasBegunToCreate(address: Address): boolean;
-  /** the stack that this one was; undefined for one that has always had its name */
+  /** undefined for a stack that was never renamed */
   readonly former: FormerStack | undefined;
-  /** whether a claim or birth mark names this stack, by the name it has or the one it had (rule 21) */
+  /** Whether the name in a claim or birth mark is this stack's current or former name (rule 21). */
   isOurs(stack: string | undefined): boolean;
-  /** whether a resource bears a claim of this stack itself, by either of its names */
+  /** Whether a resource has a claim of this stack that is not inherited. */
   bearsOurClaim(witness: Witness): boolean;
-  /** whether a target turned out not to be the one that the ledger's records of it are of (rules 37) */
+  /** whether some target has another identity than the ledger's records of it (rules 37) */
   readonly isDisplaced: boolean;
-  /** whether the plan looked where this address would be: its target and its kind are part of the plan */
+  /** Whether the target and the kind of this address are part of the plan. */
   isInView(address: Address): boolean;
-  /** why what was not found of this kind in this target may exist all the same; undefined when everything was seen */
+  /** Why a resource of this kind and target may exist although it was not found; undefined when all were read. */
   blindSpot(address: Address): string | undefined;
-  /** The same as far as it could hide something at this very address: not what is missing of one other resource. */
-  hidingPlace(address: Address): string | undefined;
+  /** The same for this one address: without gaps that concern only another single resource. */
+  ownBlindSpot(address: Address): string | undefined;
   /**
-   * Why nobody knows how this very resource stands: neither its absence nor its presence means anything, so it is left out
-   * of the plan (rule 39). Undefined for what was looked at, and found or not.
+   * Why this resource could not be read: it may exist or not, so the plan leaves it out (rule 39). Undefined for a
+   * resource that was looked for, found or not.
    */
   unseen(address: Address): string | undefined;
-  /** what is known of a resource before it is created: sentences about what it will not be */
-  foreseen(address: Address): readonly string[];
-  /** why what is declared there cannot be created */
-  impossible(address: Address): readonly Diagnostic[];
-  /** whether everything was seen, everywhere: if not, nothing undeclared is removed anywhere (architecture: promises) */
+  /** Sentences about settings that a resource will not have after its creation. */
+  predictedNotes(address: Address): readonly string[];
+  /** Why the declared resource cannot be created. */
+  creationProblems(address: Address): readonly Diagnostic[];
+  /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
   readonly isComplete: boolean;
-  /** whether `desired` is a part of the stack: then nobody knows what else is declared, and nothing is judged for not being so */
+  /** whether `desired` is only a part of the stack: then nothing is removed for not being declared */
   readonly isSelection: boolean;
 }
 
@@ -113,7 +120,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
   const { isSelection = false } = input;
-  const spent = spentRecords(ledger, live);
+  const unmatched = unmatchedRecords(ledger, live);
   const isOurs = (name: string | undefined) =>
     name !== undefined && (name === stack.name || name === stack.renamedFrom);
   const selected = [...desired.keys()].flatMap((text) => live.get(text) ?? []);
@@ -130,7 +137,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     record: (address) => {
       const known = recordedAt(address);
       const record = known === undefined ? undefined : ledger.records.get(known);
-      // A part is nothing by itself: what was recorded for a whole that is gone says nothing of the one that takes its name.
+      // The record of a part of a deleted whole proves nothing about the part of a later whole of the same name.
       const isOfAnother =
         record?.id !== undefined &&
         kind(address.kind).ownership.by === 'part' &&
@@ -139,23 +146,23 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     },
     recordedAt,
     former: input.former ?? withoutLedger(stack),
-    spent: isSelection ? recordsAbout(selected, spent, ledger) : spent,
+    unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
     isOurs,
     bearsOurClaim: (witness) => isOurs(ownClaim(witness)?.stack),
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
     blindSpot: (address) => blindSpots(input, target(address.target), address)[0],
-    hidingPlace: (address) => {
+    ownBlindSpot: (address) => {
       const found = target(address.target);
       const ofOthers = new Set(found.sets.get(address.kind)?.unseen?.values());
       return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
-    foreseen: (address) =>
-      target(address.target).sets.get(address.kind)?.foreseen?.get(formatAddress(address)) ?? [],
-    impossible: (address) =>
-      target(address.target).sets.get(address.kind)?.impossible?.get(formatAddress(address)) ?? [],
+    predictedNotes: (address) =>
+      target(address.target).sets.get(address.kind)?.predictedNotes?.get(formatAddress(address)) ?? [],
+    creationProblems: (address) =>
+      target(address.target).sets.get(address.kind)?.creationProblems?.get(formatAddress(address)) ?? [],
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&

@@ -1,4 +1,4 @@
-/** One resource against a live one, as its kind wants them to be met. Made for the plan, and again just before the write. */
+/** Compares a desired resource with the live one after the kind's `prepare`: for the plan, and again just before the write. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
@@ -8,9 +8,9 @@ import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { diff } from '../../compare/diff.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
-export interface ComparedSides {
+interface ComparedSides {
   readonly address: Address;
-  /** absent for what is withdrawn: then `desired` says all that there is to say, and nothing is reset besides */
+  /** absent for a withdrawn part: then only the fields of `desired` are compared, and nothing else is reset */
   readonly resource?: DesiredResource | undefined;
   /** canonical */
   readonly desired: Spec;
@@ -31,7 +31,7 @@ export function compareResource(
 ): ResourceComparison {
   const kind = context.kind(address.kind);
   const record = context.record(address);
-  const meeting: CompareContext = {
+  const compareContext: CompareContext = {
     address,
     dialect: context.target(address.target).dialect,
     desired,
@@ -40,7 +40,7 @@ export function compareResource(
     ...(resource === undefined ? {} : { place: resource.place }),
     peer: (other) => peerOf(context, other),
   };
-  const prepared: PreparedSpecs = kind.prepare?.(meeting) ?? { desired };
+  const prepared: PreparedSpecs = kind.prepare?.(compareContext) ?? { desired };
   const difference = diff({
     fields: kind.fields,
     desired: prepared.desired,
@@ -57,7 +57,7 @@ export function compareResource(
   };
 }
 
-/** What a kind may know of a neighbour when it says what is to be compared. */
+/** What a kind's `prepare` can see of another resource. */
 export function peerOf(context: PlanContext, address: Address): ReturnType<CompareContext['peer']> {
   const resource = context.desired.get(formatAddress(address));
   const live = context.live.get(formatAddress(address));

@@ -1,6 +1,6 @@
 /**
- * References to nothing: a name that is neither declared nor live, that this very plan deletes, or whose id nobody could
- * look up for a change that needs it (rules 5, 39).
+ * Dangling references: the name is neither declared nor live, or the same plan deletes it, or its id is needed and could not
+ * be read (rules 5, 39).
  */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -18,10 +18,10 @@ export function findDanglingReferences(
     const draft = drafts.get(text);
     if (draft === undefined) continue;
     for (const { to, path } of context.kind(resource.address.kind).references?.(resource) ?? []) {
-      const told = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
-      if (told === undefined) continue;
+      const problem = dangling(context, drafts.get(formatAddress(to)), { from: draft.change, to });
+      if (problem === undefined) continue;
       const place = resource.placeOf(path);
-      problems.push({ code: 'unknown-reference', severity: 'error', place, ...told });
+      problems.push({ code: 'unknown-reference', severity: 'error', place, ...problem });
     }
   }
   return problems;
@@ -42,7 +42,7 @@ function dangling(
   }
   if (context.live.has(formatAddress(to))) return undefined;
   if (!context.desired.has(formatAddress(to))) return missingReference(context, to, refers);
-  // What is declared and not live is about to be created, unless nobody knows whether it is live.
+  // A declared resource that is not live will be created, unless it could not be read.
   const blind = from.action === 'none' ? undefined : context.unseen(to);
   if (blind === undefined) return undefined;
   return {

@@ -1,6 +1,6 @@
 /**
- * One change before it has calls: what is to become of a declared resource, compared field by field. The draft keeps
- * what the comparison stood on, so that the same comparison can be made again just before the write.
+ * Drafts the change of a declared resource, compared field by field, without its calls. The draft keeps the input of the
+ * comparison, so that it can be repeated just before the write.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Action, Change } from '../../model/plan/change.ts';
@@ -16,22 +16,22 @@ import type { PlanContext } from '../context/plan-context.ts';
 
 export interface Draft {
   readonly change: Change;
-  /** canonical, as declared; for a withdrawn part what shall be left; empty for a removal */
+  /** canonical, as declared; for a withdrawn part the spec that remains; empty for a removal */
   readonly desired: Spec;
-  /** the same after the kind's `prepare`: what calls are made from */
+  /** the same after the kind's `prepare`; calls are made from it */
   readonly prepared: Spec;
   readonly live: LiveResource | undefined;
-  /** the claim that the resource shall bear, or the whole that it is a part of */
+  /** the claim that the resource, or the whole that it is a part of, will have */
   readonly claim?: Claim;
   readonly remove?: 'safe' | 'force';
   /** what a forced deletion overrides; absent for any other change */
   readonly overridden?: readonly Overridden[];
-  /** absent for what is not declared */
+  /** absent for a resource that is not declared */
   readonly record?: LedgerRecord;
 }
 
-export interface Drafted {
-  /** absent when there is a problem, here or with the whole that this is a part of, and for what nobody could look at */
+interface Drafted {
+  /** absent when there is a problem with it or its whole, or when it could not be read */
   readonly draft?: Draft;
   readonly problems: readonly Diagnostic[];
 }
@@ -48,7 +48,7 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(context, resource, compared.fields);
   const problems = [
     ...compared.problems,
-    ...(settled.action === 'create' ? context.impossible(address) : []),
+    ...(settled.action === 'create' ? context.creationProblems(address) : []),
   ];
   if (hasErrors(problems)) return { problems };
   const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
@@ -77,7 +77,11 @@ function assemble(context: PlanContext, parts: Parts): Draft {
       action,
       reason: verdict.reason,
       fields,
-      notes: [...compared.notes, ...foreseen(context, parts, action), ...unseenTwin(context, parts, action)],
+      notes: [
+        ...compared.notes,
+        ...predictedNotes(context, parts, action),
+        ...unseenTwin(context, parts, action),
+      ],
       place: resource.place,
       ...(live?.id === undefined ? {} : { id: live.id }),
       calls: [],
@@ -106,13 +110,17 @@ export function claimField({ before, after }: ClaimChange): FieldChange {
   };
 }
 
-function foreseen(context: PlanContext, { resource: { address } }: Parts, action: Action): readonly string[] {
-  return action === 'create' ? context.foreseen(address) : [];
+function predictedNotes(
+  context: PlanContext,
+  { resource: { address } }: Parts,
+  action: Action,
+): readonly string[] {
+  return action === 'create' ? context.predictedNotes(address) : [];
 }
 
-/** What may come in between of a creation: something there that nobody could see. */
+/** A creation may fail because the resource already exists and could not be read. */
 function unseenTwin(context: PlanContext, { resource: { address }, live }: Parts, action: Action): string[] {
-  const blind = action === 'none' || live !== undefined ? undefined : context.hidingPlace(address);
+  const blind = action === 'none' || live !== undefined ? undefined : context.ownBlindSpot(address);
   return blind === undefined ? [] : [`it may exist already, for not everything was seen: ${blind}`];
 }
 

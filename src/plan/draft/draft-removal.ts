@@ -1,4 +1,4 @@
-/** The change for something that no manifest declares any more: its deletion, its release, or what is taken back of a part. */
+/** Drafts the change for a resource that is no longer declared: its deletion, its release, or the withdrawal of a part. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
 import { formatClaim } from '../../model/resource/claim.ts';
@@ -16,19 +16,19 @@ import type { PlanContext } from '../context/plan-context.ts';
 
 export type RemovalAction = Extract<Removal, { is: 'delete' | 'release' | 'revoke' }>;
 
-export type RemovalDraft =
+type RemovalDraft =
   | { readonly is: 'draft'; readonly draft: Draft }
-  /** nothing of it is ours any more: only the ledger has to learn that */
+  /** nothing of it is ours any more: only its record is dropped */
   | { readonly is: 'forget' }
   | { readonly is: 'mention'; readonly mention: Mention };
 
-export function draftRemoval(context: PlanContext, address: Address, deed: RemovalAction): RemovalDraft {
-  if (deed.is === 'revoke') return draftWithdrawal(context, address, deed.reason);
-  if (deed.is === 'release') return { is: 'draft', draft: draftRelease(context, address, deed.reason) };
-  const { reason, remove, place } = deed;
+export function draftRemoval(context: PlanContext, address: Address, action: RemovalAction): RemovalDraft {
+  if (action.is === 'revoke') return draftWithdrawal(context, address, action.reason);
+  if (action.is === 'release') return { is: 'draft', draft: draftRelease(context, address, action.reason) };
+  const { reason, remove, place } = action;
   const overridden = remove === 'force' ? findOverridden(context, address) : [];
   const fields = remove === 'force' ? [forced, ...overridden.map(({ field }) => field)] : [];
-  const notes = overridden.map(({ says }) => says);
+  const notes = overridden.map(({ message }) => message);
   const draft = draftOf(context, address, { action: 'delete', reason, fields, notes, remove });
   const change = { ...draft.change, ...(place && { place }) };
   return { is: 'draft', draft: { ...draft, change, ...(remove === 'force' ? { overridden } : {}) } };
@@ -41,7 +41,7 @@ function findOverridden(context: PlanContext, address: Address): readonly Overri
     : (context.kind(address.kind).overridden?.(live, context.record(address)) ?? []);
 }
 
-/** Everything that a release changes stands among its fields: who approves it has read that. */
+/** Everything that a release changes is among its fields, so that it is shown and approved. */
 function draftRelease(context: PlanContext, address: Address, reason: string): Draft {
   const kind = context.kind(address.kind);
   const live = context.live.get(formatAddress(address));
@@ -60,7 +60,7 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
   return { ...draftOf(context, address, { action: 'release', reason, fields: changes, notes }), desired };
 }
 
-/** A part that is declared by itself remains because it is declared, and is no part of what is let go. */
+/** Clauses about access that a release leaves; not for parts that are still declared by themselves. */
 function findRemains(context: PlanContext, address: Address): string[] {
   return context.kinds().flatMap(({ name, ownership, remains }) => {
     const part = { ...address, kind: name };
@@ -71,7 +71,7 @@ function findRemains(context: PlanContext, address: Address): string[] {
   });
 }
 
-/** Stands among the fields, so that approving a safe delete never approves a forced one: the two have different digests. */
+/** A field of the change, so that a safe and a forced delete have different digests, and approving one does not approve the other. */
 const forced: FieldChange = { path: ['remove'], after: 'force', shape: 'scalar' };
 
 type RemovalChange = Pick<Change, 'action' | 'reason' | 'fields'> & {
@@ -91,7 +91,7 @@ function draftOf(
   return { change, desired: {}, prepared: {}, live, ...(remove === undefined ? {} : { remove }) };
 }
 
-/** What has no id is told from the next one of its name by what it is. A part is known by its whole. */
+/** A resource without an id is identified by its content, a part by its whole. */
 function fingerprinted(
   context: PlanContext,
   { address, id, spec }: LiveResource,
@@ -119,7 +119,7 @@ function draftWithdrawal(context: PlanContext, address: Address, reason: string)
   return { is: 'draft', draft: { ...draft, desired, prepared, ...(claim === undefined ? {} : { claim }) } };
 }
 
-/** The claim that the whole shall bear, which a part's own reading may show before this change is sent. */
+/** The claim that the whole will have: reading the part again before this change is sent may show it already. */
 function claimOfWhole(context: PlanContext, address: Address): Claim | undefined {
   const { ownership } = context.kind(address.kind);
   const whole =

@@ -1,4 +1,4 @@
-/** What one draft opens or closes, by its kind's own words: the whole spec as it is against the whole spec as it will be. */
+/** Adds to a draft the risks that its kind finds, by comparing the whole spec before and after. */
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Risk } from '../../model/plan/risk.ts';
@@ -11,24 +11,24 @@ export function withRisks(context: PlanContext, draft: Draft): Draft {
   return risks.length === 0 ? draft : { ...draft, change: { ...draft.change, risks } };
 }
 
-/** Empty for what changes nothing of the resource itself. */
+/** Empty for a draft that does not change the resource itself. */
 function risksOf(context: PlanContext, { change, live }: Draft): readonly Risk[] {
   const { address, action, fields } = change;
   const { risk, fields: table, ownership } = context.kind(address.kind);
   if (risk === undefined || action === 'release' || action === 'none') return [];
-  const goes = action === 'delete' && ownership.by !== 'part';
+  const isRemoved = action === 'delete' && ownership.by !== 'part';
   const before =
     live === undefined || action === 'create'
       ? undefined
-      : withoutUnknown(contentAfter(table, live.spec, fields.map(undone)), fields);
-  return risk(before, goes ? undefined : contentAfter(table, live?.spec, fields));
+      : withoutUnknown(contentAfter(table, live.spec, fields.map(reversed)), fields);
+  return risk(before, isRemoved ? undefined : contentAfter(table, live?.spec, fields));
 }
 
 /**
- * The change the other way round: what the plan shows as the value before, which may stand under other names than the
- * service answers it.
+ * The reversed change. It restores the values before as the plan shows them, because the live spec may have them under other
+ * field names.
  */
-function undone({ path, before, shape }: FieldChange): FieldChange {
+function reversed({ path, before, shape }: FieldChange): FieldChange {
   return { path, shape, ...(before === undefined ? {} : { after: before }) };
 }
 

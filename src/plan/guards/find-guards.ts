@@ -1,22 +1,22 @@
 /**
- * What a plan is stopped for until somebody has read it (rule 33): pure, from the drafted changes, the context and what
- * the stack says of guards. Most count per kind and target; the plan stays complete whatever they say.
+ * Finds the guards that a plan trips (rule 33), from its drafts, the context and the guard settings of the stack. Most guards
+ * count per kind and target. Guards never change the plan itself. Pure.
  */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type Concern, type Guard, guardDefaults, guardIds } from '../../model/plan/guard.ts';
 import type { Risk } from '../../model/plan/risk.ts';
+import { type CommitOrder, shortCommit } from '../../model/stack/commit-order.ts';
 import type { Guards } from '../../model/stack/target.ts';
-import { commitGuards } from './commit-guards.ts';
 import { countGuards, type CountedGuard } from './count-guards.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import { findRenames, type LikelyRename } from '../ownership/find-renames.ts';
 import { guardMessages, type UncountedGuard } from './guard-messages.ts';
 import { identityGuards } from './identity-guards.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { comesAlong } from '../ledger/take-over-stack.ts';
+import { takenOverAddresses } from '../ledger/take-over-stack.ts';
 import { countOwnership } from './ownership-counts.ts';
 
-/** Every guard that fires: those that block first, then by id, kind and target. */
+/** All guards that fire: blocking ones first, then by id, kind and target. */
 export function findGuards(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): Guard[] {
   const { guards } = context.stack;
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
@@ -37,7 +37,7 @@ function effectOf({ id }: CountedGuard, { raise = [], allow = [] }: Guards): Gua
 }
 
 function inOrder(one: Guard, other: Guard): number {
-  // What is about one kind comes before what is about a target, and that before what is about the plan.
+  // Guards about one kind come first, then those about a target, then those about the plan.
   const text = ({ kind, target }: Guard) =>
     `${Number(kind === undefined) + Number(target === undefined)} ${kind ?? ''}/${target ?? ''}`;
   return (
@@ -47,18 +47,34 @@ function inOrder(one: Guard, other: Guard): number {
   );
 }
 
-/** A concern and the guard that it belongs to, before those of one kind and target are put together. */
-interface Sighting extends Concern {
+/**
+ * Guards about the commit of the manifests: would the plan revert a later commit that was applied already? (rule 43)
+ * @param changes number of changes: a plan without changes reverts nothing
+ */
+function commitGuards(order: CommitOrder | undefined, changes: number): CountedGuard[] {
+  if (order === undefined || changes === 0) return [];
+  const whole = { counted: changes, concerns: [] };
+  if (order.is === 'unknown') {
+    const message = `nobody can tell whether commit ${shortCommit(order.applied)}, which was applied last, is later than these manifests: ${order.why}`;
+    return [{ id: 'commit-unknown', message, ...whole }];
+  }
+  if (order.is !== 'behind' || !order.differs) return [];
+  const message = `somebody applied commit ${shortCommit(order.applied)} already, which is later than ${shortCommit(order.ours)}: this plan would take it back`;
+  return [{ id: 'older-commit', message, ...whole }];
+}
+
+/** One resource that trips a guard, before hits of the same kind and target are grouped. */
+interface GuardHit extends Concern {
   readonly id: UncountedGuard;
 }
 
-function gather(sightings: readonly Sighting[]): CountedGuard[] {
-  const groups = Map.groupBy(sightings, ({ id, address: { kind, target } }) => `${id}/${kind}/${target}`);
+function gather(hits: readonly GuardHit[]): CountedGuard[] {
+  const groups = Map.groupBy(hits, ({ id, address: { kind, target } }) => `${id}/${kind}/${target}`);
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
     const { id, address } = first;
-    const concerns = group.map(({ address: of, says: about }) => ({ address: of, says: about }));
+    const concerns = group.map(({ address: of, messages: about }) => ({ address: of, messages: about }));
     const counted = concerns.length;
     const message = `${counted} ${address.kind} in "${address.target}" ${guardMessages[id]}`;
     return [{ id, kind: address.kind, target: address.target, counted, message, concerns: sorted(concerns) }];
@@ -70,35 +86,38 @@ function sorted(concerns: readonly Concern[]): Concern[] {
 }
 
 function identityFindings(context: PlanContext, drafts: readonly Draft[]): CountedGuard[] {
-  const sightings = drafts.flatMap((draft) =>
-    identityGuards(context, draft).map((sighting) => ({ ...sighting, address: draft.change.address })),
+  const hits = drafts.flatMap((draft) =>
+    identityGuards(context, draft).map((hit) => ({ ...hit, address: draft.change.address })),
   );
-  const told = new Set(
-    sightings.filter(({ id }) => id === 'takeover').map(({ address }) => formatAddress(address)),
+  const reported = new Set(
+    hits.filter(({ id }) => id === 'takeover').map(({ address }) => formatAddress(address)),
   );
-  const untold = comesAlong(context).filter((address) => !told.has(formatAddress(address)));
-  return gather([...sightings, ...untold.map((address) => ({ id: 'takeover' as const, address, says: [] }))]);
+  const unreported = takenOverAddresses(context).filter((address) => !reported.has(formatAddress(address)));
+  return gather([
+    ...hits,
+    ...unreported.map((address) => ({ id: 'takeover' as const, address, messages: [] })),
+  ]);
 }
 
-/** A forced deletion that overrides nothing is as good as a safe one. */
+/** A forced deletion that overrides nothing trips no guard: it equals a safe one. */
 function forcedFindings(drafts: readonly Draft[]): CountedGuard[] {
-  const sightings = drafts.flatMap(({ change: { address }, overridden = [] }) => {
-    const says = overridden.map((one) => one.says);
-    return says.length === 0 ? [] : [{ id: 'forced-delete' as const, address, says }];
+  const hits = drafts.flatMap(({ change: { address }, overridden = [] }) => {
+    const messages = overridden.map((one) => one.message);
+    return messages.length === 0 ? [] : [{ id: 'forced-delete' as const, address, messages }];
   });
-  return gather(sightings);
+  return gather(hits);
 }
 
 function renameFindings(context: PlanContext, drafts: ReadonlyMap<AddressText, Draft>): CountedGuard[] {
-  const sightings = findRenames(context, drafts).map((rename) => ({
+  const hits = findRenames(context, drafts).map((rename) => ({
     id: 'rename' as const,
     address: rename.made.change.address,
-    says: [renameWords(context, rename)],
+    messages: [renameWords(context, rename)],
   }));
-  return gather(sightings);
+  return gather(hits);
 }
 
-/** Only what bears a claim can be renamed in place (rules 17, 26). */
+/** Only resources with a claim can be renamed in place (rules 17, 26). */
 function renameWords(
   context: PlanContext,
   { gone: { address: former }, becomes, made }: LikelyRename,
@@ -112,12 +131,12 @@ function renameWords(
 const verbs = { deleted: 'deletes', released: 'releases', kept: 'keeps' } as const;
 
 function riskFindings(drafts: readonly Draft[]): CountedGuard[] {
-  return gather(drafts.flatMap(({ change: { address, risks = [] } }) => sightingsOf(address, risks)));
+  return gather(drafts.flatMap(({ change: { address, risks = [] } }) => hitsOf(address, risks)));
 }
 
-/** What only narrows trips nothing; one change may trip several guards, each with its own words. */
-function sightingsOf(address: Address, risks: readonly Risk[]): Sighting[] {
+/** Only widening risks trip guards; one change may trip several, each with its own messages. */
+function hitsOf(address: Address, risks: readonly Risk[]): GuardHit[] {
   const widening = risks.filter(({ effect }) => effect === 'widens');
   const byGuard = Map.groupBy(widening, ({ guard }) => guard ?? ('widening' as const));
-  return [...byGuard].map(([id, some]) => ({ id, address, says: some.map(({ says }) => says) }));
+  return [...byGuard].map(([id, some]) => ({ id, address, messages: some.map(({ message }) => message) }));
 }

@@ -1,4 +1,4 @@
-/** What each guard that does not count says of the resources it is about: the rest of `3 Toy in "acme" …`. */
+/** The messages of the guards that do not count: the end of the sentence `3 Toy in "acme" …`. */
 import type { RiskGuard } from '../../model/plan/guard.ts';
 
 export type UncountedGuard =

@@ -1,4 +1,4 @@
-/** How much of each kind in each target a plan changes, against how much of it the stack owned before (rule 33). */
+/** How many resources of each kind and target a plan changes, and how many the stack owned before (rule 33). */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Draft } from '../draft/draft-declared.ts';
@@ -8,19 +8,19 @@ import { isTakenOver } from '../ledger/take-over-stack.ts';
 export interface OwnershipCount {
   readonly kind: string;
   readonly target: string;
-  /** live and this stack's when the plan was made */
+  /** number of live resources of this stack when the plan was made */
   readonly owned: number;
   /** deleted, released or revoked */
   readonly taken: readonly Address[];
-  /** of these, how many only an exclusive target or a tombstone says are this stack's to remove */
-  readonly strangers: number;
+  /** how many of `taken` neither a record nor a claim proves to be ours: only an exclusive target or a tombstone removes them */
+  readonly unproven: number;
   readonly updated: readonly Address[];
   readonly created: number;
 }
 
 type AllDrafts = ReadonlyMap<AddressText, Draft>;
 
-/** One for each kind and target of which anything is owned or changed. */
+/** One count for each kind and target with an owned or changed resource. */
 export function countOwnership(context: PlanContext, drafts: AllDrafts): OwnershipCount[] {
   const owned = Map.groupBy(
     [...context.live.values()].filter((live) => isOwned(context, live, drafts)),
@@ -37,7 +37,7 @@ export function countOwnership(context: PlanContext, drafts: AllDrafts): Ownersh
       target: first.target,
       owned: found.length,
       taken: some.filter(isTaken).map(({ change: { address } }) => address),
-      strangers: some.filter((draft) => isTaken(draft) && isStranger(context, draft)).length,
+      unproven: some.filter((draft) => isTaken(draft) && isUnproven(context, draft)).length,
       updated: some
         .filter(({ change }) => change.action === 'update')
         .map(({ change: { address } }) => address),
@@ -51,7 +51,7 @@ export function placeOf({ kind, target }: Address): string {
   return `${kind}/${target}`;
 }
 
-/** Deletions, releases and revocations alike: afterwards it is not this stack's any more (rule 33). */
+/** Whether the resource stops being ours: a deletion, release or revocation (rule 33). */
 export function isTaken({ change: { action } }: Draft): boolean {
   return action === 'delete' || action === 'release';
 }
@@ -59,7 +59,7 @@ export function isTaken({ change: { action } }: Draft): boolean {
 function isOwned(context: PlanContext, { address, witness }: LiveResource, drafts: AllDrafts): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part') {
-    // A part goes with its whole, and is not counted besides it.
+    // A part that is removed with its whole is not counted separately.
     const whole = drafts.get(formatAddress(ownership.of(address)));
     if (whole !== undefined && isTaken(whole)) return false;
   }
@@ -70,8 +70,8 @@ function isOwned(context: PlanContext, { address, witness }: LiveResource, draft
   return ownership.by === 'claim' && context.bearsOurClaim(witness);
 }
 
-/** Neither the ledger nor a claim says that it was ever this stack's; a part is its whole's. */
-function isStranger(context: PlanContext, { change: { address }, live }: Draft): boolean {
+/** Whether neither the ledger nor a claim proves that it was ever ours; false for a part, which belongs to its whole. */
+function isUnproven(context: PlanContext, { change: { address }, live }: Draft): boolean {
   const { ownership } = context.kind(address.kind);
   if (ownership.by === 'part' || context.record(address) !== undefined) return false;
   return !isTakenOver(context, address, live) && !(live !== undefined && context.bearsOurClaim(live.witness));

@@ -1,6 +1,6 @@
 /**
- * What the ledger knows of a target that is another place by now, as far as the new place proves it (rule 37): a
- * resource is there with the recorded id or, where it can bear none, exactly as we last wrote it. Pure.
+ * Carries over the records of a target that is another place now, if the new place proves them (rule 37): it has a resource
+ * with the recorded id or, for kinds without ids, one that is exactly as we last wrote it. Pure.
  */
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Mention } from '../../model/plan/change.ts';
@@ -11,13 +11,13 @@ import { type PlanContext, type PlanContextInput, makePlanContext } from '../con
 
 export interface CarriedOver {
   readonly kept: ReadonlyMap<AddressText, LedgerRecord>;
-  /** records of the target that nothing proves there, each with why */
+  /** records of the target that the new place does not prove, each with the reason */
   readonly dropped: readonly Mention[];
-  /** what the look missed; when not empty, nothing of this can be relied on */
+  /** what could not be read; when not empty, the result must not be used */
   readonly gaps: readonly string[];
 }
 
-/** @param input the one target, with all that the ledger has of it */
+/** @param input of the one target, with all its records */
 export function carryOver(input: PlanContextInput): CarriedOver {
   const context = makePlanContext(input);
   const kept = new Map<AddressText, LedgerRecord>();
@@ -43,7 +43,7 @@ function whyUnproven(context: PlanContext, text: AddressText, record: LedgerReco
     case 'part': {
       const whole = formatAddress(ownership.of(address));
       const own = context.ledger.records.get(whole);
-      // A part that was taken over by itself has the id of its whole, and the ledger nothing of that.
+      // A part that was adopted by itself has the id of its whole, which has no record.
       const why =
         own === undefined
           ? missingId(context, ownership.of(address).kind, record)
@@ -68,7 +68,7 @@ function missingId(context: PlanContext, kind: string, { id }: LedgerRecord): st
   return id === undefined ? 'its record has no id to find it by' : `nothing with its id ${id} is there`;
 }
 
-/** What no answer tells was written to the other place, and nobody knows whether this one has it. */
+/** Drops write-only fields: they were written to the former place, and the new place may not have them. */
 function withoutUnseen({ fields }: Kind, record: LedgerRecord): LedgerRecord {
   const seen = Object.entries(record.fields).filter(([name]) => fields[name]?.writeOnly !== true);
   return { ...record, fields: Object.fromEntries(seen) };

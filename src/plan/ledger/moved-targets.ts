@@ -1,6 +1,6 @@
 /**
- * Targets that are another place than when the ledger's records of them were made: the same word, another organization,
- * mount or address. What is recorded of the one proves nothing about the other (rule 37).
+ * Targets with another identity than when their records were made: the same name, but another organization, mount or
+ * address. The records of the former place prove nothing about the new one (rule 37).
  */
 import { parseAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -10,12 +10,12 @@ import { formatIdentity, type IdentityText, identityOf } from '../../model/stack
 
 export interface MovedTarget {
   readonly target: Target;
-  /** undefined: the ledger has records of it, and nobody kept of which place */
+  /** undefined: the ledger has records of it, but not their place */
   readonly was: IdentityText | undefined;
   readonly is: IdentityText;
 }
 
-/** Only those that the ledger has records of: what was never applied has moved nowhere. */
+/** Only targets with records: a target that was never applied cannot have moved. */
 export function movedTargets({ targets, records }: Ledger, all: readonly Target[]): MovedTarget[] {
   const recorded = new Set([...records.keys()].map((text) => parseAddress(text).target));
   return all.flatMap((target) => {
@@ -25,12 +25,12 @@ export function movedTargets({ targets, records }: Ledger, all: readonly Target[
   });
 }
 
-/** For records of a target that the stack did not have when its ledger learned of places. */
+/** For records of a target whose place was never stored. */
 export const unknownPlace = 'a place that nobody kept';
 
 export const movedCode = 'target-moved';
 
-/** The one finding about a moved target: nothing of it is looked at, and nothing can be applied. */
+/** The only diagnostic about a moved target: it is not read, and nothing can be applied. */
 export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
   const why =
     was === undefined
@@ -39,12 +39,12 @@ export function movedProblem({ target, was, is }: MovedTarget): Diagnostic {
   return conflictOf({ target, was, is }, why);
 }
 
-/** By target, of some that were read: what their records lead to in another place, in clauses. */
+/** By target name: clauses about records whose ids were found in another place. */
 export type Displaced = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The findings that only a look can make: records that lead to another place are not of the target that is there now,
- * whatever the ledger says. One that kept no places is doubted whole then: what else it knows may be of anywhere too.
+ * Diagnostics that need live state: records whose ids lead to another place are not of the current target, whatever the
+ * ledger says. If the ledger stores no places, all its records are doubted then.
  */
 export function displacedProblems(
   ledger: Ledger,
@@ -60,7 +60,7 @@ export function displacedProblems(
   return new Map([...doubted.map((moved) => [moved.target.name, movedProblem(moved)] as const), ...proved]);
 }
 
-/** All targets that the ledger has records of, as if it had never known where any of them is. */
+/** All targets with records, as moved from an unknown place. */
 export function ofUnknownPlace(ledger: Ledger, all: readonly Target[]): MovedTarget[] {
   return movedTargets({ ...ledger, targets: new Map() }, all);
 }
@@ -88,7 +88,7 @@ function conflictOf({ target, was, is }: MovedTarget, message: string): Diagnost
   };
 }
 
-/** What the ledger says of targets once today's stack is applied: those that the stack has left keep what they were. */
+/** The target identities for the ledger after an apply; targets that the stack no longer has keep theirs. */
 export function identitiesAfter(
   { targets = new Map() }: Ledger,
   all: readonly Target[],
@@ -96,7 +96,7 @@ export function identitiesAfter(
   return new Map([...targets, ...identitiesOf(all)]);
 }
 
-/** By name, what each target is today. */
+/** The current identity of each target, by name. */
 export function identitiesOf(all: readonly Target[]): ReadonlyMap<string, IdentityText> {
   return new Map(all.map((target) => [target.name, formatIdentity(identityOf(target))] as const));
 }

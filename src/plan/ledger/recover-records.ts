@@ -1,7 +1,7 @@
 /**
- * What a lost ledger can be known to have said (rule 25): the manifests as they are now are taken for what was applied
- * last, but only of resources that are live and provably this stack's. A claim proves that; of what can bear none, only
- * being exactly as declared does. Claim and birth mark together prove a creation. Pure.
+ * Rebuilds the records of a lost ledger (rule 25): the current manifests are taken as the last applied ones, but only for
+ * resources that are live and provably ours. A claim proves that; for kinds without claims, only being exactly as declared
+ * does. Claim and birth mark together prove a creation. Pure.
  */
 import { ownClaim } from '../../model/resource/claim.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
@@ -14,17 +14,17 @@ import type { Draft } from '../draft/draft-declared.ts';
 import { type PlanContext, makePlanContext } from '../context/plan-context.ts';
 
 export interface Recovered {
-  /** that the records of what is declared are drafted in */
+  /** holds the drafts of the records of declared resources */
   readonly planning: Planning;
-  /** declared, live and ours: to be recorded as the planning drafts it */
+  /** declared, live and ours: recorded as `planning` drafts them */
   readonly declared: readonly AddressText[];
-  /** no longer declared, but bearing our claim and our birth mark */
+  /** no longer declared, but with our claim and our birth mark */
   readonly created: ReadonlyMap<AddressText, LedgerRecord>;
-  /** declared, and not recorded: why */
+  /** declared but not recorded, each with the reason */
   readonly unproven: readonly Mention[];
 }
 
-/** @param input its ledger is not looked at */
+/** @param input its ledger is ignored */
 export function recoverRecords(input: PlanInput): Recovered {
   const context = makePlanContext({ ...input, ledger: emptyLedger(new Map()) });
   const planning = buildPlan({ ...input, ledger: emptyLedger(asApplied(context)) });
@@ -43,8 +43,8 @@ function emptyLedger(records: Ledger['records']): Ledger {
 }
 
 /**
- * For comparing only: what bears no claim, as if this manifest had been applied. So a field that no service ever answers,
- * such as a secret, is no difference.
+ * Records of resources without claims as if their manifests had been applied; used only to compare. So a field that the
+ * service never answers, such as a secret, is no difference.
  */
 function asApplied(context: PlanContext): ReadonlyMap<AddressText, LedgerRecord> {
   const records = new Map<AddressText, LedgerRecord>();
@@ -88,6 +88,6 @@ function createdByUs(context: PlanContext): ReadonlyMap<AddressText, LedgerRecor
 
 function isCreatedByUs(context: PlanContext, { address, witness }: LiveResource): boolean {
   if (context.kind(address.kind).ownership.by !== 'claim') return false;
-  // What still bears the former name is taken over by an apply, in front of somebody, and not by a ledger (rules 44).
+  // A resource with the former name of the stack is taken over only by an apply, which a person sees (rules 44).
   return ownClaim(witness)?.stack === context.stack.name && context.isOurs(witness.bornOf);
 }

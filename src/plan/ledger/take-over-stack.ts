@@ -1,7 +1,7 @@
 /**
- * A stack that goes on under another name (rule 44): what the ledger of its former name says comes along, and as long as
- * that one is not closed its word is newer than our own. Where the two mean different places by one target, nobody can
- * say which records prove what: that stops the plan. Pure.
+ * Takes over the ledger of a renamed stack (rule 44). As long as the former ledger is not closed, its records take precedence
+ * over our own. Where the two ledgers have different places for the same target, it is unclear which records are valid:
+ * that stops the plan. Pure.
  */
 import { ownClaim } from '../../model/resource/claim.ts';
 import { type Address, type AddressText, parseAddress } from '../../model/resource/address.ts';
@@ -12,12 +12,12 @@ import type { IdentityText } from '../../model/stack/target-identity.ts';
 import { identitiesOf, unknownPlace } from './moved-targets.ts';
 import type { FormerStack, PlanContext } from '../context/plan-context.ts';
 
-export interface TakenOver {
+interface TakenOver {
   readonly ledger: Ledger;
   readonly former: FormerStack;
 }
 
-/** @param former as it was found; where there was none, nothing comes along */
+/** @param former the ledger of the former name; empty when there was none */
 export function takeOver(
   own: Ledger,
   former: Ledger,
@@ -54,7 +54,7 @@ export function takeOver(
   };
 }
 
-/** A ledger without identities is taken for one of today's targets (rule 37). */
+/** A ledger without identities is taken to be about the current targets (rule 37). */
 function placesOf(
   { known, targets }: Ledger,
   stack: Pick<Stack, 'targets'>,
@@ -68,7 +68,7 @@ interface Conflict {
   readonly theirs: IdentityText | undefined;
 }
 
-/** Targets of which both ledgers have records, of different places. */
+/** Targets of which both ledgers have records, but of different places. */
 function conflictingTargets(
   own: Ledger,
   former: Ledger,
@@ -91,8 +91,8 @@ function targetsOf({ records }: Ledger): ReadonlySet<string> {
 }
 
 /**
- * Whether a resource was the former stack's until now: its claim says so, its birth mark where it bears no claim and we
- * never recorded it, or the record that has come along.
+ * Whether a resource belonged to the former stack until now: by its claim, by its birth mark if it has no claim and we have
+ * no record of it, or by a record that is taken over.
  */
 export function isTakenOver(context: PlanContext, address: Address, live: LiveResource | undefined): boolean {
   const { former } = context;
@@ -104,8 +104,8 @@ export function isTakenOver(context: PlanContext, address: Address, live: LiveRe
   return witness.bornOf === former.name && context.record(address) === undefined;
 }
 
-/** What comes along with the former ledger and is a resource by itself; a part goes with its whole. */
-export function comesAlong(context: PlanContext): readonly Address[] {
+/** Addresses of the records that are taken over, without parts. */
+export function takenOverAddresses(context: PlanContext): readonly Address[] {
   return [...(context.former?.records ?? [])]
     .map(parseAddress)
     .filter(

@@ -1,7 +1,6 @@
 /**
- * A create that looks like something of ours which no manifest declares any more: most likely one resource whose name was
- * changed in its manifest (rule 26). What becomes of the old one makes no difference: where it is kept, an empty twin of
- * it would be made. Pure.
+ * Finds creates that look like a resource of ours that is no longer declared: most likely its name was changed in the
+ * manifest (rule 26). It does not matter whether the old resource is removed or kept: the new one would be empty. Pure.
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { canonicalText } from '../../model/json/json.ts';
@@ -18,7 +17,7 @@ export interface LikelyRename {
   readonly made: Draft;
 }
 
-/** Of each create at most one: the most alike that no other create is more like, else the most alike of all. */
+/** At most one for each create: the most similar one that no other create is more similar to, else the most similar of all. */
 export function findRenames(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -33,19 +32,23 @@ export function findRenames(
   );
   return [...creates].flatMap(([place, some]) =>
     pairUp(
-      looksOf(context, gone.get(place) ?? []),
-      some.flatMap((draft) => wantedLooks(context, draft)),
-    ).map(({ go, come }) => ({ gone: go.live, becomes: fateOf(drafts, go.live), made: come.draft })),
+      goneResources(context, gone.get(place) ?? []),
+      some.flatMap((draft) => createdResources(context, draft)),
+    ).map(({ removed, created }) => ({
+      gone: removed.live,
+      becomes: fateOf(drafts, removed.live),
+      made: created.draft,
+    })),
   );
 }
 
-/** Ours, and no longer declared; of what bears no claim, what this plan takes away. */
+/** Ours and no longer declared; for kinds without claims only if this plan removes it. */
 function isGone(context: PlanContext, live: LiveResource, drafts: ReadonlyMap<AddressText, Draft>): boolean {
   const { address, witness } = live;
   const text = formatAddress(address);
   const draft = drafts.get(text);
   if (draft !== undefined && isTaken(draft)) return true;
-  // What is not in a selection may be declared all the same.
+  // A resource outside of a selection may be declared all the same.
   if (context.isSelection || context.desired.has(text) || context.kind(address.kind).ownership.by !== 'claim')
     return false;
   return context.record(address) !== undefined || context.bearsOurClaim(witness);
@@ -56,97 +59,97 @@ function fateOf(drafts: ReadonlyMap<AddressText, Draft>, { address }: LiveResour
   return action === 'delete' ? 'deleted' : action === 'release' ? 'released' : 'kept';
 }
 
-/** What one is known by: the signs of its kind or, where it bears none, all that the stack asks of it. */
-type Looks =
+/** How a resource is recognized: by its kind's `similarity` texts or, without any, by all its declared settings. */
+type Signature =
   | { readonly by: 'traits'; readonly traits: readonly string[] }
   | { readonly by: 'settings'; readonly settings: Settings | undefined };
 
-interface Going {
+interface GoneResource {
   readonly live: LiveResource;
-  readonly looks: Looks;
+  readonly signature: Signature;
 }
 
-interface Coming {
+interface CreatedResource {
   readonly draft: Draft;
-  readonly looks: Looks;
-  /** whether what is live and was never recorded is as this one is declared */
+  readonly signature: Signature;
+  /** Whether a live resource without a record has the settings of this declaration. */
   isLike(live: LiveResource): boolean;
 }
 
-function looksOf(context: PlanContext, gone: readonly LiveResource[]): Going[] {
-  return gone.flatMap((live): Going[] => {
+function goneResources(context: PlanContext, gone: readonly LiveResource[]): GoneResource[] {
+  return gone.flatMap((live): GoneResource[] => {
     const { similarity, fields, ownership } = context.kind(live.address.kind);
     const traits = similarity?.(canonicalSpec(fields, live.spec));
-    if (traits !== undefined) return [{ live, looks: { by: 'traits', traits } }];
+    if (traits !== undefined) return [{ live, signature: { by: 'traits', traits } }];
     if (ownership.by !== 'claim') return [];
-    return [{ live, looks: { by: 'settings', settings: recordedSettings(context, live.address) } }];
+    return [{ live, signature: { by: 'settings', settings: recordedSettings(context, live.address) } }];
   });
 }
 
-function wantedLooks(context: PlanContext, draft: Draft): Coming[] {
+function createdResources(context: PlanContext, draft: Draft): CreatedResource[] {
   const { address } = draft.change;
   const { similarity, fields, ownership } = context.kind(address.kind);
   const traits = similarity?.(canonicalSpec(fields, draft.prepared));
-  if (traits !== undefined) return [{ draft, looks: { by: 'traits', traits }, isLike: () => false }];
+  if (traits !== undefined) return [{ draft, signature: { by: 'traits', traits }, isLike: () => false }];
   const settings = ownership.by === 'claim' ? declaredSettings(context, address) : undefined;
   if (settings === undefined) return [];
   return [
     {
       draft,
-      looks: { by: 'settings', settings },
+      signature: { by: 'settings', settings },
       isLike: (live) => isLiveAs(context, live.address, settings),
     },
   ];
 }
 
 interface RenameCandidate {
-  readonly go: Going;
-  readonly come: Coming;
-  readonly alike: number;
+  readonly removed: GoneResource;
+  readonly created: CreatedResource;
+  readonly score: number;
 }
 
-function pairUp(gone: readonly Going[], made: readonly Coming[]): RenameCandidate[] {
-  const byKey = Map.groupBy(gone, ({ looks }) => keyOf(looks));
-  const pairs = made.flatMap((come) => [
-    ...(byKey.get(keyOf(come.looks)) ?? []).map((go) => ({
-      go,
-      come,
-      alike: likenessOf(go.looks, come.looks),
+function pairUp(gone: readonly GoneResource[], made: readonly CreatedResource[]): RenameCandidate[] {
+  const byKey = Map.groupBy(gone, ({ signature }) => keyOf(signature));
+  const pairs = made.flatMap((created) => [
+    ...(byKey.get(keyOf(created.signature)) ?? []).map((removed) => ({
+      removed,
+      created,
+      score: scoreOf(removed.signature, created.signature),
     })),
     ...(byKey.get(unrecorded) ?? [])
-      .filter(({ live }) => come.isLike(live))
-      .map((go) => ({ go, come, alike: 0 })),
+      .filter(({ live }) => created.isLike(live))
+      .map((removed) => ({ removed, created, score: 0 })),
   ]);
-  pairs.sort((a, b) => b.alike - a.alike || (nameOf(a) < nameOf(b) ? -1 : 1));
+  pairs.sort((a, b) => b.score - a.score || (nameOf(a) < nameOf(b) ? -1 : 1));
   return firstOfEach(pairs);
 }
 
-/** Each gone one goes to the create that is most like it; a create that is left over gets whichever is most like it. */
+/** Assigns each removed resource to its most similar create; a create without one then gets its most similar candidate. */
 function firstOfEach(sorted: readonly RenameCandidate[]): RenameCandidate[] {
-  const chosen = new Map<Coming, RenameCandidate>();
-  const taken = new Set<Going>();
+  const chosen = new Map<CreatedResource, RenameCandidate>();
+  const taken = new Set<GoneResource>();
   for (const pair of sorted) {
-    if (taken.has(pair.go) || chosen.has(pair.come)) continue;
-    taken.add(pair.go);
-    chosen.set(pair.come, pair);
+    if (taken.has(pair.removed) || chosen.has(pair.created)) continue;
+    taken.add(pair.removed);
+    chosen.set(pair.created, pair);
   }
-  for (const pair of sorted) if (!chosen.has(pair.come)) chosen.set(pair.come, pair);
+  for (const pair of sorted) if (!chosen.has(pair.created)) chosen.set(pair.created, pair);
   return [...chosen.values()];
 }
 
 const unrecorded = 'settings that the ledger does not know';
 
-function keyOf(looks: Looks): string {
-  if (looks.by === 'traits') return `traits ${looks.traits[0]}`;
-  return looks.settings === undefined ? unrecorded : `settings ${canonicalText(looks.settings)}`;
+function keyOf(signature: Signature): string {
+  if (signature.by === 'traits') return `traits ${signature.traits[0]}`;
+  return signature.settings === undefined ? unrecorded : `settings ${canonicalText(signature.settings)}`;
 }
 
-/** Equal settings are all alike. */
-function likenessOf(one: Looks, other: Looks): number {
+/** The number of equal traits; 0 for settings, which are compared as a whole. */
+function scoreOf(one: Signature, other: Signature): number {
   if (one.by !== 'traits' || other.by !== 'traits') return 0;
   return one.traits.filter((trait, index) => trait === other.traits[index]).length;
 }
 
-function nameOf({ go, come }: RenameCandidate): string {
-  return `${formatAddress(come.draft.change.address)}\0${formatAddress(go.live.address)}`;
+function nameOf({ removed, created }: RenameCandidate): string {
+  return `${formatAddress(created.draft.change.address)}\0${formatAddress(removed.live.address)}`;
 }

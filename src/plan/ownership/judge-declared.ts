@@ -1,6 +1,6 @@
 /**
- * May this stack write a declared resource? The decision tables of rules 21 and 24, in one place. Nothing is taken over
- * silently: what is not provably ours is a problem that says which line would make it so.
+ * Decides whether this stack may write a declared resource: the decision tables of rules 21 and 24. Nothing is taken over
+ * silently: a resource that is not provably ours is a problem whose fix says which line adopts it.
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { formatClaim } from '../../model/resource/claim.ts';
@@ -23,23 +23,23 @@ export interface Ours {
   readonly action: 'create' | 'update' | 'adopt';
   readonly reason: string;
   readonly origin: Origin;
-  /** the claim that the resource shall bear, or the whole that it is a part of */
+  /** the claim that the resource, or the whole that it is a part of, will have */
   readonly claim?: Claim;
   /** present when the claim has to be written */
   readonly claimChange?: ClaimChange;
 }
 
-export interface Refused {
+interface Refused {
   readonly is: 'problem';
   readonly problem: Diagnostic;
 }
 
-export type Verdict =
+type Verdict =
   | Ours
-  /** live, not in the ledger: an adoption, which somebody acknowledges where it would change anything */
+  /** live, not in the ledger: an adoption, which must be acknowledged if it changes anything */
   | { readonly is: 'unrecorded' }
   | Refused
-  /** a part of something that has a problem itself, which is told there, or that nobody could look at */
+  /** a part of a whole that has a problem, which is reported there, or that could not be read */
   | { readonly is: 'blocked' };
 
 export function judgeDeclared(context: PlanContext, resource: DesiredResource): Verdict {
@@ -95,7 +95,7 @@ function judgeClaim(context: PlanContext, resource: DesiredResource, live: LiveR
     const claimChange = before === after ? {} : { claimChange: { before, after } };
     return { ...own, action: 'update', reason: liveDiffers, ...claimChange };
   }
-  // A record is of the very resource that bears its id; without an id it proves nothing about this one.
+  // A record is about the resource with its id; without an id it proves nothing about this one.
   if (isBornHere || record?.id !== undefined) {
     const reason = 'ours, but its claim was removed: the claim is restored';
     return { ...own, action: 'update', reason, claimChange: { after } };
@@ -113,7 +113,7 @@ function takenOver({ former }: PlanContext): Pick<Ours, 'action' | 'reason'> {
 
 const liveDiffers = 'declared, and live differs';
 
-/** A claim that forbids writing: another stack's, or one that a parent hands down to all that it holds. */
+/** A claim that forbids writing: another stack's, or one that is inherited from a project. */
 function refusedClaim(
   context: PlanContext,
   resource: DesiredResource,
@@ -125,7 +125,7 @@ function refusedClaim(
     : refuse(resource, foreignClaim(resource, claim));
 }
 
-/** Rule 24, for resources that can bear no mark: the ledger is the witness. */
+/** Rule 24, for resources without claims: the ledger is the witness. */
 function judgeRecord(context: PlanContext, resource: DesiredResource): Verdict {
   const record = context.record(resource.address);
   if (record === undefined) return { is: 'unrecorded' };
@@ -135,9 +135,9 @@ function judgeRecord(context: PlanContext, resource: DesiredResource): Verdict {
 }
 
 /**
- * What a live resource without a record comes to, once it is known whether it differs (rule 24). Being as declared proves
- * nothing about who made it: it is adopted, and shown. Only what an apply of ours that was cut short had begun to create
- * is ours from the start, when nothing that anybody can tell is otherwise; what nobody can tell is written once more.
+ * The verdict about a live resource without a record, once its differences are known (rule 24). It is adopted, and shown, even
+ * if it is as declared, because that does not prove who created it. Only a resource that an interrupted apply of ours had
+ * begun to create is ours as created, if no readable field differs; fields with unknown values are written again.
  */
 export function judgeUnrecorded(
   context: PlanContext,
@@ -151,11 +151,11 @@ export function judgeUnrecorded(
     const reason = 'exists as declared, and was never written by this stack: nothing is sent, it is recorded';
     return { ...own, reason };
   }
-  const told = metadata.adopt ? ', and the manifest adopts it' : '';
-  return { ...own, reason: `exists, differs, and was never written by this stack${told}` };
+  const adoption = metadata.adopt ? ', and the manifest adopts it' : '';
+  return { ...own, reason: `exists, differs, and was never written by this stack${adoption}` };
 }
 
-/** A part belongs to whoever owns the whole. */
+/** A part belongs to the owner of its whole. */
 function judgePart(context: PlanContext, resource: DesiredResource, whole: Address): Verdict {
   const declared = context.desired.get(formatAddress(whole));
   if (context.unseen(whole) !== undefined) return { is: 'blocked' };
@@ -173,7 +173,7 @@ function judgePartOfDeclared(context: PlanContext, resource: DesiredResource, wh
   if (whole.is === 'problem' || whole.is === 'blocked') return { is: 'blocked' };
   const update = partUpdate(context, resource);
   if (whole.is === 'unrecorded') return update;
-  // Of a whole that we made the parts are ours from the start, also when a crash kept the ledger from hearing of them.
+  // Parts of a whole that we created are ours, even if a crash prevented their records.
   const origin = context.record(resource.address)?.origin ?? whole.origin;
   const own = { ...update, origin, ...(whole.claim === undefined ? {} : { claim: whole.claim }) };
   if (whole.action !== 'create') return own;
@@ -202,8 +202,8 @@ function judgePartOfUndeclared(context: PlanContext, resource: DesiredResource, 
 
 type ProblemText = Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 
-function refuse(resource: DesiredResource, told: ProblemText): Refused {
-  return { is: 'problem', problem: { severity: 'error', place: resource.place, ...told } };
+function refuse(resource: DesiredResource, text: ProblemText): Refused {
+  return { is: 'problem', problem: { severity: 'error', place: resource.place, ...text } };
 }
 
 function unclaimed({ address }: DesiredResource): ProblemText {

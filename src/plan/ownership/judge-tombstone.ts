@@ -1,16 +1,16 @@
-/** Tombstones: documents that ask for the deletion of what they name (rules 23). */
+/** Judges tombstones: documents that ask for the deletion of a resource (rules 23). */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 import { isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
-/** What nobody could look at is left alone without a word: why is told once, with its target. */
+/** The tombstones of resources that could be read; for others the reason is reported with their target. */
 export function seenTombstones(context: PlanContext): DesiredResource[] {
   return [...context.tombstones.values()].filter(({ address }) => context.unseen(address) === undefined);
 }
 
-/** What a tombstone leads to, after rules 23. */
+/** Rule 23. */
 export function judgeTombstone(context: PlanContext, tombstone: DesiredResource): Removal {
   const { address, metadata, place } = tombstone;
   const refusal = refuseTombstone(context, address);
@@ -22,12 +22,16 @@ export function judgeTombstone(context: PlanContext, tombstone: DesiredResource)
   const live = context.live.get(formatAddress(address));
   if (live === undefined) {
     const mention = { address, message: 'it is gone: its tombstone document can be deleted' };
-    return barred(context, address, { is: 'forget', mention });
+    return unlessIncomplete(context, address, { is: 'forget', mention });
   }
   const remove = metadata.remove ?? 'safe';
   const reason = `a tombstone document asks for it (${remove})`;
   const removal: Removal = { is: 'delete', reason, remove, place };
-  return barred(context, address, remove === 'force' ? removal : unlessRefused(context, live, removal));
+  return unlessIncomplete(
+    context,
+    address,
+    remove === 'force' ? removal : unlessRefused(context, live, removal),
+  );
 }
 
 type Refusal = readonly [code: Diagnostic['code'], message: string, fix: string];
@@ -51,8 +55,8 @@ function refuseTombstone(context: PlanContext, address: Address): Refusal | unde
     : undefined;
 }
 
-/** A tombstone asks for one resource, so that only what hides that very one is in its way. */
-function barred(context: PlanContext, address: Address, verdict: Removal): Removal {
+/** A tombstone is about one resource, so only gaps that concern its own kind and target prevent the removal. */
+function unlessIncomplete(context: PlanContext, address: Address, verdict: Removal): Removal {
   if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
   const blind = context.blindSpot(address);
   return blind === undefined

@@ -1,6 +1,6 @@
 /**
- * What becomes of resources that no manifest declares any more (rules 22-24): wholes, parts, tombstones, and what lies in
- * targets that the stack has left. After an incomplete look nothing is removed.
+ * Decides what happens to resources that are no longer declared (rules 22-24): wholes, parts, tombstones, and resources in
+ * targets that the stack no longer has. After an incomplete look nothing is removed.
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
@@ -8,21 +8,20 @@ import type { PlanContext } from '../context/plan-context.ts';
 import { judgePart } from './judge-part.ts';
 import { judgeTombstone, seenTombstones } from './judge-tombstone.ts';
 import { judgeWhole } from './judge-whole.ts';
-import { keptInLeftTargets } from './left-targets.ts';
 import { kept, type Removal } from './removal.ts';
 
 /**
- * Every undeclared address that is live and ours by some witness, or that the ledger knows; with its verdict. In a
- * selection the tombstones alone are judged: what else it does not hold may well be declared.
+ * A verdict for every undeclared address that is live and ours, or that the ledger has. With a selection only tombstones
+ * are judged, because resources outside of it may be declared all the same.
  */
 export function judgeUndeclared(context: PlanContext): ReadonlyMap<AddressText, Removal> {
   const verdicts = new Map<AddressText, Removal>();
   for (const [text, live] of undeclaredLive(context)) {
     const verdict = judgeLive(context, live);
     if (verdict !== undefined)
-      verdicts.set(text, context.isComplete ? verdict : unpruned(live.address, verdict));
+      verdicts.set(text, context.isComplete ? verdict : keptWhenIncomplete(live.address, verdict));
   }
-  for (const text of context.spent) {
+  for (const text of context.unmatched) {
     if (isDeclared(context, text) || verdicts.has(text) || !isKnownGone(context, text)) continue;
     verdicts.set(text, { is: 'forget' });
   }
@@ -41,14 +40,14 @@ function undeclaredLive(context: PlanContext): [AddressText, LiveResource][] {
   return context.isSelection ? [] : [...context.live].filter(([text]) => !isDeclared(context, text));
 }
 
-/** A record is evidence: it goes only when somebody looked for its resource and saw all that there is. */
+/** A record is dropped only when its resource was looked for and everything could be read. */
 function isKnownGone(context: PlanContext, text: AddressText): boolean {
   const address = parseAddress(text);
   return context.isInView(address) && context.blindSpot(address) === undefined;
 }
 
-/** What is not declared is not removed after an incomplete look, wherever the gap was (architecture: promises). */
-function unpruned(address: Address, verdict: Removal): Removal {
+/** After an incomplete look, wherever the gap was, nothing undeclared is removed (architecture: promises). */
+function keptWhenIncomplete(address: Address, verdict: Removal): Removal {
   if (verdict.is === 'mention' || verdict.is === 'problem') return verdict;
   return kept(address, 'kept: it is no longer declared, but after an incomplete look nothing is removed');
 }
@@ -60,4 +59,15 @@ function judgeLive(context: PlanContext, live: LiveResource): Removal | undefine
   return context.record(address) === undefined
     ? undefined
     : judgePart(context, address, ownership.of(address));
+}
+
+/** One mention for each target that the stack no longer has: it is not read, and its records are kept. */
+function keptInLeftTargets(context: PlanContext): Extract<Removal, { is: 'mention' }>[] {
+  const outside = context.unmatched.map(parseAddress).filter((address) => !context.isInView(address));
+  return [...Map.groupBy(outside, ({ target }) => target)].flatMap(([target, [address, ...more]]) => {
+    if (address === undefined) return [];
+    const others = more.length === 0 ? 'it is' : `it and ${more.length} more are`;
+    const message = `what this stack applied in target "${target}" is not looked at any more: ${others} left alone`;
+    return kept(address, message, 'add the target again to manage it, or release it there by hand');
+  });
 }

@@ -1,6 +1,6 @@
 /**
- * What becomes of a whole that no manifest declares any more. Nothing is deleted without witnesses (rules 22, 24): a claim
- * alone, a lost ledger or a content that someone changed never deletes anything.
+ * Decides what happens to a whole that is no longer declared. Nothing is deleted without witnesses (rules 22, 24): a claim
+ * alone, a lost ledger or changed content never leads to a deletion.
  */
 import { ownClaim } from '../../model/resource/claim.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
@@ -9,9 +9,9 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import { contentAfter } from '../../compare/canonical-spec.ts';
 import type { PlanContext } from '../context/plan-context.ts';
-import { insist, isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
+import { tombstoneFix, isNameOwned, kept, type Removal, unlessRefused } from './removal.ts';
 
-/** @param live of a kind that is no part of another; undefined when there is nothing to say of it */
+/** @param live of a kind that is no part. @returns undefined when the resource is not ours and needs no mention */
 export function judgeWhole(context: PlanContext, live: LiveResource): Removal | undefined {
   const { address } = live;
   const { ownership } = context.kind(address.kind);
@@ -50,13 +50,13 @@ function judgeClaimed(
   return unlessRefused(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
 }
 
-/** Claim and birth mark are two witnesses; the third is missing, and the guard `no-record` asks for it (rules 22). */
+/** Claim and birth mark are two witnesses; for the missing record, the guard `no-record` must be acknowledged (rules 22). */
 function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   const { address, witness } = live;
   const { former } = context;
   if (former?.hasLedger === false && witness.claim?.stack === former.name) {
     const message = `not declared; it is claimed by stack "${former.name}", whose ledger is not here: it is kept`;
-    return kept(address, message, insist);
+    return kept(address, message, tombstoneFix);
   }
   if (context.isOurs(witness.bornOf)) {
     const reason = 'not declared; this stack created it, but the ledger has no record of it';
@@ -69,7 +69,7 @@ function judgeWithoutRecord(context: PlanContext, live: LiveResource): Removal {
   return kept(address, message, fix);
 }
 
-/** Rules 24: roles and what else bears no mark. */
+/** Rules 24: roles, and other kinds without claims. */
 function judgeRecorded(
   context: PlanContext,
   live: LiveResource,
@@ -86,19 +86,19 @@ function judgeRecorded(
   if (record.onRemove === 'release') return releaseRecorded(context, address);
   const { exclusive = false } = context.target(address.target).target;
   if (record.origin === 'adopted' && record.onRemove !== 'delete' && !exclusive)
-    return { is: 'release', reason: adoptedStays };
-  // What was adopted as it was declared was never written.
+    return { is: 'release', reason: adoptedReason };
+  // A resource that was adopted without differences was never written.
   const since = record.origin === 'adopted' ? 'since it was adopted or last written' : 'since our last write';
   if (!isAsLastWritten(context, live, record))
-    return kept(address, `no longer declared, but changed ${since}: it is kept`, insist);
+    return kept(address, `no longer declared, but changed ${since}: it is kept`, tombstoneFix);
   const reason = `no longer declared, and unchanged ${since}`;
   return unlessRefused(context, live, { is: 'delete', reason });
 }
 
-const adoptedStays =
+const adoptedReason =
   'no longer declared; it was adopted, so it is released and its access stays: "onRemove: delete" or a tombstone ends it';
 
-/** Once the ledger has forgotten it, it is a stranger, and an exclusive target deletes strangers: there it is remembered. */
+/** In an exclusive target it keeps its record: without one, the next plan would delete it as not ours. */
 function releaseRecorded(context: PlanContext, address: Address): Removal {
   const why = 'no longer declared, and marked for release';
   return context.target(address.target).target.exclusive
@@ -114,15 +114,15 @@ function judgeUnrecorded(context: PlanContext, live: LiveResource): Removal | un
     return unlessRefused(context, live, { is: 'delete', reason });
   }
   if (owns === undefined) return undefined;
-  return kept(address, 'not declared, and never written by this stack: it is kept', insist);
+  return kept(address, 'not declared, and never written by this stack: it is kept', tombstoneFix);
 }
 
-/** Whether nobody changed it since: the witness without which no unmarked resource is deleted (rules 24). */
+/** Whether nobody changed it since: no resource without a claim is deleted unless this is true (rules 24). */
 export function isAsLastWritten(context: PlanContext, live: LiveResource, record: LedgerRecord): boolean {
   const { fields } = context.kind(live.address.kind);
   const { content } = record;
   if (content === undefined) return false;
-  // A field that the ledger does not know is newer than the record: then it had its default.
+  // A field that the record lacks is newer than the record, so it had its default then.
   const written = { ...contentAfter(fields, undefined, []), ...content };
   return sameJson(written, contentAfter(fields, live.spec, []));
 }

@@ -1,9 +1,9 @@
-/** Who loses something by the deletions of a plan, in the words of the kinds that know who depends on what goes. Pure. */
+/** Finds who loses something by the deletions of a plan, as kinds with `losses` describe it. Pure. */
 import { type Address, type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { Draft } from '../draft/draft-declared.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
-/** Sentences about each deletion by which something loses that outlives it. */
+/** By address of a deleted whole: sentences about other resources that lose something and still exist afterwards. */
 export function findLosses(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,
@@ -15,15 +15,15 @@ export function findLosses(
   for (const live of context.live.values()) {
     const { ownership, losses: tell } = context.kind(live.address.kind);
     if (ownership.by !== 'part' || tell === undefined || live.id === undefined) continue;
-    // A part bears the id of its whole, which somebody may have renamed since the part was recorded.
+    // Compare by id: the whole may have been renamed since the part was recorded.
     const whole = deleted.get(keyOf(ownership.of(live.address), live.id));
-    const told = whole === undefined ? [] : tell(live, outlives);
-    if (whole !== undefined && told.length > 0) losses.set(whole, told);
+    const sentences = whole === undefined ? [] : tell(live, outlives);
+    if (whole !== undefined && sentences.length > 0) losses.set(whole, sentences);
   }
   return losses;
 }
 
-/** By kind, target and id, the addresses of what goes. */
+/** The addresses of deleted wholes, by kind, target and id. */
 function deletedWholes(
   context: PlanContext,
   drafts: ReadonlyMap<AddressText, Draft>,

@@ -1,4 +1,4 @@
-/** What becomes of something that no manifest declares any more, and the words that its judges share. */
+/** The verdicts about resources that are no longer declared, and what the judges of all kinds share. */
 import type { Address } from '../../model/resource/address.ts';
 import type { Mention } from '../../model/plan/change.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -15,7 +15,7 @@ export type Removal =
     }
   /** the claim goes, or the ledger forgets it; the resource stays */
   | { readonly is: 'release'; readonly reason: string }
-  /** a part is brought back to what it was without our document */
+  /** for a part: what this stack had set is taken back */
   | { readonly is: 'revoke'; readonly reason: string }
   | { readonly is: 'mention'; readonly mention: Mention }
   | { readonly is: 'problem'; readonly problem: Diagnostic }
@@ -26,10 +26,10 @@ export function kept(address: Address, message: string, fix?: string): Extract<R
   return { is: 'mention', mention: { address, message, ...(fix === undefined ? {} : { fix }) } };
 }
 
-/** The way out for whoever wants something deleted that is kept. */
-export const insist = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
+/** The fix for a kept resource that the user wants to delete. */
+export const tombstoneFix = 'to delete it all the same, write a document for it with "metadata.remove: safe"';
 
-/** A deletion that the service is known to refuse is not planned. */
+/** The removal, or a mention in its place if the service is known to refuse the deletion. */
 export function unlessRefused(context: PlanContext, live: LiveResource, removal: Removal): Removal {
   const { address } = live;
   const obstacles = context.kind(address.kind).blockers?.(live, 'delete', context.record(address)) ?? [];
@@ -38,7 +38,7 @@ export function unlessRefused(context: PlanContext, live: LiveResource, removal:
     : kept(address, `to be deleted, but the service would refuse it: ${obstacles.join('; ')}`);
 }
 
-/** Whether the target gives its name to this stack. */
+/** Whether the name belongs to this stack in its target. */
 export function isNameOwned(context: PlanContext, { kind, target, name }: Address): boolean {
   return ownsName(context.target(target).target, name, context.kind(kind).names);
 }

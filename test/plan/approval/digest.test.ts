@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan/change.ts';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import type { PlanTarget } from '../../../src/model/plan/plan.ts';
 import { digestOf } from '../../../src/plan/approval/digest.ts';
-import { houseSpec, liveHouse, rewritten } from '../../support/toys/arbitrary-toys.ts';
+import { wholeSpec, liveWhole, rewritten } from '../../support/toys/arbitrary-toys.ts';
 import { at, desired, live, planOf, record } from '../../support/toys/toy-plan.ts';
 
 const target: PlanTarget = {
@@ -18,7 +18,7 @@ const target: PlanTarget = {
 const field: FieldChange = { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' };
 
 const change: Change = {
-  address: at('House', 'home'),
+  address: at('Whole', 'app'),
   action: 'update',
   reason: 'because',
   fields: [field],
@@ -37,13 +37,13 @@ function digest({ stack = 'mine', targets = [target], changes = [change] }: Mean
   return digestOf({ stack, targets, changes });
 }
 
-test('a digest is 32 hexadecimal characters', () => {
+it('a digest is 32 hexadecimal characters', () => {
   expect(digest()).toMatch(/^[0-9a-f]{32}$/);
 });
 
 describe('the digest of a plan stays the same', () => {
-  /** Houses that are declared one way and live another, all in a random order and spelling. */
-  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), houseSpec, liveHouse), {
+  /** Wholes that are declared one way and live another, all in a random order and spelling. */
+  const towns = fc.uniqueArray(fc.tuple(fc.stringMatching(/^[a-z]{1,3}$/), wholeSpec, liveWhole), {
     minLength: 1,
     maxLength: 5,
     selector: ([name]) => name,
@@ -51,14 +51,14 @@ describe('the digest of a plan stays the same', () => {
 
   function digestOfTown(town: readonly (readonly [string, object, object])[]): string {
     const { plan } = planOf({
-      desired: town.map(([name, spec]) => desired(at('House', name), { ...spec })),
-      live: town.map(([name, , spec]) => live(at('House', name), { spec: { ...spec }, claim: 'mine' })),
-      records: Object.fromEntries(town.map(([name]) => [`House/acme/${name}`, record()])),
+      desired: town.map(([name, spec]) => desired(at('Whole', name), { ...spec })),
+      live: town.map(([name, , spec]) => live(at('Whole', name), { spec: { ...spec }, claim: 'mine' })),
+      records: Object.fromEntries(town.map(([name]) => [`Whole/acme/${name}`, record()])),
     });
     return plan.digest;
   }
 
-  test('in any order of files, keys and sets, and in any spelling of values', () => {
+  it('in any order of files, keys and sets, and in any spelling of values', () => {
     const twice = towns.chain((town) =>
       fc
         .tuple(
@@ -76,19 +76,19 @@ describe('the digest of a plan stays the same', () => {
     );
   });
 
-  test('in any order of changes, fields and targets', () => {
-    const other = { ...change, address: at('House', 'inn') };
-    const second = { ...target, name: 'zoo' };
+  it('in any order of changes, fields and targets', () => {
+    const other = { ...change, address: at('Whole', 'lib') };
+    const second = { ...target, name: 'zone' };
     expect(digest({ changes: [other, change], targets: [second, target] })).toBe(
       digest({ changes: [change, other], targets: [target, second] }),
     );
-    const more: FieldChange = { path: ['timer'], after: 5, shape: 'duration' };
+    const more: FieldChange = { path: ['timeout'], after: 5, shape: 'duration' };
     expect(digest({ changes: [{ ...change, fields: [field, more] }] })).toBe(
       digest({ changes: [{ ...change, fields: [more, field] }] }),
     );
   });
 
-  test.each<[string, Partial<Change>]>([
+  it.each<[string, Partial<Change>]>([
     ['the reason', { reason: 'for another reason' }],
     ['the notes', { notes: ['somebody should know'] }],
     ['the place', { place: { file: 'x.yaml', line: 9, column: 1, length: 1, text: '' } }],
@@ -100,15 +100,15 @@ describe('the digest of a plan stays the same', () => {
 });
 
 describe('the digest changes', () => {
-  test.each<[string, Meaning]>([
+  it.each<[string, Meaning]>([
     ['the name of the stack', { stack: 'yours' }],
     ['the url of a target', { targets: [{ ...target, url: 'https://other.test' }] }],
-    ['the organization or mount', { targets: [{ ...target, place: 'zoo' }] }],
+    ['the organization or mount', { targets: [{ ...target, place: 'zone' }] }],
     ['the dialect', { targets: [{ ...target, dialect: 'hcp' }] }],
-    ['one target more', { targets: [target, { ...target, name: 'zoo' }] }],
-    ['one change more', { changes: [change, { ...change, address: at('House', 'inn') }] }],
+    ['one target more', { targets: [target, { ...target, name: 'zone' }] }],
+    ['one change more', { changes: [change, { ...change, address: at('Whole', 'lib') }] }],
     ['no change', { changes: [] }],
-    ['another resource', { changes: [{ ...change, address: at('House', 'inn') }] }],
+    ['another resource', { changes: [{ ...change, address: at('Whole', 'lib') }] }],
     ['another action', { changes: [{ ...change, action: 'adopt' }] }],
     ['one field more', { changes: [{ ...change, fields: [field, { ...field, path: ['owner'] }] }] }],
     ['no field', { changes: [{ ...change, fields: [] }] }],
@@ -122,7 +122,7 @@ describe('the digest changes', () => {
     expect(digest(meaning)).not.toBe(digest());
   });
 
-  test('null and nothing are different meanings, on either side', () => {
+  it('null and nothing are different meanings, on either side', () => {
     const fields: FieldChange[] = [
       { path: ['a'], shape: 'scalar', before: null },
       { path: ['a'], shape: 'scalar', after: null },
@@ -133,7 +133,7 @@ describe('the digest changes', () => {
     expect(new Set(digests).size).toBe(fields.length);
   });
 
-  test('with any change of the value that a field shall have', () => {
+  it('with any change of the value that a field shall have', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), (one, other) => {
         const [a, b] = [one, other].map((after) =>
@@ -147,12 +147,12 @@ describe('the digest changes', () => {
     );
   });
 
-  test('when a safe delete becomes a forced one', () => {
+  it('when a safe delete becomes a forced one', () => {
     const digestOfRemoval = (remove: 'safe' | 'force') =>
       planOf({
-        desired: [desired(at('House', 'home'), {}, { remove })],
-        live: [live(at('House', 'home'), { claim: 'mine' })],
-        records: { 'House/acme/home': record({ id: 'id-home' }) },
+        desired: [desired(at('Whole', 'app'), {}, { remove })],
+        live: [live(at('Whole', 'app'), { claim: 'mine' })],
+        records: { 'Whole/acme/app': record({ id: 'id-app' }) },
       }).plan.digest;
     expect(digestOfRemoval('force')).not.toBe(digestOfRemoval('safe'));
   });

@@ -8,10 +8,10 @@ import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Answer } from '../../../src/model/wire.ts';
 import { judgeAnswers, withValuesAt } from '../../../src/plan/approval/judge-answers.ts';
-import { house } from '../../support/toys/toy-kind.ts';
+import { wholeKind } from '../../support/toys/toy-kind.ts';
 
 const call: Call = {
-  id: 'House/acme/app#write',
+  id: 'Whole/acme/app#write',
   target: 'acme',
   method: 'PATCH',
   path: [],
@@ -23,9 +23,9 @@ const call: Call = {
 
 const answer: Answer = { method: 'PATCH', url: '', status: 200, body: null, words: '' };
 
-/** A house whose writes are answered with this, about all fields that it names and those of `more`. */
+/** A whole whose writes are answered with this, about all fields that it names and those of `more`. */
 function answering(spec: Spec, ...more: string[]): Kind {
-  return { ...house, answered: () => ({ about: [...Object.keys(spec), ...more], spec }) };
+  return { ...wholeKind, answered: () => ({ about: [...Object.keys(spec), ...more], spec }) };
 }
 
 function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
@@ -34,7 +34,7 @@ function field(path: string, about: Partial<FieldChange> = {}): FieldChange {
 
 function judge(kind: Kind, fields: readonly FieldChange[], { was = {}, shall = {} }: Records = {}) {
   const change: Change = {
-    address: { kind: 'House', target: 'acme', name: 'app' },
+    address: { kind: 'Whole', target: 'acme', name: 'app' },
     action: 'update',
     reason: '',
     fields,
@@ -57,19 +57,23 @@ const nothing = { contradicted: [], unverifiable: [], unproven: [] };
 describe('What was answered is what was sent', () => {
   it.each<[string, FieldChange, Json]>([
     ['a text that is empty or null', field('about', { before: 'x', after: null }), ''],
-    ['a set in another order', field('rooms', { before: [], after: ['a', 'b'] }), ['b', 'a']],
-    ['a duration in other units', field('timer', { before: 0, after: 3600 }), '1h'],
+    ['a set in another order', field('readers', { before: [], after: ['a', 'b'] }), ['b', 'a']],
+    ['a duration in other units', field('timeout', { before: 0, after: 3600 }), '1h'],
     [
       'an object with members that nobody sent',
-      field('box', { after: { lid: 'red' } }),
-      { lid: 'red', toys: [] },
+      field('access', { after: { note: 'red' } }),
+      { note: 'red', users: [] },
     ],
     [
       'an object without a member that was sent',
-      field('box', { after: { lid: null, key: 'k' } }),
-      { lid: '' },
+      field('access', { after: { note: null, key: 'k' } }),
+      { note: '' },
     ],
-    ['a member that is none now', field('box.lid', { before: 'red', after: null }), { lid: '', toys: [] }],
+    [
+      'a member that is none now',
+      field('access.note', { before: 'red', after: null }),
+      { note: '', users: [] },
+    ],
     ['a key of a map that is gone', field('labels.a', { before: 'x' }), { b: 'y' }],
     ['a field that went back to its default', field('colour', { before: 'blue' }), 'red'],
   ])('%s', (_, change, value) => {
@@ -80,12 +84,12 @@ describe('What was answered is what was sent', () => {
 describe('What was answered otherwise', () => {
   it.each<[string, FieldChange, Json, Json | undefined]>([
     ['a value', field('colour', { before: 'red', after: 'blue' }), 'red', 'red'],
-    ['a member', field('box.lid', { before: 'red', after: null }), { lid: 'red' }, 'red'],
+    ['a member', field('access.note', { before: 'red', after: null }), { note: 'red' }, 'red'],
     [
       'an object with another member',
-      field('box', { before: null, after: { lid: 'a' } }),
-      { lid: 'b' },
-      { lid: 'b' },
+      field('access', { before: null, after: { note: 'a' } }),
+      { note: 'b' },
+      { note: 'b' },
     ],
     ['a key that is still there', field('labels.a', { before: 'x' }), { a: 'x' }, 'x'],
     ['a key that is missing', field('labels.a', { after: 'x' }), {}, undefined],
@@ -119,33 +123,39 @@ describe('What was not answered', () => {
   it('is left to the plan that is made afterwards where the service told it before', () => {
     const records = { was: { colour: 'blue' } };
     expect(judge(answering({}, 'colour'), [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
-    expect(judge(house, [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
-    expect(judge(house, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
+    expect(judge(wholeKind, [reset], records)).toEqual({ ...nothing, unproven: [['colour']] });
+    expect(judge(wholeKind, [reset], { ...records, shall: { colour: 'red' } })).toEqual(nothing);
   });
 
   it('cannot be verified where the service never told it, and its record goes', () => {
     const blind = field('colour', { after: 'red', unknown: 'not answered by the service' });
     const verdict = judge(answering({}, 'colour'), [blind], { was: { colour: 'blue' } });
     expect(verdict).toEqual({ ...nothing, unverifiable: [['colour']] });
-    const member = field('box.key', { after: 'k', unknown: 'not answered by the service' });
-    expect(judge(answering({ box: { lid: null } }), [member]).unverifiable).toEqual([['box', 'key']]);
-    const bodiless = judge(house, [blind], { was: { colour: 'blue' } });
+    const member = field('access.key', { after: 'k', unknown: 'not answered by the service' });
+    expect(judge(answering({ access: { note: null } }), [member]).unverifiable).toEqual([['access', 'key']]);
+    const bodiless = judge(wholeKind, [blind], { was: { colour: 'blue' } });
     expect(bodiless).toEqual({ ...nothing, unverifiable: [['colour']] });
   });
 
   it('is left to the plan that is made afterwards where it was hidden only for a while', () => {
-    const hidden = field('friends', { after: ['a'], unknown: 'unknown while shared globally' });
-    expect(judge(house, [hidden])).toEqual(nothing);
+    const hidden = field('consumers', { after: ['a'], unknown: 'unknown while shared globally' });
+    expect(judge(wholeKind, [hidden])).toEqual(nothing);
   });
 
   it('is no wonder for a secret', () => {
-    expect(judge(answering({}, 'code'), [field('code', { after: { set: true } })])).toEqual(nothing);
+    expect(judge(answering({}, 'credential'), [field('credential', { after: { set: true } })])).toEqual(
+      nothing,
+    );
   });
 });
 
 it('A record keeps what it had where nothing is proved, and nothing where it had nothing', () => {
-  const known = { colour: 'blue', box: { lid: 'red' } };
-  const paths = [['colour'], ['box', 'lid'], ['box', 'key'], ['about'], ['labels', '__proto__']];
-  const drafted = { about: 'new', box: { key: 'k' }, rooms: [] };
-  expect(withValuesAt(drafted, known, paths)).toEqual({ colour: 'blue', box: { lid: 'red' }, rooms: [] });
+  const known = { colour: 'blue', access: { note: 'red' } };
+  const paths = [['colour'], ['access', 'note'], ['access', 'key'], ['about'], ['labels', '__proto__']];
+  const drafted = { about: 'new', access: { key: 'k' }, readers: [] };
+  expect(withValuesAt(drafted, known, paths)).toEqual({
+    colour: 'blue',
+    access: { note: 'red' },
+    readers: [],
+  });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
@@ -8,10 +8,10 @@ import { atomsOf } from '../../../src/plan/approval/digest.ts';
 import { type ApprovalVerdict, judgeApproval } from '../../../src/plan/approval/judge-approval.ts';
 import { readAtoms } from '../../../src/plan/approval/read-atoms.ts';
 import { approvalRows, ours } from '../../support/toys/approval-rows.ts';
-import { houseSpec, liveHouse } from '../../support/toys/arbitrary-toys.ts';
+import { wholeSpec, liveWhole } from '../../support/toys/arbitrary-toys.ts';
 import { at, desired, type LiveAbout, live, planOf, type World } from '../../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
+const app = at('Whole', 'app');
 
 /** The fresh plan against the approved one, of which only the atoms are known: all that a ledger keeps. */
 function judge(approved: Planning, fresh: Planning): ApprovalVerdict {
@@ -37,68 +37,68 @@ function verdict(judgement: ApprovalVerdict): string {
 }
 
 describe('An approved plan, when by now', () => {
-  test.each(approvalRows)('$says', ({ approved, fresh, comes }) => {
+  it.each(approvalRows)('$says', ({ approved, fresh, comes }) => {
     expect(verdict(judge(planOf(approved), planOf(fresh)))).toBe(comes);
   });
 });
 
 describe('The parts of a resource that the same plan creates', () => {
-  const garden = at('Garden', 'home');
-  const trees = (names: readonly string[]): World => ({
-    desired: [desired(home), desired(garden, { trees: names })],
+  const part = at('Part', 'app');
+  const tags = (names: readonly string[]): World => ({
+    desired: [desired(app), desired(part, { tags: names })],
   });
-  const planted = (names: readonly string[], about: LiveAbout = ours): World => ({
-    ...trees(['oak', 'ash']),
-    live: [live(home, about), live(garden, { ...about, spec: { trees: names } })],
+  const tagged = (names: readonly string[], about: LiveAbout = ours): World => ({
+    ...tags(['prod', 'core']),
+    live: [live(app, about), live(part, { ...about, spec: { tags: names } })],
   });
 
   it.each<[string, World, string]>([
-    ['all of it', planted(['ash', 'oak']), 'subset, done: House/acme/home Garden/acme/home'],
-    ['a half', planted(['oak']), 'subset, done: House/acme/home'],
-    ['nothing of it', planted([]), 'subset, done: House/acme/home'],
-    ['more than it', planted(['fir']), 'subset, done: House/acme/home'],
+    ['all of it', tagged(['core', 'prod']), 'subset, done: Whole/acme/app Part/acme/app'],
+    ['a half', tagged(['prod']), 'subset, done: Whole/acme/app'],
+    ['nothing of it', tagged([]), 'subset, done: Whole/acme/app'],
+    ['more than it', tagged(['live']), 'subset, done: Whole/acme/app'],
     [
       'something else, as it was not us who created it',
-      planted(['fir'], { claim: 'mine' }),
-      'differs: Garden/acme/home create -> update [trees]',
+      tagged(['live'], { claim: 'mine' }),
+      'differs: Part/acme/app create -> update [tags]',
     ],
   ])('are what was approved when %s is there', (_, fresh, comes) => {
-    expect(verdict(judge(planOf(trees(['oak', 'ash'])), planOf(fresh)))).toBe(comes);
+    expect(verdict(judge(planOf(tags(['prod', 'core'])), planOf(fresh)))).toBe(comes);
   });
 
   it('are not what was approved once the manifest asks for others', () => {
-    const fresh = { ...planted([]), desired: [desired(home), desired(garden, { trees: ['oak'] })] };
-    expect(verdict(judge(planOf(trees(['oak', 'ash'])), planOf(fresh)))).toBe(
-      'differs: Garden/acme/home create -> update [trees]',
+    const fresh = { ...tagged([]), desired: [desired(app), desired(part, { tags: ['prod'] })] };
+    expect(verdict(judge(planOf(tags(['prod', 'core'])), planOf(fresh)))).toBe(
+      'differs: Part/acme/app create -> update [tags]',
     );
   });
 });
 
 describe('A value that nobody could see when it was approved', () => {
-  const door = at('House', 'home');
-  const wanted = desired(door, { owner: 'ann' });
+  const role = at('Whole', 'app');
+  const wanted = desired(role, { owner: 'ann' });
 
   it('may turn out to have been anything, as long as it becomes what was approved', () => {
-    const approved = planOf({ desired: [wanted], live: [live(door, { ...ours })] });
+    const approved = planOf({ desired: [wanted], live: [live(role, { ...ours })] });
     expect(approved.plan.changes[0]?.fields).toMatchObject([{ unknown: expect.any(String) }]);
-    const fresh = planOf({ desired: [wanted], live: [live(door, { ...ours, spec: { owner: 'bob' } })] });
+    const fresh = planOf({ desired: [wanted], live: [live(role, { ...ours, spec: { owner: 'bob' } })] });
     expect(verdict(judge(approved, fresh))).toBe('subset, done: nothing whole');
   });
 
   it('may not become something else', () => {
-    const approved = planOf({ desired: [wanted], live: [live(door, { ...ours })] });
-    const fresh = planOf({ desired: [desired(door, { owner: 'cat' })], live: [live(door, { ...ours })] });
-    expect(verdict(judge(approved, fresh))).toBe('differs: House/acme/home update -> update [owner]');
+    const approved = planOf({ desired: [wanted], live: [live(role, { ...ours })] });
+    const fresh = planOf({ desired: [desired(role, { owner: 'cat' })], live: [live(role, { ...ours })] });
+    expect(verdict(judge(approved, fresh))).toBe('differs: Whole/acme/app update -> update [owner]');
   });
 });
 
 describe('By law', () => {
-  const claimed = (spec: Spec) => live(home, { ...ours, spec });
+  const claimed = (spec: Spec) => live(app, { ...ours, spec });
 
   it('a plan is what was approved if it is the same plan', () => {
     fc.assert(
-      fc.property(houseSpec, liveHouse, (spec, found) => {
-        const world: World = { desired: [desired(home, spec)], live: [claimed(found)] };
+      fc.property(wholeSpec, liveWhole, (spec, found) => {
+        const world: World = { desired: [desired(app, spec)], live: [claimed(found)] };
         expect(judge(planOf(world), planOf(world)).is).toBe('equal');
       }),
     );
@@ -106,9 +106,9 @@ describe('By law', () => {
 
   it('while live stands still, nothing but the same plan goes on', () => {
     fc.assert(
-      fc.property(houseSpec, houseSpec, liveHouse, (spec, other, found) => {
+      fc.property(wholeSpec, wholeSpec, liveWhole, (spec, other, found) => {
         const [approved, fresh] = [spec, other].map((asked) =>
-          planOf({ desired: [desired(home, asked)], live: [claimed(found)] }),
+          planOf({ desired: [desired(app, asked)], live: [claimed(found)] }),
         );
         if (approved === undefined || fresh === undefined) return;
         const isSame = approved.plan.digest === fresh.plan.digest;
@@ -120,8 +120,8 @@ describe('By law', () => {
   it('a plan of which some came true goes on, and whatever else moves stops it', () => {
     const picks = fc.array(fc.boolean(), { minLength: 20, maxLength: 20 });
     fc.assert(
-      fc.property(houseSpec, liveHouse, picks, (spec, found, pick) => {
-        const world: World = { desired: [desired(home, spec)], live: [claimed(found)] };
+      fc.property(wholeSpec, liveWhole, picks, (spec, found, pick) => {
+        const world: World = { desired: [desired(app, spec)], live: [claimed(found)] };
         const approved = planOf(world);
         const fields = approved.plan.changes.flatMap((change) => change.fields);
         const came = fields.filter((_, index) => pick[index]);
@@ -138,9 +138,9 @@ describe('By law', () => {
 
   it('a creation goes on from wherever it was cut short', () => {
     fc.assert(
-      fc.property(houseSpec, liveHouse, (spec, found) => {
-        const approved = planOf({ desired: [desired(home, spec)] });
-        const fresh = planOf({ desired: [desired(home, spec)], live: [claimed(found)] });
+      fc.property(wholeSpec, liveWhole, (spec, found) => {
+        const approved = planOf({ desired: [desired(app, spec)] });
+        const fresh = planOf({ desired: [desired(app, spec)], live: [claimed(found)] });
         expect(judge(approved, fresh).is).toBe('subset');
       }),
     );

@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { Kind } from '../../../src/model/kind/kind.ts';
 import type { LiveResource, Spec } from '../../../src/model/resource/resource.ts';
-import { fence, garden, house, registryOf } from '../../support/toys/toy-kind.ts';
+import { settingsKind, partKind, wholeKind, registryOf } from '../../support/toys/toy-kind.ts';
 import {
   at,
   changeAt,
@@ -14,39 +14,39 @@ import {
   type World,
 } from '../../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
-const text = formatAddress(home);
+const app = at('Whole', 'app');
+const text = formatAddress(app);
 
 /** Plans, then looks again: what is to be done about the change at this address, now that this is live. */
-function look(world: World, now: LiveResource | undefined, address = now?.address ?? home): string {
+function look(world: World, now: LiveResource | undefined, address = now?.address ?? app): string {
   const planning = planOf(world);
   expect(planning.plan.problems).toEqual([]);
   const verdict = planning.recheck(changeAt(planning, address), now);
   return verdict.is === 'stale' ? `stale: ${verdict.why}` : verdict.is;
 }
 
-function ofHome(spec: Spec, about: LiveAbout = {}): LiveResource {
-  return live(home, { claim: 'mine', ...about, spec });
+function ofApp(spec: Spec, about: LiveAbout = {}): LiveResource {
+  return live(app, { claim: 'mine', ...about, spec });
 }
 
 describe('just before an update', () => {
   const before = {
     colour: 'red',
-    timer: 60,
-    rooms: ['a'],
+    timeout: 60,
+    readers: ['a'],
     labels: { x: '1' },
-    box: { lid: 'l', toys: ['t'] },
+    access: { note: 'l', users: ['t'] },
   };
-  const wants = (spec: Spec): World => ({ desired: [desired(home, spec)], live: [ofHome(before)] });
+  const wants = (spec: Spec): World => ({ desired: [desired(app, spec)], live: [ofApp(before)] });
 
-  test.each<[string, Spec, Spec, string]>([
+  it.each<[string, Spec, Spec, string]>([
     ['what is as it was is sent', { colour: 'blue' }, {}, 'send'],
-    ['what is as it was in another spelling is sent', { timer: '2h' }, { timer: '1m' }, 'send'],
+    ['what is as it was in another spelling is sent', { timeout: '2h' }, { timeout: '1m' }, 'send'],
     ['what somebody has done already is not sent', { colour: 'blue' }, { colour: 'blue' }, 'done'],
     [
       'what somebody has done in another spelling is not sent',
-      { timer: '2h', rooms: ['b', 'a'] },
-      { timer: 7200, rooms: ['a', 'b', 'b'] },
+      { timeout: '2h', readers: ['b', 'a'] },
+      { timeout: 7200, readers: ['a', 'b', 'b'] },
       'done',
     ],
     [
@@ -55,14 +55,14 @@ describe('just before an update', () => {
       { colour: 'green' },
       'stale: colour moved since the plan was made',
     ],
-    ['what is done in part is sent', { colour: 'blue', timer: 5 }, { colour: 'blue' }, 'send'],
+    ['what is done in part is sent', { colour: 'blue', timeout: 5 }, { colour: 'blue' }, 'send'],
     [
       'what is done in part and moved in part is stale',
-      { colour: 'blue', timer: 5 },
-      { colour: 'blue', timer: 6 },
-      'stale: timer moved since the plan was made',
+      { colour: 'blue', timeout: 5 },
+      { colour: 'blue', timeout: 6 },
+      'stale: timeout moved since the plan was made',
     ],
-    ['a field that the change is not about may move', { colour: 'blue' }, { timer: 999 }, 'send'],
+    ['a field that the change is not about may move', { colour: 'blue' }, { timeout: 999 }, 'send'],
     [
       'another key of a map that is written may not',
       { labels: { x: '2' } },
@@ -77,47 +77,54 @@ describe('just before an update', () => {
     ],
     [
       'a member that moved is stale',
-      { box: { lid: 'm' } },
-      { box: { lid: 'n', toys: ['t'] } },
-      'stale: box.lid moved since the plan was made',
+      { access: { note: 'm' } },
+      { access: { note: 'n', users: ['t'] } },
+      'stale: access.note moved since the plan was made',
     ],
-    ['a member that is as it was is sent', { box: { lid: 'm' } }, { box: { lid: 'l', toys: ['u'] } }, 'send'],
+    [
+      'a member that is as it was is sent',
+      { access: { note: 'm' } },
+      { access: { note: 'l', users: ['u'] } },
+      'send',
+    ],
     [
       'an object that went away is not its members already written',
-      { box: { lid: 'm' } },
-      { box: null },
-      'stale: box moved since the plan was made',
+      { access: { note: 'm' } },
+      { access: null },
+      'stale: access moved since the plan was made',
     ],
   ])('%s', (_, wanted, moved, expected) => {
-    expect(look(wants(wanted), ofHome({ ...before, ...moved }))).toBe(expected);
+    expect(look(wants(wanted), ofApp({ ...before, ...moved }))).toBe(expected);
   });
 
-  test('an object that appeared is not the one that was to be written', () => {
-    const world = { desired: [desired(home, { box: { lid: 'm' } })], live: [ofHome({ box: null })] };
-    expect(look(world, ofHome({ box: { lid: 'x' } }))).toBe('stale: box.lid moved since the plan was made');
-    expect(look(world, ofHome({ box: { lid: 'm' } }))).toBe('done');
+  it('an object that appeared is not the one that was to be written', () => {
+    const world = { desired: [desired(app, { access: { note: 'm' } })], live: [ofApp({ access: null })] };
+    expect(look(world, ofApp({ access: { note: 'x' } }))).toBe(
+      'stale: access.note moved since the plan was made',
+    );
+    expect(look(world, ofApp({ access: { note: 'm' } }))).toBe('done');
   });
 
-  test('what is gone is stale', () => {
+  it('what is gone is stale', () => {
     expect(look(wants({ colour: 'blue' }), undefined)).toBe('stale: it is gone from the service');
   });
 
-  test('a claim that somebody put on it is stale, whatever else is as it was', () => {
-    const now = ofHome({ ...before, colour: 'blue' }, { claim: 'yours' });
+  it('a claim that somebody put on it is stale, whatever else is as it was', () => {
+    const now = ofApp({ ...before, colour: 'blue' }, { claim: 'yours' });
     expect(look(wants({ colour: 'blue' }), now)).toBe('stale: its claim moved since the plan was made');
   });
 
-  test('a claim that is gone is stale', () => {
-    expect(look(wants({ colour: 'blue' }), live(home, { spec: before }))).toBe(
+  it('a claim that is gone is stale', () => {
+    expect(look(wants({ colour: 'blue' }), live(app, { spec: before }))).toBe(
       'stale: its claim moved since the plan was made',
     );
   });
 });
 
 describe('just before the claim is written', () => {
-  const world: World = { desired: [desired(home, {}, { adopt: true })], live: [live(home)] };
+  const world: World = { desired: [desired(app, {}, { adopt: true })], live: [live(app)] };
 
-  test.each<[string, LiveAbout, string]>([
+  it.each<[string, LiveAbout, string]>([
     ['it is sent when there is none still', {}, 'send'],
     ['nothing is sent when it is there', { claim: 'mine' }, 'done'],
     [
@@ -131,115 +138,111 @@ describe('just before the claim is written', () => {
       'stale: claim moved since the plan was made',
     ],
   ])('%s', (_, about, expected) => {
-    expect(look(world, live(home, about))).toBe(expected);
+    expect(look(world, live(app, about))).toBe(expected);
   });
 });
 
 describe('just before a rename', () => {
-  const villa = at('House', 'villa');
+  const web = at('Whole', 'web');
   const world: World = {
-    desired: [desired(villa, {}, { renamedFrom: 'home' })],
-    live: [ofHome({})],
+    desired: [desired(web, {}, { renamedFrom: 'app' })],
+    live: [ofApp({})],
   };
-  const named = (name: string) => live(villa, { id: 'id-home', claim: 'mine', spec: { name } });
+  const named = (name: string) => live(web, { id: 'id-app', claim: 'mine', spec: { name } });
 
-  test.each([
-    ['the old name is sent a new one', 'home', 'send'],
-    ['the new name is there already', 'villa', 'done'],
-    ['a third name is stale', 'shed', 'stale: name moved since the plan was made'],
+  it.each([
+    ['the old name is sent a new one', 'app', 'send'],
+    ['the new name is there already', 'web', 'done'],
+    ['a third name is stale', 'site', 'stale: name moved since the plan was made'],
   ])('%s', (_, name, expected) => {
     expect(look(world, named(name))).toBe(expected);
   });
 });
 
 describe('just before something is deleted', () => {
-  const world: World = { live: [ofHome({})], records: { [text]: record({ id: 'id-home' }) } };
+  const world: World = { live: [ofApp({})], records: { [text]: record({ id: 'id-app' }) } };
 
-  test.each<[string, LiveResource | undefined, string]>([
-    ['it is sent when nothing moved', ofHome({}), 'send'],
+  it.each<[string, LiveResource | undefined, string]>([
+    ['it is sent when nothing moved', ofApp({}), 'send'],
     ['nothing is sent when it is gone', undefined, 'done'],
-    [
-      'it is stale when somebody moved in',
-      ofHome({}, { facts: { inhabited: true } }),
-      'stale: somebody lives in it',
-    ],
+    ['it is stale when somebody moved in', ofApp({}, { facts: { inUse: true } }), 'stale: it is in use'],
     [
       'it is stale when somebody protected it',
-      ofHome({}, { claim: 'mine:protect' }),
+      ofApp({}, { claim: 'mine:protect' }),
       'stale: its claim moved since the plan was made',
     ],
-    ['it is stale when its claim is gone', live(home), 'stale: its claim moved since the plan was made'],
+    ['it is stale when its claim is gone', live(app), 'stale: its claim moved since the plan was made'],
     [
       'it is stale when another stack claimed it',
-      ofHome({}, { claim: 'yours' }),
+      ofApp({}, { claim: 'yours' }),
       'stale: its claim moved since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, home)).toBe(expected);
+    expect(look(world, now, app)).toBe(expected);
   });
 
-  test('a tombstone that forces does not ask who lives in it', () => {
-    const forced = { ...world, desired: [desired(home, {}, { remove: 'force' as const })] };
-    expect(look(forced, ofHome({}, { facts: { inhabited: true } }))).toBe('send');
+  it('a tombstone that forces does not ask who lives in it', () => {
+    const forced = { ...world, desired: [desired(app, {}, { remove: 'force' as const })] };
+    expect(look(forced, ofApp({}, { facts: { inUse: true } }))).toBe('send');
   });
 
-  test('a door that changed since our last write stays', () => {
-    const front = at('Door', 'front');
-    const content = { colour: 'blue', timer: 0, rooms: [] };
-    const doors: World = {
-      live: [live(front, { spec: content })],
-      records: { 'Door/acme/front': record({ content }) },
+  it('a role that changed since our last write stays', () => {
+    const job = at('Role', 'job');
+    const content = { colour: 'blue', timeout: 0, readers: [] };
+    const roles: World = {
+      live: [live(job, { spec: content })],
+      records: { 'Role/acme/job': record({ content }) },
     };
-    expect(look(doors, live(front, { spec: content }))).toBe('send');
-    expect(look(doors, live(front, { spec: { ...content, timer: 5 } }))).toBe(
+    expect(look(roles, live(job, { spec: content }))).toBe('send');
+    expect(look(roles, live(job, { spec: { ...content, timeout: 5 } }))).toBe(
       'stale: it changed since our last write',
     );
   });
 
-  test('a door that a tombstone asks for goes, but only as the plan saw it', () => {
-    const front = at('Door', 'front');
-    const seen = live(front, { spec: { colour: 'red' }, facts: { content: 'red' } });
-    const doors: World = {
-      desired: [desired(front, {}, { remove: 'safe' })],
+  it('a role that a tombstone asks for goes, but only as the plan saw it', () => {
+    const job = at('Role', 'job');
+    const seen = live(job, { spec: { colour: 'red' }, facts: { content: 'red' } });
+    const roles: World = {
+      desired: [desired(job, {}, { remove: 'safe' })],
       live: [seen],
-      records: { 'Door/acme/front': record({ content: { colour: 'blue' } }) },
+      records: { 'Role/acme/job': record({ content: { colour: 'blue' } }) },
     };
-    expect(look(doors, seen)).toBe('send');
-    expect(look(doors, { ...seen, facts: { content: 'green' } })).toBe(
+    expect(look(roles, seen)).toBe('send');
+    expect(look(roles, { ...seen, facts: { content: 'green' } })).toBe(
       'stale: content moved since the plan was made',
     );
   });
 });
 
 describe('just before something is released', () => {
-  const world: World = { live: [ofHome({}, { claim: 'mine:release' })] };
+  const world: World = { live: [ofApp({}, { claim: 'mine:release' })] };
 
-  test.each<[string, LiveResource | undefined, string]>([
-    ['the claim is taken away', ofHome({}, { claim: 'mine:release' }), 'send'],
-    ['nothing is sent when it has none any more', live(home), 'done'],
+  it.each<[string, LiveResource | undefined, string]>([
+    ['the claim is taken away', ofApp({}, { claim: 'mine:release' }), 'send'],
+    ['nothing is sent when it has none any more', live(app), 'done'],
     ['nothing is sent when it is gone', undefined, 'done'],
     [
       'it is stale when another stack has claimed it',
-      ofHome({}, { claim: 'yours' }),
+      ofApp({}, { claim: 'yours' }),
       'stale: claim moved since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, home)).toBe(expected);
+    expect(look(world, now, app)).toBe(expected);
   });
 
   // Who has painted it for us lets it go unpainted.
   const painted: World = {
-    live: [ofHome({ colour: 'blue' }, { claim: 'mine:release' })],
-    kinds: registryOf({ ...house, released: () => ({ colour: null }) }, garden),
+    live: [ofApp({ colour: 'blue' }, { claim: 'mine:release' })],
+    kinds: registryOf({ ...wholeKind, released: () => ({ colour: null }) }, partKind),
   };
 
-  test.each<[string, LiveResource, string]>([
-    ['what it takes back is as it was', ofHome({ colour: 'blue' }, { claim: 'mine:release' }), 'send'],
-    ['only the claim has gone already', live(home, { spec: { colour: 'blue' } }), 'send'],
-    ['claim and colour have gone already', live(home, { spec: { colour: 'red' } }), 'done'],
+  it.each<[string, LiveResource, string]>([
+    ['what it takes back is as it was', ofApp({ colour: 'blue' }, { claim: 'mine:release' }), 'send'],
+    ['only the claim has gone already', live(app, { spec: { colour: 'blue' } }), 'send'],
+    ['claim and colour have gone already', live(app, { spec: { colour: 'red' } }), 'done'],
     [
       'what it takes back is something else by now',
-      ofHome({ colour: 'green' }, { claim: 'mine:release' }),
+      ofApp({ colour: 'green' }, { claim: 'mine:release' }),
       'stale: colour moved since the plan was made',
     ],
   ])('with more than the claim: %s', (_, now, expected) => {
@@ -248,64 +251,64 @@ describe('just before something is released', () => {
 });
 
 describe('just before a create that would overwrite', () => {
-  const front = at('Door', 'front');
-  const world: World = { desired: [desired(front, { colour: 'blue' })] };
+  const job = at('Role', 'job');
+  const world: World = { desired: [desired(job, { colour: 'blue' })] };
 
-  test.each<[string, LiveResource | undefined, string]>([
+  it.each<[string, LiveResource | undefined, string]>([
     ['it is sent when there is nothing', undefined, 'send'],
-    ['nothing is sent when there is exactly that', live(front, { spec: { colour: 'blue' } }), 'done'],
+    ['nothing is sent when there is exactly that', live(job, { spec: { colour: 'blue' } }), 'done'],
     [
       'it is stale when there is something else of that name',
-      live(front, { spec: { colour: 'red' } }),
+      live(job, { spec: { colour: 'red' } }),
       'stale: something of that name appeared since the plan was made',
     ],
   ])('%s', (_, now, expected) => {
-    expect(look(world, now, front)).toBe(expected);
+    expect(look(world, now, job)).toBe(expected);
   });
 
-  test('is looked at; a create that fails by itself when the name is taken is not', () => {
-    const doors = planOf(world);
-    expect(doors.needsRecheck(changeAt(doors, front))).toBe(true);
-    const houses = planOf({ desired: [desired(home)] });
-    expect(houses.needsRecheck(changeAt(houses, home))).toBe(false);
+  it('is looked at; a create that fails by itself when the name is taken is not', () => {
+    const roles = planOf(world);
+    expect(roles.needsRecheck(changeAt(roles, job))).toBe(true);
+    const wholes = planOf({ desired: [desired(app)] });
+    expect(wholes.needsRecheck(changeAt(wholes, app))).toBe(false);
   });
 });
 
 describe('facts that the calls were built on', () => {
-  const front = at('Door', 'front');
-  const seen = live(front, { spec: { colour: 'red' }, facts: { content: 'as it was' } });
+  const job = at('Role', 'job');
+  const seen = live(job, { spec: { colour: 'red' }, facts: { content: 'as it was' } });
   const world: World = {
-    desired: [desired(front, { colour: 'blue' })],
+    desired: [desired(job, { colour: 'blue' })],
     live: [seen],
-    records: { 'Door/acme/front': record() },
+    records: { 'Role/acme/job': record() },
   };
 
-  test('are stale when they moved', () => {
+  it('are stale when they moved', () => {
     expect(look(world, { ...seen, facts: { content: 'another' } })).toBe(
       'stale: content moved since the plan was made',
     );
     expect(look(world, seen)).toBe('send');
   });
 
-  test('do not matter when everything is done already', () => {
-    const done = live(front, { spec: { colour: 'blue' }, facts: { content: 'another' } });
+  it('do not matter when everything is done already', () => {
+    const done = live(job, { spec: { colour: 'blue' }, facts: { content: 'another' } });
     expect(look(world, done)).toBe('done');
   });
 });
 
 describe('where every write replaces everything', () => {
-  const long = at('Fence', 'long');
-  const seen = { colour: 'red', timer: 0, rooms: [] };
+  const long = at('Settings', 'config');
+  const seen = { colour: 'red', timeout: 0, readers: [] };
   const world: World = {
-    kinds: registryOf(fence),
+    kinds: registryOf(settingsKind),
     desired: [desired(long, { colour: 'blue' })],
     live: [live(long, { spec: seen })],
-    records: { 'Fence/acme/long': record() },
+    records: { 'Settings/acme/config': record() },
   };
 
-  test('a field that moved is stale, also when the change is not about it', () => {
-    expect(look(world, live(long, { spec: { ...seen, timer: 5 } }))).toBe(
-      'stale: timer moved since the plan was made',
+  it('a field that moved is stale, also when the change is not about it', () => {
+    expect(look(world, live(long, { spec: { ...seen, timeout: 5 } }))).toBe(
+      'stale: timeout moved since the plan was made',
     );
     expect(look(world, live(long, { spec: seen }))).toBe('send');
   });
@@ -313,30 +316,30 @@ describe('where every write replaces everything', () => {
 
 describe('a value that nobody could see when the plan was made', () => {
   const hidden: Kind = {
-    ...house,
+    ...wholeKind,
     prepare: ({ desired: wanted, live: found }) => ({
       desired: wanted,
-      ...(found?.facts['fog'] === true ? { unknown: { rooms: 'hidden by fog' } } : {}),
+      ...(found?.facts['fog'] === true ? { unknown: { readers: 'hidden by fog' } } : {}),
     }),
   };
   const world: World = {
     kinds: registryOf(hidden),
-    desired: [desired(home, { rooms: ['a'] })],
-    live: [ofHome({ rooms: ['z'] }, { facts: { fog: true } })],
+    desired: [desired(app, { readers: ['a'] })],
+    live: [ofApp({ readers: ['z'] }, { facts: { fog: true } })],
   };
 
-  test.each<[string, LiveResource, string]>([
-    ['may still be hidden', ofHome({ rooms: ['z'] }, { facts: { fog: true } }), 'send'],
-    ['may be seen by now, whatever it is', ofHome({ rooms: ['q'] }), 'send'],
-    ['may be seen to be as it shall be', ofHome({ rooms: ['a'] }), 'done'],
+  it.each<[string, LiveResource, string]>([
+    ['may still be hidden', ofApp({ readers: ['z'] }, { facts: { fog: true } }), 'send'],
+    ['may be seen by now, whatever it is', ofApp({ readers: ['q'] }), 'send'],
+    ['may be seen to be as it shall be', ofApp({ readers: ['a'] }), 'done'],
   ])('%s', (_, now, expected) => {
     expect(look(world, now)).toBe(expected);
   });
 });
 
-test('what its kind refuses by now is not sent', () => {
+it('what its kind refuses by now is not sent', () => {
   const careful: Kind = {
-    ...house,
+    ...wholeKind,
     prepare: ({ desired: wanted, live: found }) => ({
       desired: wanted,
       problems:
@@ -347,48 +350,48 @@ test('what its kind refuses by now is not sent', () => {
   };
   const world: World = {
     kinds: registryOf(careful),
-    desired: [desired(home, { colour: 'blue' })],
-    live: [ofHome({ colour: 'red' })],
+    desired: [desired(app, { colour: 'blue' })],
+    live: [ofApp({ colour: 'red' })],
   };
-  expect(look(world, ofHome({ colour: 'red' }, { facts: { wet: true } }))).toBe('stale: the paint is wet');
+  expect(look(world, ofApp({ colour: 'red' }, { facts: { wet: true } }))).toBe('stale: the paint is wet');
 });
 
 describe('a part', () => {
-  const yard = at('Garden', 'home');
-  const kinds = registryOf(house, garden);
-  const trees = (claim: string | undefined, now: readonly string[] = []) =>
-    live(yard, { spec: { trees: now }, claim });
+  const part = at('Part', 'app');
+  const kinds = registryOf(wholeKind, partKind);
+  const tags = (claim: string | undefined, now: readonly string[] = []) =>
+    live(part, { spec: { tags: now }, claim });
 
-  test('goes on when its house got its claim by the same plan', () => {
+  it('goes on when its whole got its claim by the same plan', () => {
     const world: World = {
       kinds,
-      desired: [desired(home, {}, { adopt: true }), desired(yard, { trees: ['oak'] })],
-      live: [live(home), trees(undefined)],
+      desired: [desired(app, {}, { adopt: true }), desired(part, { tags: ['prod'] })],
+      live: [live(app), tags(undefined)],
     };
-    expect(look(world, trees(undefined), yard)).toBe('send');
-    expect(look(world, trees('mine'), yard)).toBe('send');
-    expect(look(world, trees('yours'), yard)).toBe('stale: its claim moved since the plan was made');
+    expect(look(world, tags(undefined), part)).toBe('send');
+    expect(look(world, tags('mine'), part)).toBe('send');
+    expect(look(world, tags('yours'), part)).toBe('stale: its claim moved since the plan was made');
   });
 
-  test('that is taken back goes on when its house got other flags by the same plan', () => {
+  it('that is taken back goes on when its whole got other flags by the same plan', () => {
     const world: World = {
       kinds,
-      desired: [desired(home, {}, { protect: true })],
-      live: [ofHome({}), trees('mine', ['oak', 'fir'])],
-      records: { 'Garden/acme/home': record({ fields: { trees: ['oak'] } }) },
+      desired: [desired(app, {}, { protect: true })],
+      live: [ofApp({}), tags('mine', ['prod', 'live'])],
+      records: { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
-    expect(look(world, trees('mine:protect', ['oak', 'fir']), yard)).toBe('send');
-    expect(look(world, trees('mine', ['fir']), yard)).toBe('done');
-    expect(look(world, trees('mine', ['oak', 'fir', 'elm']), yard)).toMatch('stale: trees moved');
+    expect(look(world, tags('mine:protect', ['prod', 'live']), part)).toBe('send');
+    expect(look(world, tags('mine', ['live']), part)).toBe('done');
+    expect(look(world, tags('mine', ['prod', 'live', 'edge']), part)).toMatch('stale: tags moved');
   });
 
-  test('whose whole is gone has nothing left to take back', () => {
+  it('whose whole is gone has nothing left to take back', () => {
     const world: World = {
       kinds,
-      desired: [desired(home)],
-      live: [ofHome({}), trees('mine', ['oak'])],
-      records: { 'Garden/acme/home': record({ fields: { trees: ['oak'] } }) },
+      desired: [desired(app)],
+      live: [ofApp({}), tags('mine', ['prod'])],
+      records: { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) },
     };
-    expect(look(world, undefined, yard)).toBe('done');
+    expect(look(world, undefined, part)).toBe('done');
   });
 });

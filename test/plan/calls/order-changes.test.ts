@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Call, IdReference } from '../../../src/model/plan/call.ts';
 import type { Change } from '../../../src/model/plan/change.ts';
 import { orderChanges } from '../../../src/plan/calls/order-changes.ts';
@@ -23,7 +23,7 @@ function call(id: string, about: Partial<Call> = {}): Call {
 /** One change for each call, named as the call. */
 function changeOf(one: Call, about: Partial<Change> = {}): Change {
   return {
-    address: at('House', one.id, one.target),
+    address: at('Whole', one.id, one.target),
     action: 'update',
     reason: '',
     fields: [],
@@ -45,11 +45,11 @@ function cycleOf(...calls: readonly Call[]): readonly string[] | undefined {
 }
 
 describe('changes stand', () => {
-  test('by their names, when nothing else orders them', () => {
+  it('by their names, when nothing else orders them', () => {
     expect(ordered(call('b'), call('c'), call('a'))).toEqual(['a', 'b', 'c']);
   });
 
-  test('behind what they need', () => {
+  it('behind what they need', () => {
     expect(ordered(call('a', { needs: ['b'] }), call('b', { needs: ['c'] }), call('c'))).toEqual([
       'c',
       'b',
@@ -57,7 +57,7 @@ describe('changes stand', () => {
     ]);
   });
 
-  test('by order number before anything else', () => {
+  it('by order number before anything else', () => {
     expect(ordered(call('a', { order: 30 }), call('b', { order: 10 }), call('c', { order: 20 }))).toEqual([
       'b',
       'c',
@@ -65,18 +65,18 @@ describe('changes stand', () => {
     ]);
   });
 
-  test('target by target', () => {
-    const [one, other] = [call('b', { target: 'acme', order: 9 }), call('a', { target: 'zoo' })];
+  it('target by target', () => {
+    const [one, other] = [call('b', { target: 'acme', order: 9 }), call('a', { target: 'zone' })];
     expect(ordered(other, one)).toEqual(['b', 'a']);
   });
 
-  test('just behind the call that they share, and before what comes later', () => {
-    const shared = { ...changeOf(call('tags')), calls: [], sharedCall: 'home' };
-    const { changes } = orderChanges([changeOf(call('later', { order: 5 })), shared, changeOf(call('home'))]);
-    expect(changes.map(({ address }) => address.name)).toEqual(['home', 'tags', 'later']);
+  it('just behind the call that they share, and before what comes later', () => {
+    const shared = { ...changeOf(call('tags')), calls: [], sharedCall: 'app' };
+    const { changes } = orderChanges([changeOf(call('later', { order: 5 })), shared, changeOf(call('app'))]);
+    expect(changes.map(({ address }) => address.name)).toEqual(['app', 'tags', 'later']);
   });
 
-  test('at the end when they have no call at all', () => {
+  it('at the end when they have no call at all', () => {
     const silent = { ...changeOf(call('a')), calls: [] };
     const { changes } = orderChanges([silent, changeOf(call('b', { order: 99 }))]);
     expect(changes.map(({ address }) => address.name)).toEqual(['b', 'a']);
@@ -84,39 +84,39 @@ describe('changes stand', () => {
 });
 
 describe('a reference to an id', () => {
-  const giver = call('new', { createsId: { address: readAddress('House/acme/new'), pointer: '/id' } });
+  const giver = call('new', { createsId: { address: readAddress('Whole/acme/new'), pointer: '/id' } });
   const needsOf = (one: Call) => {
     const { changes } = orderChanges([changeOf(one), changeOf(giver)]);
     return changes.find(({ address }) => address.name === one.id)?.calls[0]?.needs;
   };
 
-  test('in a path makes its call need the one that gives the id', () => {
-    expect(needsOf(call('a', { path: ['houses', new IdReference(readAddress('House/acme/new'))] }))).toEqual([
+  it('in a path makes its call need the one that gives the id', () => {
+    expect(needsOf(call('a', { path: ['wholes', new IdReference(readAddress('Whole/acme/new'))] }))).toEqual([
       'new',
     ]);
   });
 
-  test('anywhere in a body does so too', () => {
-    const body = { data: [{ type: 'houses', id: new IdReference(readAddress('House/acme/new')) }] };
+  it('anywhere in a body does so too', () => {
+    const body = { data: [{ type: 'wholes', id: new IdReference(readAddress('Whole/acme/new')) }] };
     expect(needsOf(call('a', { body }))).toEqual(['new']);
   });
 
-  test('needs nothing when the resource exists already', () => {
-    expect(needsOf(call('a', { body: { id: new IdReference(readAddress('House/acme/old')) } }))).toEqual([]);
+  it('needs nothing when the resource exists already', () => {
+    expect(needsOf(call('a', { body: { id: new IdReference(readAddress('Whole/acme/old')) } }))).toEqual([]);
   });
 
-  test('counts once beside a need that says the same', () => {
-    const path = ['houses', new IdReference(readAddress('House/acme/new'))];
+  it('counts once beside a need that says the same', () => {
+    const path = ['wholes', new IdReference(readAddress('Whole/acme/new'))];
     expect(needsOf(call('a', { path, needs: ['new'] }))).toEqual(['new']);
   });
 });
 
 describe('a circle is shown with its whole path', () => {
-  test('of two', () => {
+  it('of two', () => {
     expect(cycleOf(call('a', { needs: ['b'] }), call('b', { needs: ['a'] }))).toEqual(['a', 'b', 'a']);
   });
 
-  test('and without what only leads to it', () => {
+  it('and without what only leads to it', () => {
     const circle = cycleOf(
       call('start', { needs: ['b'] }),
       call('b', { needs: ['c'] }),
@@ -126,7 +126,7 @@ describe('a circle is shown with its whole path', () => {
     expect(circle).toEqual(['b', 'c', 'd', 'b']);
   });
 
-  test('of a call and a later one that it needs: they would wait for each other for ever', () => {
+  it('of a call and a later one that it needs: they would wait for each other for ever', () => {
     expect(cycleOf(call('early', { needs: ['late'] }), call('late', { order: 10 }))).toEqual([
       'early',
       'late',
@@ -134,29 +134,29 @@ describe('a circle is shown with its whole path', () => {
     ]);
   });
 
-  test('that runs through two targets, each waiting at a barrier of the other', () => {
+  it('that runs through two targets, each waiting at a barrier of the other', () => {
     const circle = cycleOf(
       call('a1', { target: 'acme', needs: ['z2'] }),
       call('a2', { target: 'acme', order: 10 }),
-      call('z1', { target: 'zoo', needs: ['a2'] }),
-      call('z2', { target: 'zoo', order: 10 }),
+      call('z1', { target: 'zone', needs: ['a2'] }),
+      call('z2', { target: 'zone', order: 10 }),
     );
     expect(new Set(circle)).toEqual(new Set(['a1', 'z2', 'z1', 'a2']));
     expect(circle?.at(-1)).toBe(circle?.[0]);
   });
 
-  test('unless two references only look like one: mutual friends are created one after the other', () => {
+  it('unless two references only look like one: mutual consumers are created one after the other', () => {
     const create = (name: string, friend: string) => [
-      call(`${name}-create`, { createsId: { address: readAddress(`House/acme/${name}`), pointer: '/id' } }),
-      call(`${name}-friends`, { order: 5, path: ['houses', { $id: readAddress(`House/acme/${friend}`) }] }),
+      call(`${name}-create`, { createsId: { address: readAddress(`Whole/acme/${name}`), pointer: '/id' } }),
+      call(`${name}-consumers`, { order: 5, path: ['wholes', { $id: readAddress(`Whole/acme/${friend}`) }] }),
     ];
     expect(cycleOf(...create('a', 'b'), ...create('b', 'a'))).toBeUndefined();
   });
 });
 
-test('two calls of one name are a bug, and said to be', () => {
+it('two calls of one name are a bug, and said to be', () => {
   expect(() =>
-    orderChanges([changeOf(call('a')), changeOf(call('a'), { address: at('House', 'b') })]),
+    orderChanges([changeOf(call('a')), changeOf(call('a'), { address: at('Whole', 'b') })]),
   ).toThrow('two calls are named a');
 });
 
@@ -164,7 +164,7 @@ test('two calls of one name are a bug, and said to be', () => {
 const dag = fc
   .array(
     fc.record({
-      target: fc.constantFrom('acme', 'zoo'),
+      target: fc.constantFrom('acme', 'zone'),
       order: fc.constantFrom(0, 5, 10),
       needs: fc.array(fc.nat({ max: 100 }), { maxLength: 3 }),
     }),
@@ -182,7 +182,7 @@ const dag = fc
   });
 
 describe('any graph without a circle', () => {
-  test('is ordered with every call behind what it needs, target by target', () => {
+  it('is ordered with every call behind what it needs, target by target', () => {
     fc.assert(
       fc.property(dag, (calls) => {
         const names = ordered(...calls);
@@ -197,7 +197,7 @@ describe('any graph without a circle', () => {
     );
   });
 
-  test('is ordered the same, whatever the order it came in', () => {
+  it('is ordered the same, whatever the order it came in', () => {
     const shuffled = dag.chain((calls) =>
       fc.tuple(fc.constant(calls), fc.shuffledSubarray(calls, { minLength: calls.length })),
     );
@@ -208,7 +208,7 @@ describe('any graph without a circle', () => {
     );
   });
 
-  test('gets a circle from one edge back, and the circle is real', () => {
+  it('gets a circle from one edge back, and the circle is real', () => {
     fc.assert(
       fc.property(dag, fc.nat(), fc.nat(), (calls, from, to) => {
         const [low, high] = [from % calls.length, to % calls.length].sort((a, b) => a - b);
@@ -226,7 +226,7 @@ describe('any graph without a circle', () => {
     );
   });
 
-  test('may be a chain of twenty thousand', () => {
+  it('may be a chain of twenty thousand', () => {
     const chain = Array.from({ length: 20_000 }, (_, index) =>
       call(`c${index}`, { needs: index === 0 ? [] : [`c${index - 1}`] }),
     );

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CommitOrder } from '../../../src/model/stack/commit-order.ts';
 import { at, desired } from '../../support/toys/toy-plan.ts';
 import { guardsOf } from '../../support/toys/watched-toys.ts';
@@ -6,10 +6,10 @@ import { guardsOf } from '../../support/toys/watched-toys.ts';
 const [later, earlier] = ['3f2a'.repeat(10), '1b9c'.repeat(10)];
 const behind: CommitOrder = { is: 'behind', applied: later, ours: earlier, differs: true };
 const unknown: CommitOrder = { is: 'unknown', applied: later, why: 'there is no remote to ask' };
-const change = { desired: [desired(at('House', 'home'))] };
+const change = { desired: [desired(at('Whole', 'app'))] };
 
 describe('a plan from an older commit than the one that was applied', () => {
-  test('is blocked as a whole, and names both', () => {
+  it('is blocked as a whole, and names both', () => {
     expect(guardsOf({ ...change, commitOrder: behind })).toEqual([
       {
         id: 'older-commit',
@@ -22,7 +22,7 @@ describe('a plan from an older commit than the one that was applied', () => {
     ]);
   });
 
-  test('is not when there is nothing to do, or when the stack is the same in both', () => {
+  it('is not when there is nothing to do, or when the stack is the same in both', () => {
     expect(guardsOf({ commitOrder: behind })).toEqual([]);
     expect(guardsOf({ ...change, commitOrder: { ...behind, differs: false } })).toEqual([]);
     expect(guardsOf({ ...change, commitOrder: { is: 'onward' } })).toEqual([]);
@@ -30,7 +30,7 @@ describe('a plan from an older commit than the one that was applied', () => {
 });
 
 describe('a plan of which nobody can tell whether it is older', () => {
-  test('is warned of, with the reason', () => {
+  it('is warned of, with the reason', () => {
     expect(guardsOf({ ...change, commitOrder: unknown })).toMatchObject([
       {
         id: 'commit-unknown',
@@ -41,7 +41,7 @@ describe('a plan of which nobody can tell whether it is older', () => {
     expect(guardsOf({ commitOrder: unknown })).toEqual([]);
   });
 
-  test('is blocked where the stack wants that', () => {
+  it('is blocked where the stack wants that', () => {
     const stack = { guards: { raise: ['commit-unknown' as const] } };
     expect(guardsOf({ ...change, commitOrder: unknown, stack })).toMatchObject([{ effect: 'blocks' }]);
   });

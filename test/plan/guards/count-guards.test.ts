@@ -1,16 +1,16 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import { at, desired, live, record, type World } from '../../support/toys/toy-plan.ts';
 import { type Crowd, crowd, fired, guardsOf } from '../../support/toys/watched-toys.ts';
 
-const content = { colour: 'red', timer: 0, rooms: [] };
+const content = { colour: 'red', timeout: 0, readers: [] };
 
 const recordsOf = (...names: string[]) =>
-  Object.fromEntries(names.map((name) => [`Door/acme/${name}`, record({ content })]));
+  Object.fromEntries(names.map((name) => [`Role/acme/${name}`, record({ content })]));
 
 describe('a plan that changes much', () => {
-  test.each<[string, Crowd, string[]]>([
+  it.each<[string, Crowd, string[]]>([
     ['passes with three deletes', { kept: 5, deleted: 3 }, []],
     ['is stopped at four deletes', { kept: 5, deleted: 4 }, ['deletes blocks 4 of 9 (3)']],
     ['counts releases as deletes', { kept: 5, deleted: 2, released: 2 }, ['deletes blocks 4 of 9 (3)']],
@@ -65,43 +65,43 @@ describe('a plan that changes much', () => {
     expect(fired(crowd(of))).toEqual(expected);
   });
 
-  test('says it in one sentence with its numbers, and names what it is about', () => {
+  it('says it in one sentence with its numbers, and names what it is about', () => {
     const [guard] = guardsOf(crowd({ kept: 26, deleted: 3 }));
     expect(guard).toMatchObject({
-      kind: 'House',
+      kind: 'Whole',
       target: 'acme',
-      message: '3 of 29 House in "acme" would be deleted or released: 10.3 %, more than 10 %',
+      message: '3 of 29 Whole in "acme" would be deleted or released: 10.3 %, more than 10 %',
     });
     expect(guard?.concerns.map(({ address }) => formatAddress(address))).toEqual([
-      'House/acme/deleted-0',
-      'House/acme/deleted-1',
-      'House/acme/deleted-2',
+      'Whole/acme/deleted-0',
+      'Whole/acme/deleted-1',
+      'Whole/acme/deleted-2',
     ]);
   });
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     [
       'all that it has records of',
       { records: recordsOf('a', 'b') },
-      'all 2 Door that this stack owns in "acme" would be deleted or released',
+      'all 2 Role that this stack owns in "acme" would be deleted or released',
     ],
     [
       'some that it has no record of',
       { records: recordsOf('a') },
-      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of 1',
+      'all 2 Role that this stack owns or removes in "acme" would be deleted or released, without a record of 1',
     ],
     [
       'nothing that it has a record of',
       {},
-      'all 2 Door that this stack owns or removes in "acme" would be deleted or released, without a record of any',
+      'all 2 Role that this stack owns or removes in "acme" would be deleted or released, without a record of any',
     ],
   ])('says what goes to zero where an exclusive target loses %s', (_, world, message) => {
-    const doors = ['a', 'b'].map((name) => live(at('Door', name), { spec: content }));
-    const guards = guardsOf({ live: doors, target: { owns: ['*'], exclusive: true }, ...world });
+    const roles = ['a', 'b'].map((name) => live(at('Role', name), { spec: content }));
+    const guards = guardsOf({ live: roles, target: { owns: ['*'], exclusive: true }, ...world });
     expect(guards.find(({ id }) => id === 'zero')?.message).toBe(message);
   });
 
-  /** Houses of several targets, kept and deleted in each. */
+  /** Wholes of several targets, kept and deleted in each. */
   function spread(kept: number, deleted: number, targets: readonly string[]): World {
     const each = targets.map((target) => crowd({ kept, deleted, target }));
     return {
@@ -111,7 +111,7 @@ describe('a plan that changes much', () => {
     };
   }
 
-  test('is stopped by few deletes in each of many targets', () => {
+  it('is stopped by few deletes in each of many targets', () => {
     const [guard, ...more] = guardsOf(spread(1, 3, ['acme', 'other', 'third', 'fourth']));
     expect(more).toEqual([]);
     expect(guard).toMatchObject({
@@ -122,18 +122,18 @@ describe('a plan that changes much', () => {
     expect(guard?.concerns).toHaveLength(12);
   });
 
-  test('passes with few deletes over the whole plan, and weighs percentages in each target by itself', () => {
+  it('passes with few deletes over the whole plan, and weighs percentages in each target by itself', () => {
     expect(fired(spread(8, 1, ['acme', 'other', 'third']))).toEqual([]);
   });
 
-  test('says once what its targets have said', () => {
+  it('says once what its targets have said', () => {
     expect(guardsOf(spread(5, 4, ['acme', 'other'])).map(({ id, target }) => `${id} ${target}`)).toEqual([
       'deletes acme',
       'deletes other',
     ]);
   });
 
-  test('says what no target has said although one of them said its own', () => {
+  it('says what no target has said although one of them said its own', () => {
     const [one, other] = [spread(5, 4, ['acme']), spread(5, 1, ['other'])];
     const world = {
       desired: [...(one.desired ?? []), ...(other.desired ?? [])],
@@ -141,26 +141,26 @@ describe('a plan that changes much', () => {
       records: { ...one.records, ...other.records },
     };
     expect(guardsOf(world).map(({ message }) => message)).toEqual([
-      '4 of 9 House in "acme" would be deleted or released, more than 3',
+      '4 of 9 Whole in "acme" would be deleted or released, more than 3',
       '5 of 15 resources in all targets would be deleted or released, more than 3',
     ]);
   });
 
-  test('is stopped by few deletes of each of several kinds in a target', () => {
-    const houses = crowd({ kept: 5, deleted: 2 });
-    const doors = ['a', 'b'].map((name) => at('Door', name));
+  it('is stopped by few deletes of each of several kinds in a target', () => {
+    const wholes = crowd({ kept: 5, deleted: 2 });
+    const roles = ['a', 'b'].map((name) => at('Role', name));
     const world: World = {
-      ...houses,
+      ...wholes,
       live: [
-        ...(houses.live ?? []),
-        ...doors.map((door) => live(door, { spec: content })),
-        live(at('Door', 'c')),
+        ...(wholes.live ?? []),
+        ...roles.map((role) => live(role, { spec: content })),
+        live(at('Role', 'c')),
       ],
-      desired: [...(houses.desired ?? []), desired(at('Door', 'c'))],
+      desired: [...(wholes.desired ?? []), desired(at('Role', 'c'))],
       records: {
-        ...houses.records,
-        ...Object.fromEntries(doors.map((door) => [formatAddress(door), record({ content })])),
-        'Door/acme/c': record(),
+        ...wholes.records,
+        ...Object.fromEntries(roles.map((role) => [formatAddress(role), record({ content })])),
+        'Role/acme/c': record(),
       },
     };
     expect(guardsOf(world).map(({ message }) => message)).toEqual([
@@ -168,45 +168,39 @@ describe('a plan that changes much', () => {
     ]);
   });
 
-  test('is counted for each kind by itself, revocations among it', () => {
-    const houses = crowd({ kept: 4 });
-    const gardens = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Garden', name));
-    const planted = record({ fields: { trees: ['oak'] } });
+  it('is counted for each kind by itself, revocations among it', () => {
+    const wholes = crowd({ kept: 4 });
+    const parts = ['kept-0', 'kept-1', 'kept-2', 'kept-3'].map((name) => at('Part', name));
+    const tagged = record({ fields: { tags: ['prod'] } });
     const world: World = {
-      ...houses,
-      live: [
-        ...(houses.live ?? []),
-        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
-      ],
+      ...wholes,
+      live: [...(wholes.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
       records: {
-        ...houses.records,
-        ...Object.fromEntries(gardens.map((address) => [formatAddress(address), planted])),
+        ...wholes.records,
+        ...Object.fromEntries(parts.map((address) => [formatAddress(address), tagged])),
       },
     };
-    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Garden', 'zero Garden']);
+    expect(guardsOf(world).map(({ id, kind }) => `${id} ${kind}`)).toEqual(['deletes Part', 'zero Part']);
   });
 
-  test('does not count parts that go with their whole', () => {
-    const houses = crowd({ kept: 1, deleted: 1 });
-    const gardens = [at('Garden', 'kept-0'), at('Garden', 'deleted-0')];
+  it('does not count parts that go with their whole', () => {
+    const wholes = crowd({ kept: 1, deleted: 1 });
+    const parts = [at('Part', 'kept-0'), at('Part', 'deleted-0')];
     const world: World = {
-      ...houses,
-      live: [
-        ...(houses.live ?? []),
-        ...gardens.map((address) => live(address, { spec: { trees: ['oak'] } })),
-      ],
+      ...wholes,
+      live: [...(wholes.live ?? []), ...parts.map((address) => live(address, { spec: { tags: ['prod'] } }))],
       records: {
-        ...houses.records,
+        ...wholes.records,
         ...Object.fromEntries(
-          gardens.map((address) => [formatAddress(address), record({ fields: { trees: ['oak'] } })]),
+          parts.map((address) => [formatAddress(address), record({ fields: { tags: ['prod'] } })]),
         ),
       },
     };
-    // Of two gardens one goes with its house, so that the other is the last one.
-    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Garden', counted: 1, of: 1 }]);
+    // Of two parts one goes with its whole, so that the other is the last one.
+    expect(guardsOf(world)).toMatchObject([{ id: 'zero', kind: 'Part', counted: 1, of: 1 }]);
   });
 
-  test('is stopped exactly when the share is above the limit', () => {
+  it('is stopped exactly when the share is above the limit', () => {
     const limit = fc.integer({ min: 0, max: 100 });
     const count = fc.nat({ max: 30 });
     fc.assert(

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatAddress, readAddress } from '../../../src/model/resource/address.ts';
 import type { Metadata } from '../../../src/model/resource/resource.ts';
 import {
@@ -13,15 +13,15 @@ import {
   type World,
 } from '../../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
-const text = formatAddress(home);
-const ours = record({ id: 'id-home', origin: 'created' });
-const adopted = record({ id: 'id-home', origin: 'adopted' });
+const app = at('Whole', 'app');
+const text = formatAddress(app);
+const ours = record({ id: 'id-app', origin: 'created' });
+const adopted = record({ id: 'id-app', origin: 'adopted' });
 const another = record({ id: 'id-of-another', origin: 'created' });
 
-/** What the plan makes of one declared house whose colour differs: its deed, or the code of its problem. */
+/** What the plan makes of one declared whole whose colour differs: its deed, or the code of its problem. */
 function outcome(world: World): string {
-  const { plan, records } = planOf({ desired: [house()], ...world });
+  const { plan, records } = planOf({ desired: [whole()], ...world });
   const [problem] = plan.problems;
   if (problem !== undefined) return `${problem.class}: ${problem.code}`;
   const change = plan.changes.find(({ address }) => formatAddress(address) === text);
@@ -31,19 +31,19 @@ function outcome(world: World): string {
   return `${change.action} as ${records.get(text)?.record.origin}${written}`;
 }
 
-function house(metadata: Partial<Metadata> = {}) {
-  return desired(home, { colour: 'blue' }, metadata);
+function whole(metadata: Partial<Metadata> = {}) {
+  return desired(app, { colour: 'blue' }, metadata);
 }
 
 function found(about: LiveAbout = {}) {
-  return live(home, { spec: { colour: 'red' }, ...about });
+  return live(app, { spec: { colour: 'red' }, ...about });
 }
 
-describe('a declared house', () => {
+describe('a declared whole', () => {
   const conflict = 'conflict: claimed-by-another-stack';
   const unclaimed = 'conflict: exists-unclaimed';
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     ['that is not there is created', {}, 'create as created, claim none → mine'],
     [
       'that is gone is created again',
@@ -73,7 +73,7 @@ describe('a declared house', () => {
     ],
     [
       'with the claim of another stack cannot be adopted',
-      { live: [found({ claim: 'yours' })], desired: [house({ adopt: true })] },
+      { live: [found({ claim: 'yours' })], desired: [whole({ adopt: true })] },
       conflict,
     ],
     [
@@ -110,12 +110,12 @@ describe('a declared house', () => {
     ['that another stack created is not ours', { live: [found({ bornOf: 'yours' })] }, unclaimed],
     [
       'without a claim is adopted when the manifest says so',
-      { live: [found()], desired: [house({ adopt: true })] },
+      { live: [found()], desired: [whole({ adopt: true })] },
       'adopt as adopted, claim none → mine',
     ],
     [
       'that is ours already is not adopted again',
-      { live: [found({ claim: 'mine' })], desired: [house({ adopt: true })], records: { [text]: ours } },
+      { live: [found({ claim: 'mine' })], desired: [whole({ adopt: true })], records: { [text]: ours } },
       'update as created',
     ],
     [
@@ -130,7 +130,7 @@ describe('a declared house', () => {
     ],
     [
       'gets the flags of its manifest into its claim',
-      { live: [found({ claim: 'mine' })], desired: [house({ protect: true, onRemove: 'release' })] },
+      { live: [found({ claim: 'mine' })], desired: [whole({ protect: true, onRemove: 'release' })] },
       'update as adopted, claim mine → mine:protect:release',
     ],
     [
@@ -142,51 +142,51 @@ describe('a declared house', () => {
     expect(outcome(world)).toBe(expected);
   });
 
-  test('that is exactly as declared and ours needs nothing, and is recorded', () => {
+  it('that is exactly as declared and ours needs nothing, and is recorded', () => {
     const { plan, records } = planOf({
-      desired: [house()],
+      desired: [whole()],
       live: [found({ claim: 'mine', spec: { colour: 'blue' } })],
     });
     expect(plan.changes).toEqual([]);
     expect(plan.unchanged).toBe(1);
     expect(records.get(text)).toMatchObject({
       settled: true,
-      record: { id: 'id-home', fields: { colour: 'blue' } },
+      record: { id: 'id-app', fields: { colour: 'blue' } },
     });
   });
 
-  test('is told with the line to add when it may be adopted', () => {
-    const { plan } = planOf({ desired: [house()], live: [found()] });
+  it('is told with the line to add when it may be adopted', () => {
+    const { plan } = planOf({ desired: [whole()], live: [found()] });
     expect(plan.problems[0]).toMatchObject({
-      message: '"House/acme/home" exists and bears no claim of any stack',
-      place: { file: 'toys.yaml' },
+      message: '"Whole/acme/app" exists and bears no claim of any stack',
+      place: { file: 'manifest.yaml' },
       fix: expect.stringContaining('adopt: true'),
     });
   });
 
-  test('that is adopted shows its whole difference', () => {
-    const planning = planOf({ desired: [house({ adopt: true })], live: [found()] });
-    expect(changeAt(planning, home).fields).toEqual([
+  it('that is adopted shows its whole difference', () => {
+    const planning = planOf({ desired: [whole({ adopt: true })], live: [found()] });
+    expect(changeAt(planning, app).fields).toEqual([
       { path: ['claim'], after: 'mine', shape: 'scalar' },
       { path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' },
     ]);
   });
 });
 
-describe('a declared door, which can bear no mark,', () => {
-  const door = at('Door', 'front');
-  const name = formatAddress(door);
-  const declared = (metadata: Partial<Metadata> = {}) => desired(door, { colour: 'blue' }, metadata);
-  const there = (colour: string) => live(door, { spec: { colour, timer: 0, rooms: [] } });
+describe('a declared role, which can bear no mark,', () => {
+  const role = at('Role', 'job');
+  const name = formatAddress(role);
+  const declared = (metadata: Partial<Metadata> = {}) => desired(role, { colour: 'blue' }, metadata);
+  const there = (colour: string) => live(role, { spec: { colour, timeout: 0, readers: [] } });
 
-  function outcomeOfDoor(world: World): string {
+  function outcomeOfRecorded(world: World): string {
     const { plan, records } = planOf({ desired: [declared()], ...world });
     const [problem] = plan.problems;
     if (problem !== undefined) return `${problem.class}: ${problem.code}`;
     return `${plan.changes[0]?.action ?? 'nothing'} as ${records.get(name)?.record.origin}`;
   }
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     ['that is not there is created', {}, 'create as created'],
     [
       'that is there as declared is adopted, and nothing is sent',
@@ -195,17 +195,17 @@ describe('a declared door, which can bear no mark,', () => {
     ],
     [
       'that is there as declared, and that an apply which was cut short had begun to create, is ours',
-      { live: [there('blue')], begunCreations: [door] },
+      { live: [there('blue')], begunCreations: [role] },
       'nothing as created',
     ],
     [
       'that such an apply had begun is ours, and written once more, when all that differs is what nobody can tell',
-      { live: [live(door, { spec: { timer: 0, rooms: [] } })], begunCreations: [door] },
+      { live: [live(role, { spec: { timeout: 0, readers: [] } })], begunCreations: [role] },
       'update as created',
     ],
     [
       'that such an apply had begun, and that differs, is an adoption',
-      { live: [there('red')], begunCreations: [door] },
+      { live: [there('red')], begunCreations: [role] },
       'adopt as adopted',
     ],
     [
@@ -229,144 +229,144 @@ describe('a declared door, which can bear no mark,', () => {
       'update as adopted',
     ],
   ])('%s', (_, world, expected) => {
-    expect(outcomeOfDoor(world)).toBe(expected);
+    expect(outcomeOfRecorded(world)).toBe(expected);
   });
 
-  test('is recorded with its whole content, as the write leaves it', () => {
+  it('is recorded with its whole content, as the write leaves it', () => {
     const { records } = planOf({
-      desired: [desired(door, { timer: '1h' })],
-      live: [live(door, { spec: { colour: 'green', timer: 5, rooms: ['b', 'a'] } })],
+      desired: [desired(role, { timeout: '1h' })],
+      live: [live(role, { spec: { colour: 'green', timeout: 5, readers: ['b', 'a'] } })],
       records: { [name]: record({ fields: { colour: 'green' } }) },
     });
-    expect(records.get(name)?.record.content).toEqual({ colour: 'red', timer: 3600, rooms: ['a', 'b'] });
+    expect(records.get(name)?.record.content).toEqual({ colour: 'red', timeout: 3600, readers: ['a', 'b'] });
   });
 });
 
-describe('a declared garden, which is a part of a house,', () => {
-  const garden = at('Garden', 'home');
-  const grown = desired(garden, { trees: ['oak'] });
-  const trees = (about: Partial<LiveAbout> = {}) => live(garden, { spec: { trees: [] }, ...about });
+describe('a declared part of a whole', () => {
+  const part = at('Part', 'app');
+  const tagged = desired(part, { tags: ['prod'] });
+  const tags = (about: Partial<LiveAbout> = {}) => live(part, { spec: { tags: [] }, ...about });
 
-  function outcomeOfGarden(world: World): string {
-    const planning = planOf({ desired: [grown], ...world });
+  function outcomeOfPart(world: World): string {
+    const planning = planOf({ desired: [tagged], ...world });
     const problems = planning.plan.problems.map(({ code, class: kind }) => `${kind}: ${code}`);
     return [...problems, ...deeds(planning)].join(', ') || 'nothing';
   }
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     [
-      'is created along with its house',
-      { desired: [house(), grown] },
-      'House/acme/home: create, Garden/acme/home: create',
+      'is created along with its whole',
+      { desired: [whole(), tagged] },
+      'Whole/acme/app: create, Part/acme/app: create',
     ],
     [
-      'is updated in a house of ours',
-      { desired: [house(), grown], live: [found({ claim: 'mine', spec: { colour: 'blue' } }), trees()] },
-      'Garden/acme/home: update',
+      'is updated in a whole of ours',
+      { desired: [whole(), tagged], live: [found({ claim: 'mine', spec: { colour: 'blue' } }), tags()] },
+      'Part/acme/app: update',
     ],
     [
-      'is updated in a house of ours that another file declares',
-      { live: [found({ claim: 'mine:protect' }), trees()] },
-      'Garden/acme/home: update',
+      'is updated in a whole of ours that another file declares',
+      { live: [found({ claim: 'mine:protect' }), tags()] },
+      'Part/acme/app: update',
     ],
     [
-      'of a house that another stack claims is a conflict',
-      { live: [found({ claim: 'yours' }), trees()] },
+      'of a whole that another stack claims is a conflict',
+      { live: [found({ claim: 'yours' }), tags()] },
       'conflict: claimed-by-another-stack',
     ],
     [
-      'of a house with the former name of our stack is ours',
-      { live: [found({ claim: 'old' }), trees()], stack: { renamedFrom: 'old' } },
-      'Garden/acme/home: update',
+      'of a whole with the former name of our stack is ours',
+      { live: [found({ claim: 'old' }), tags()], stack: { renamedFrom: 'old' } },
+      'Part/acme/app: update',
     ],
     [
-      'of a house whose project hands a claim down is an error',
-      { live: [found({ claim: 'mine', inherited: true }), trees()] },
+      'of a whole whose project hands a claim down is an error',
+      { live: [found({ claim: 'mine', inherited: true }), tags()] },
       'conflict: claim-inherited',
     ],
-    ['of a house without a claim is an error', { live: [found(), trees()] }, 'conflict: exists-unclaimed'],
+    ['of a whole without a claim is an error', { live: [found(), tags()] }, 'conflict: exists-unclaimed'],
     [
-      'of a house without a claim can be adopted by itself',
-      { live: [found(), trees()], desired: [desired(garden, { trees: ['oak'] }, { adopt: true })] },
-      'Garden/acme/home: adopt',
+      'of a whole without a claim can be adopted by itself',
+      { live: [found(), tags()], desired: [desired(part, { tags: ['prod'] }, { adopt: true })] },
+      'Part/acme/app: adopt',
     ],
     [
-      'of a house without a claim that it was adopted in before is ours',
-      { live: [found(), trees()], records: { 'Garden/acme/home': record({ origin: 'adopted' }) } },
-      'Garden/acme/home: update',
+      'of a whole without a claim that it was adopted in before is ours',
+      { live: [found(), tags()], records: { 'Part/acme/app': record({ origin: 'adopted' }) } },
+      'Part/acme/app: update',
     ],
-    ['of a house that nobody has is an error', {}, 'invalid: unknown-reference'],
+    ['of a whole that nobody has is an error', {}, 'invalid: unknown-reference'],
     [
-      'of a house that could not be looked for is told as such',
+      'of a whole that could not be looked for is told as such',
       { incomplete: ['page 2 is missing'] },
       'incomplete: unknown-reference',
     ],
     [
-      'says nothing of its own where its house has the problem',
-      { desired: [house(), grown], live: [found(), trees()] },
+      'says nothing of its own where its whole has the problem',
+      { desired: [whole(), tagged], live: [found(), tags()] },
       'conflict: exists-unclaimed',
     ],
   ])('%s', (_, world, expected) => {
-    expect(outcomeOfGarden(world)).toBe(expected);
+    expect(outcomeOfPart(world)).toBe(expected);
   });
 
-  test('keeps the origin that the ledger has', () => {
+  it('keeps the origin that the ledger has', () => {
     const { records } = planOf({
-      desired: [house(), grown],
-      live: [found({ claim: 'mine' }), trees()],
-      records: { 'Garden/acme/home': record({ origin: 'created' }) },
+      desired: [whole(), tagged],
+      live: [found({ claim: 'mine' }), tags()],
+      records: { 'Part/acme/app': record({ origin: 'created' }) },
     });
-    expect(records.get(readAddress('Garden/acme/home'))?.record.origin).toBe('created');
+    expect(records.get(readAddress('Part/acme/app'))?.record.origin).toBe('created');
   });
 });
 
-describe('a house that was renamed', () => {
-  const villa = at('House', 'villa');
-  const declared = desired(villa, { colour: 'blue' }, { renamedFrom: 'home' });
+describe('a whole that was renamed', () => {
+  const web = at('Whole', 'web');
+  const declared = desired(web, { colour: 'blue' }, { renamedFrom: 'app' });
 
-  test('by its manifest keeps its id, its record and its claim', () => {
+  it('by its manifest keeps its id, its record and its claim', () => {
     const planning = planOf({
       desired: [declared],
-      live: [found({ claim: 'mine', spec: { colour: 'blue', timer: 5 } })],
-      records: { [text]: record({ id: 'id-home', origin: 'created', fields: { timer: 5 } }) },
+      live: [found({ claim: 'mine', spec: { colour: 'blue', timeout: 5 } })],
+      records: { [text]: record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
     });
     expect(planning.plan.problems).toEqual([]);
-    expect(changeAt(planning, villa)).toMatchObject({
+    expect(changeAt(planning, web)).toMatchObject({
       action: 'update',
-      id: 'id-home',
+      id: 'id-app',
       fields: [
-        { path: ['name'], before: 'home', after: 'villa' },
-        { path: ['timer'], before: 5, after: 0, origin: 'no longer declared' },
+        { path: ['name'], before: 'app', after: 'web' },
+        { path: ['timeout'], before: 5, after: 0, origin: 'no longer declared' },
       ],
     });
-    expect(planning.records.get(readAddress('House/acme/villa'))?.record.origin).toBe('created');
+    expect(planning.records.get(readAddress('Whole/acme/web'))?.record.origin).toBe('created');
     expect(planning.forget).toEqual([]);
   });
 
-  test('by somebody in the service is found by its id and gets its name back', () => {
+  it('by somebody in the service is found by its id and gets its name back', () => {
     const planning = planOf({
-      desired: [house()],
-      live: [live(villa, { id: 'id-home', claim: 'mine', spec: { colour: 'blue' } })],
+      desired: [whole()],
+      live: [live(web, { id: 'id-app', claim: 'mine', spec: { colour: 'blue' } })],
       records: { [text]: ours },
     });
-    expect(deeds(planning)).toEqual(['House/acme/home: update']);
-    expect(changeAt(planning, home).fields).toEqual([
-      { path: ['name'], before: 'villa', after: 'home', shape: 'scalar' },
+    expect(deeds(planning)).toEqual(['Whole/acme/app: update']);
+    expect(changeAt(planning, app).fields).toEqual([
+      { path: ['name'], before: 'web', after: 'app', shape: 'scalar' },
     ]);
   });
 
-  test('leaves its old record behind until the new one is written', () => {
-    const renamed = live(villa, { id: 'id-home', claim: 'mine', spec: { colour: 'blue' } });
-    const records = { [text]: ours, 'House/acme/villa': ours };
+  it('leaves its old record behind until the new one is written', () => {
+    const renamed = live(web, { id: 'id-app', claim: 'mine', spec: { colour: 'blue' } });
+    const records = { [text]: ours, 'Whole/acme/web': ours };
     expect(planOf({ desired: [declared], live: [renamed], records: { [text]: ours } }).forget).toEqual([]);
     expect(planOf({ desired: [declared], live: [renamed], records }).forget).toEqual([text]);
   });
 
-  test('and whose old name was taken by another since is the one it is: the old name means nothing', () => {
+  it('and whose old name was taken by another since is the one it is: the old name means nothing', () => {
     const planning = planOf({
       desired: [declared],
       live: [
-        live(villa, { id: 'id-1', claim: 'mine', spec: { colour: 'blue' } }),
+        live(web, { id: 'id-1', claim: 'mine', spec: { colour: 'blue' } }),
         found({ id: 'id-2', claim: 'yours' }),
       ],
     });
@@ -374,23 +374,23 @@ describe('a house that was renamed', () => {
     expect(deeds(planning)).toEqual([]);
   });
 
-  test('is given to one declaration only, to the one that the ledger knows, in any order of files', () => {
-    const both = [house(), desired(villa, {}, { renamedFrom: 'shed' })];
-    const shed = live(at('House', 'shed'), { id: 'id-home', claim: 'mine', spec: { colour: 'red' } });
+  it('is given to one declaration only, to the one that the ledger knows, in any order of files', () => {
+    const both = [whole(), desired(web, {}, { renamedFrom: 'site' })];
+    const site = live(at('Whole', 'site'), { id: 'id-app', claim: 'mine', spec: { colour: 'red' } });
     for (const order of [both, both.toReversed()]) {
-      const planning = planOf({ desired: order, live: [shed], records: { [text]: ours } });
-      expect(deeds(planning).toSorted()).toEqual(['House/acme/home: update', 'House/acme/villa: create']);
+      const planning = planOf({ desired: order, live: [site], records: { [text]: ours } });
+      expect(deeds(planning).toSorted()).toEqual(['Whole/acme/app: update', 'Whole/acme/web: create']);
     }
   });
 
-  test('and that two manifests want is given to the first of them by name', () => {
+  it('and that two manifests want is given to the first of them by name', () => {
     const both = [
-      desired(villa, {}, { renamedFrom: 'shed' }),
-      desired(at('House', 'barn'), {}, { renamedFrom: 'shed' }),
+      desired(web, {}, { renamedFrom: 'site' }),
+      desired(at('Whole', 'api'), {}, { renamedFrom: 'site' }),
     ];
     for (const order of [both, both.toReversed()]) {
-      const planning = planOf({ desired: order, live: [live(at('House', 'shed'), { claim: 'mine' })] });
-      expect(deeds(planning).toSorted()).toEqual(['House/acme/barn: update', 'House/acme/villa: create']);
+      const planning = planOf({ desired: order, live: [live(at('Whole', 'site'), { claim: 'mine' })] });
+      expect(deeds(planning).toSorted()).toEqual(['Whole/acme/api: update', 'Whole/acme/web: create']);
     }
   });
 });

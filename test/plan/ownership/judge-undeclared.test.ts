@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatAddress } from '../../../src/model/resource/address.ts';
 import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import {
@@ -14,39 +14,39 @@ import {
   type World,
 } from '../../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
-const text = formatAddress(home);
+const app = at('Whole', 'app');
+const text = formatAddress(app);
 
 function recorded(about: Partial<LedgerRecord> = {}): Readonly<Record<string, LedgerRecord>> {
-  return { [text]: record({ id: 'id-home', ...about }) };
+  return { [text]: record({ id: 'id-app', ...about }) };
 }
 
 function there(about: LiveAbout = {}) {
-  return [live(home, about)];
+  return [live(app, about)];
 }
 
-describe('a house that was renamed by hand, while a copy of it took its name', () => {
-  test('is kept: the manifest still means one of the two', () => {
-    const original = at('House', 'renamed');
-    const copy = live(home, { id: 'id-copy', claim: 'mine', bornOf: 'mine' });
+describe('a whole that was renamed by hand, while a copy of it took its name', () => {
+  it('is kept: the manifest still means one of the two', () => {
+    const original = at('Whole', 'renamed');
+    const copy = live(app, { id: 'id-copy', claim: 'mine', bornOf: 'mine' });
     const world: World = {
-      desired: [desired(home)],
-      live: [copy, live(original, { id: 'id-home', claim: 'mine', bornOf: 'mine' })],
+      desired: [desired(app)],
+      live: [copy, live(original, { id: 'id-app', claim: 'mine', bornOf: 'mine' })],
       records: recorded(),
     };
     expect(fate(world)).toBe(
-      '"it is "House/acme/home" under a new name, and something else has taken that name: it is kept"',
+      '"it is "Whole/acme/app" under a new name, and something else has taken that name: it is kept"',
     );
   });
 });
 
-describe('a house that nobody declares', () => {
+describe('a whole that nobody declares', () => {
   const kept = '"no longer declared, and protected: it is kept"';
   const noProof =
     '"not declared; it bears our claim, but nothing proves that this stack created it: it is kept"';
   const notOurs = '"no longer declared, and its claim is not ours any more: it is left alone"';
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     ["and that bears no claim is nobody's concern", { live: there() }, 'nothing'],
     ["and that bears another stack's claim is theirs", { live: there({ claim: 'yours' }) }, 'nothing'],
     [
@@ -82,8 +82,8 @@ describe('a house that nobody declares', () => {
     ],
     [
       'and that only claim and birth mark prove is kept while the service would refuse to delete it',
-      { live: there({ claim: 'mine', bornOf: 'mine', facts: { inhabited: true } }) },
-      '"to be deleted, but the service would refuse it: somebody lives in it"',
+      { live: there({ claim: 'mine', bornOf: 'mine', facts: { inUse: true } }) },
+      '"to be deleted, but the service would refuse it: it is in use"',
     ],
     [
       'and whose record is of another one of that name is kept',
@@ -123,8 +123,8 @@ describe('a house that nobody declares', () => {
     ],
     [
       'and that the service would refuse to delete is kept',
-      { live: there({ claim: 'mine', facts: { inhabited: true } }), records: recorded() },
-      '"to be deleted, but the service would refuse it: somebody lives in it"',
+      { live: there({ claim: 'mine', facts: { inUse: true } }), records: recorded() },
+      '"to be deleted, but the service would refuse it: it is in use"',
     ],
     [
       'and that still has the claim of our former name is ours',
@@ -134,28 +134,28 @@ describe('a house that nobody declares', () => {
     ['and that is gone is forgotten', { records: recorded() }, `forget ${text}`],
     [
       'and that somebody renamed is deleted under the name that it has now',
-      { live: [live(at('House', 'villa'), { id: 'id-home', claim: 'mine' })], records: recorded() },
+      { live: [live(at('Whole', 'web'), { id: 'id-app', claim: 'mine' })], records: recorded() },
       'delete',
     ],
     [
       'and that somebody renamed and took from us is forgotten under the name that we knew',
-      { live: [live(at('House', 'villa'), { id: 'id-home' })], records: recorded() },
+      { live: [live(at('Whole', 'web'), { id: 'id-app' })], records: recorded() },
       `${notOurs}, forget ${text}`,
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });
 
-  test('and that is released loses its claim and nothing else', () => {
+  it('and that is released loses its claim and nothing else', () => {
     const world = { live: there({ claim: 'mine:release', spec: { colour: 'blue' } }), records: recorded() };
-    expect(changeAt(planOf(world), home).fields).toEqual([
+    expect(changeAt(planOf(world), app).fields).toEqual([
       { path: ['claim'], before: 'mine:release', shape: 'scalar' },
     ]);
   });
 });
 
 describe('after an incomplete look nothing is removed', () => {
-  test.each<[string, World]>([
+  it.each<[string, World]>([
     ['when a page is missing', { incomplete: ['page 2 is missing'] }],
     ['when a manifest could not be read', { manifestsComplete: false }],
   ])('%s', (_, partial) => {
@@ -163,17 +163,17 @@ describe('after an incomplete look nothing is removed', () => {
     expect(fate(created)).toMatch(/^"kept: .*after an incomplete look nothing is removed"$/);
     const adopted = { ...created, records: recorded({ origin: 'adopted' }) };
     expect(deeds(planOf(adopted))).toEqual([]);
-    const tombstone = { ...created, desired: [desired(home, {}, { remove: 'force' as const })] };
+    const tombstone = { ...created, desired: [desired(app, {}, { remove: 'force' as const })] };
     expect(deeds(planOf(tombstone))).toEqual([]);
   });
 
-  test('and the record of what was not seen is evidence that is kept', () => {
+  it('and the record of what was not seen is evidence that is kept', () => {
     expect(fate({ records: recorded(), incomplete: ['page 2 is missing'] })).toBe('nothing');
   });
 
-  test('and a tombstone is not said to have done its work', () => {
+  it('and a tombstone is not said to have done its work', () => {
     const { plan, forget } = planOf({
-      desired: [desired(home, {}, { remove: 'safe' })],
+      desired: [desired(app, {}, { remove: 'safe' })],
       records: recorded(),
       incomplete: ['page 2 is missing'],
     });
@@ -182,12 +182,12 @@ describe('after an incomplete look nothing is removed', () => {
   });
 });
 
-test('what was applied in a target that the stack has left stays recorded, and is mentioned once', () => {
+it('what was applied in a target that the stack has left stays recorded, and is mentioned once', () => {
   const planning = planOf({
     records: {
-      'House/old/a': record({ id: '1' }),
-      'House/old/b': record({ id: '2' }),
-      'Door/old/c': record(),
+      'Whole/old/a': record({ id: '1' }),
+      'Whole/old/b': record({ id: '2' }),
+      'Role/old/c': record(),
     },
   });
   expect(planning.forget).toEqual([]);
@@ -196,91 +196,91 @@ test('what was applied in a target that the stack has left stays recorded, and i
   ]);
 });
 
-describe('a door that nobody declares', () => {
-  const door = at('Door', 'front');
-  const name = formatAddress(door);
-  const spec = { colour: 'blue', timer: 60, rooms: ['b', 'a'] };
-  const content = { colour: 'blue', timer: 60, rooms: ['a', 'b'] };
+describe('a role that nobody declares', () => {
+  const role = at('Role', 'job');
+  const name = formatAddress(role);
+  const spec = { colour: 'blue', timeout: 60, readers: ['b', 'a'] };
+  const content = { colour: 'blue', timeout: 60, readers: ['a', 'b'] };
   const written = { [name]: record({ content }) };
-  const doors = [live(door, { spec })];
+  const roles = [live(role, { spec })];
   const insist = '"no longer declared, but changed since our last write: it is kept"';
   const never = '"not declared, and never written by this stack: it is kept"';
 
-  test.each<[string, World, string]>([
-    ['is deleted when it is as we last wrote it', { live: doors, records: written }, 'delete'],
+  it.each<[string, World, string]>([
+    ['is deleted when it is as we last wrote it', { live: roles, records: written }, 'delete'],
     [
       'is deleted when only the spelling differs',
-      { live: [live(door, { spec: { ...spec, timer: '1m', rooms: 'b,a' } })], records: written },
+      { live: [live(role, { spec: { ...spec, timeout: '1m', readers: 'b,a' } })], records: written },
       'delete',
     ],
     [
       'is kept when somebody changed it since',
-      { live: [live(door, { spec: { ...spec, colour: 'green' } })], records: written },
+      { live: [live(role, { spec: { ...spec, colour: 'green' } })], records: written },
       insist,
     ],
     [
       'is kept when the ledger does not have its content',
-      { live: doors, records: { [name]: record() } },
+      { live: roles, records: { [name]: record() } },
       insist,
     ],
     [
       'is deleted when a field that the record is too old for has its default',
-      { live: [live(door, { spec: { colour: 'blue', timer: 0, rooms: ['a'] } })], records: old() },
+      { live: [live(role, { spec: { colour: 'blue', timeout: 0, readers: ['a'] } })], records: old() },
       'delete',
     ],
     [
       'is kept when a field that the record is too old for has another value',
-      { live: [live(door, { spec: { colour: 'blue', timer: 5, rooms: ['a'] } })], records: old() },
+      { live: [live(role, { spec: { colour: 'blue', timeout: 5, readers: ['a'] } })], records: old() },
       insist,
     ],
-    ["and that the ledger does not know is nobody's concern", { live: doors }, 'nothing'],
+    ["and that the ledger does not know is nobody's concern", { live: roles }, 'nothing'],
     [
       'and that the ledger does not know is mentioned inside what the target owns',
-      { live: doors, target: { owns: ['fr*'] } },
+      { live: roles, target: { owns: ['jo*'] } },
       never,
     ],
     [
       'and that the ledger does not know goes when the target is exclusive',
-      { live: doors, target: { owns: ['fr*'], exclusive: true } },
+      { live: roles, target: { owns: ['jo*'], exclusive: true } },
       'delete',
     ],
     [
       'outside what an exclusive target owns stays',
-      { live: doors, target: { owns: ['back*'], exclusive: true } },
+      { live: roles, target: { owns: ['back*'], exclusive: true } },
       'nothing',
     ],
     [
       'goes from an exclusive target also when there is no ledger: the guard "no-record" asks first',
-      { live: doors, target: { owns: ['fr*'], exclusive: true }, ledger: false },
+      { live: roles, target: { owns: ['jo*'], exclusive: true }, ledger: false },
       'delete',
     ],
     [
       'is forgotten when the target does not own its name any more',
-      { live: doors, records: written, target: { owns: ['back*'] } },
+      { live: roles, records: written, target: { owns: ['back*'] } },
       `"no longer declared, and not among the names that its target owns: it is left alone", forget ${name}`,
     ],
     [
       'is found by a pattern in whatever case it is written',
-      { live: doors, records: written, target: { owns: ['FR*'] } },
+      { live: roles, records: written, target: { owns: ['JO*'] } },
       'delete',
     ],
     ['and that is gone is forgotten', { records: written }, `forget ${name}`],
     [
       'and that was protected is kept',
-      { live: doors, records: { [name]: record({ content, protect: true }) } },
+      { live: roles, records: { [name]: record({ content, protect: true }) } },
       '"no longer declared, and protected: it is kept"',
     ],
     [
       'and that was to be released stays, and leaves the ledger',
-      { live: doors, records: { [name]: record({ content, onRemove: 'release' }) } },
+      { live: roles, records: { [name]: record({ content, onRemove: 'release' }) } },
       'release',
     ],
     [
       'and that was to be released is remembered where the target is exclusive, or the next plan would delete it',
       {
-        live: doors,
+        live: roles,
         records: { [name]: record({ content, onRemove: 'release' }) },
-        target: { owns: ['fr*'], exclusive: true },
+        target: { owns: ['jo*'], exclusive: true },
       },
       '"no longer declared, and marked for release: it is kept, and remembered for as long as its target is exclusive to the stack"',
     ],
@@ -289,91 +289,91 @@ describe('a door that nobody declares', () => {
   });
 
   function old() {
-    return { [name]: record({ content: { colour: 'blue', rooms: ['a'] } }) };
+    return { [name]: record({ content: { colour: 'blue', readers: ['a'] } }) };
   }
 });
 
-describe('a fence, which cannot be deleted,', () => {
-  const fence = at('Fence', 'long');
+describe('settings, which cannot be deleted,', () => {
+  const settings = at('Settings', 'config');
 
-  test('is released when nobody declares it any more', () => {
-    const world = { live: [live(fence)], records: { 'Fence/acme/long': record() } };
+  it('is released when nobody declares it any more', () => {
+    const world = { live: [live(settings)], records: { 'Settings/acme/config': record() } };
     expect(fate(world)).toBe('release');
-    expect(changeAt(planOf(world), fence).calls).toEqual([]);
+    expect(changeAt(planOf(world), settings).calls).toEqual([]);
   });
 
-  test('is left alone when it never was ours', () => {
-    expect(fate({ live: [live(fence)] })).toBe('nothing');
+  it('is left alone when it never was ours', () => {
+    expect(fate({ live: [live(settings)] })).toBe('nothing');
   });
 });
 
-describe('a garden that nobody declares', () => {
-  const garden = at('Garden', 'home');
-  const planted = { 'Garden/acme/home': record({ fields: { trees: ['oak'] } }) };
-  const trees = live(garden, { spec: { trees: ['oak', 'fir'] } });
-  const declared = desired(home, {});
+describe('a part that nobody declares', () => {
+  const part = at('Part', 'app');
+  const tagged = { 'Part/acme/app': record({ fields: { tags: ['prod'] } }) };
+  const tags = live(part, { spec: { tags: ['prod', 'live'] } });
+  const declared = desired(app, {});
 
-  test('loses what this stack planted, and nothing else', () => {
+  it('loses what this stack tagged, and nothing else', () => {
     const planning = planOf({
       desired: [declared],
-      live: [live(home, { claim: 'mine' }), trees],
-      records: planted,
+      live: [live(app, { claim: 'mine' }), tags],
+      records: tagged,
     });
-    expect(deeds(planning)).toEqual(['Garden/acme/home: delete']);
-    expect(changeAt(planning, garden).fields).toEqual([
-      { path: ['trees'], before: ['fir', 'oak'], after: ['fir'], shape: 'set' },
+    expect(deeds(planning)).toEqual(['Part/acme/app: delete']);
+    expect(changeAt(planning, part).fields).toEqual([
+      { path: ['tags'], before: ['live', 'prod'], after: ['live'], shape: 'set' },
     ]);
   });
 
-  test('is not reset in what else was once declared: what shall be left is all that there is to say', () => {
+  it('is not reset in what else was once declared: what shall be left is all that there is to say', () => {
     const planning = planOf({
       desired: [declared],
-      live: [live(home, { claim: 'mine' }), trees],
-      records: { 'Garden/acme/home': record({ fields: { trees: ['oak'], grass: 'high' } }) },
+      live: [live(app, { claim: 'mine' }), tags],
+      records: { 'Part/acme/app': record({ fields: { tags: ['prod'], owner: 'high' } }) },
     });
-    expect(changeAt(planning, garden).notes).toEqual([]);
+    expect(changeAt(planning, part).notes).toEqual([]);
   });
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     [
       'is forgotten when nothing of it is left to take back',
       {
         desired: [declared],
-        live: [live(home, { claim: 'mine' }), live(garden, { spec: { trees: ['fir'] } })],
-        records: planted,
+        live: [live(app, { claim: 'mine' }), live(part, { spec: { tags: ['live'] } })],
+        records: tagged,
       },
-      'forget Garden/acme/home',
+      'forget Part/acme/app',
     ],
     [
       "is nobody's concern without a record",
-      { desired: [declared], live: [live(home, { claim: 'mine' }), trees] },
+      { desired: [declared], live: [live(app, { claim: 'mine' }), tags] },
       'nothing',
     ],
     [
-      'shares the fate of its house',
-      { live: [live(home, { claim: 'mine' }), trees], records: { ...planted, ...recorded() } },
+      'shares the fate of its whole',
+      { live: [live(app, { claim: 'mine' }), tags], records: { ...tagged, ...recorded() } },
       'delete',
     ],
     [
-      'of a house that another stack has now is forgotten',
-      { live: [live(home, { claim: 'yours' }), trees], records: planted },
-      `"no longer declared, and "${text}" is claimed by stack "yours": it is left alone", forget Garden/acme/home`,
+      'of a whole that another stack has now is forgotten',
+      { live: [live(app, { claim: 'yours' }), tags], records: tagged },
+      `"no longer declared, and "${text}" is claimed by stack "yours": it is left alone", forget Part/acme/app`,
     ],
-    ['of a house without a claim is taken back', { live: [live(home), trees], records: planted }, 'delete'],
+    ['of a whole without a claim is taken back', { live: [live(app), tags], records: tagged }, 'delete'],
     [
-      'of a house whose claim somebody took away is left alone along with it',
-      { live: [live(home), trees], records: { ...planted, ...recorded() } },
-      `"no longer declared, and its claim is not ours any more: it is left alone", forget ${text}, forget Garden/acme/home`,
+      'of a whole whose claim somebody took away is left alone along with it',
+      { live: [live(app), tags], records: { ...tagged, ...recorded() } },
+      `"no longer declared, and its claim is not ours any more: it is left alone", forget ${text}, forget Part/acme/app`,
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });
 
-  test('counts neither as a change nor as unchanged when there is nothing to take back', () => {
+  it('counts neither as a change nor as unchanged when there is nothing to take back', () => {
     const { plan } = planOf({
       desired: [declared],
-      live: [live(home, { claim: 'mine' }), live(garden, { spec: { trees: [] } })],
-      records: planted,
+      live: [live(app, { claim: 'mine' }), live(part, { spec: { tags: [] } })],
+      records: tagged,
     });
     expect([plan.changes.length, plan.unchanged]).toEqual([0, 1]);
   });

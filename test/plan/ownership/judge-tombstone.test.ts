@@ -1,6 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { formatAddress } from '../../src/model/resource/address.ts';
-import type { LedgerRecord } from '../../src/model/stack/ledger.ts';
+import { describe, expect, it } from 'vitest';
+import { formatAddress } from '../../../src/model/resource/address.ts';
+import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import {
   at,
   changeAt,
@@ -11,24 +11,24 @@ import {
   planOf,
   record,
   type World,
-} from '../support/toys/toy-plan.ts';
+} from '../../support/toys/toy-plan.ts';
 
-const home = at('House', 'home');
-const text = formatAddress(home);
+const app = at('Whole', 'app');
+const text = formatAddress(app);
 
 function recorded(about: Partial<LedgerRecord> = {}): Readonly<Record<string, LedgerRecord>> {
-  return { [text]: record({ id: 'id-home', ...about }) };
+  return { [text]: record({ id: 'id-app', ...about }) };
 }
 
 function there(about: LiveAbout = {}) {
-  return [live(home, about)];
+  return [live(app, about)];
 }
 
 describe('a tombstone', () => {
-  const grave = (remove: 'safe' | 'force' = 'safe', address = home) => [desired(address, {}, { remove })];
-  const door = at('Door', 'front');
+  const grave = (remove: 'safe' | 'force' = 'safe', address = app) => [desired(address, {}, { remove })];
+  const role = at('Role', 'job');
 
-  test.each<[string, World, string]>([
+  it.each<[string, World, string]>([
     [
       'deletes what we created',
       { desired: grave(), live: there({ claim: 'mine' }), records: recorded() },
@@ -58,12 +58,12 @@ describe('a tombstone', () => {
     ],
     [
       'waits while the service would refuse a safe delete',
-      { desired: grave(), live: there({ claim: 'mine', facts: { inhabited: true } }) },
-      '"to be deleted, but the service would refuse it: somebody lives in it"',
+      { desired: grave(), live: there({ claim: 'mine', facts: { inUse: true } }) },
+      '"to be deleted, but the service would refuse it: it is in use"',
     ],
     [
       'that forces does not wait',
-      { desired: grave('force'), live: there({ claim: 'mine', facts: { inhabited: true } }) },
+      { desired: grave('force'), live: there({ claim: 'mine', facts: { inUse: true } }) },
       'delete',
     ],
     [
@@ -72,53 +72,53 @@ describe('a tombstone', () => {
       `"it is gone: its tombstone document can be deleted", forget ${text}`,
     ],
     [
-      'deletes a door that changed since our last write',
+      'deletes a role that changed since our last write',
       {
-        desired: grave('safe', door),
-        live: [live(door, { spec: { colour: 'green' } })],
-        records: { 'Door/acme/front': record({ content: { colour: 'blue' } }) },
+        desired: grave('safe', role),
+        live: [live(role, { spec: { colour: 'green' } })],
+        records: { 'Role/acme/job': record({ content: { colour: 'blue' } }) },
       },
       'delete',
     ],
     [
-      'deletes a door that was never ours inside what the target owns',
-      { desired: grave('safe', door), live: [live(door)], target: { owns: ['*'] } },
+      'deletes a role that was never ours inside what the target owns',
+      { desired: grave('safe', role), live: [live(role)], target: { owns: ['*'] } },
       'delete',
     ],
     [
-      'does not delete a door of nobody knows whom',
-      { desired: grave('safe', door), live: [live(door)] },
+      'does not delete a role of nobody knows whom',
+      { desired: grave('safe', role), live: [live(role)] },
       'not-ours',
     ],
     [
-      'does not delete a protected door',
+      'does not delete a protected role',
       {
-        desired: grave('safe', door),
-        live: [live(door)],
-        records: { 'Door/acme/front': record({ protect: true }) },
+        desired: grave('safe', role),
+        live: [live(role)],
+        records: { 'Role/acme/job': record({ protect: true }) },
       },
       'protected',
     ],
-    ['cannot remove a part', { desired: grave('safe', at('Garden', 'home')) }, 'not-removable'],
+    ['cannot remove a part', { desired: grave('safe', at('Part', 'app')) }, 'not-removable'],
     [
       'cannot remove what the service never deletes',
-      { desired: grave('safe', at('Fence', 'long')) },
+      { desired: grave('safe', at('Settings', 'config')) },
       'not-removable',
     ],
   ])('%s', (_, world, expected) => {
     expect(fate(world)).toBe(expected);
   });
 
-  test('says in its call whether it forces', () => {
+  it('says in its call whether it forces', () => {
     const bodies = (['safe', 'force'] as const).map((remove) => {
       const planning = planOf({ desired: grave(remove), live: there({ claim: 'mine' }) });
-      return changeAt(planning, home).calls[0]?.body;
+      return changeAt(planning, app).calls[0]?.body;
     });
     expect(bodies).toEqual([{ force: false }, { force: true }]);
   });
 
-  test('stands at the document that asks for it', () => {
+  it('stands at the document that asks for it', () => {
     const planning = planOf({ desired: grave(), live: there({ claim: 'mine' }) });
-    expect(changeAt(planning, home).place).toMatchObject({ file: 'toys.yaml' });
+    expect(changeAt(planning, app).place).toMatchObject({ file: 'manifest.yaml' });
   });
 });
