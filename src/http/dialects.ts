@@ -1,6 +1,6 @@
 /**
- * The dialects: one table for each real service, and the only place that knows a brand. Kinds speak `neutral`, the
- * specs as written; a table says what its service calls the same things, and what it can do beyond the specs.
+ * The dialects: one table for each real service, and the only place with product names. Kinds use the `neutral` names of the
+ * specs. A table has the names that its service uses instead, and what the service can do beyond the specs.
  * Sources: wire/workspaces 1.1 and 1.5, wire/cluster-auth 1 and 2.1.
  */
 import type { Dialect, Service } from '../model/stack/target.ts';
@@ -47,7 +47,7 @@ const vault: Dialect = {
   rename: { cluster_host: 'kubernetes_host', cluster_ca_cert: 'kubernetes_ca_cert' },
   tokenHeader: 'x-vault-token',
   namespaceHeader: 'x-vault-namespace',
-  // An agent in front of the service may be set to refuse requests without it.
+  // An agent in front of the service may be configured to refuse requests without it.
   headers: { 'x-vault-request': 'true' },
   defaultMount: 'kubernetes',
   mountType: 'kubernetes',
@@ -55,8 +55,22 @@ const vault: Dialect = {
   capabilities: new Set(),
 };
 
-/** A fork that kept the wire names of its ancestor, brand included (differences: wire/cluster-auth 2.2). */
-const openbao: Dialect = { ...vault, name: 'openbao', withoutCa: 'refused' };
+/** A fork with the same names on the wire, the product name included (differences: wire/cluster-auth 2.1, 2.2, 2.5). */
+const openbao: Dialect = {
+  ...vault,
+  name: 'openbao',
+  withoutCa: 'refused',
+  publicKeys: {
+    types: new Set(['rsa', 'ec', 'ed25519']),
+    alone: true,
+    refusal: 'data does not contain any valid public keys',
+  },
+  maxTexts: 1000,
+  capabilities: new Set(['strict-ip-binding']),
+};
+
+/** What the claims of a service account's JWT begin with. The cluster issues them: they are the same in every dialect. */
+export const serviceAccountClaims = 'kubernetes.io';
 
 /** Every dialect, keyed `service/name`: both services have one called `neutral`. */
 export const dialects: ReadonlyMap<string, Dialect> = new Map(

@@ -1,23 +1,23 @@
 /**
- * The service's own words about a failure, as one line without control characters. Each service has its envelope, old
- * endpoints and proxies have theirs; all of them are read here, none is required.
+ * Extracts the service's error message from an answer, as one line without control characters. Services, old endpoints and
+ * proxies have different formats; all of them are understood, and none is required.
  */
 import { isJsonObject, type Json } from '../model/json/json.ts';
 
-const longest = 300;
+const maxLength = 300;
 
-/** From a body that is JSON. Empty when it says nothing, such as `{"errors":[]}`. */
+/** The message in a JSON body; empty when it has none, such as `{"errors":[]}`. */
 export function errorMessage(body: Json): string {
   if (typeof body === 'string') return oneLine(body);
   if (!isJsonObject(body)) return '';
   const errors = body['errors'];
-  if (Array.isArray(errors)) return joined(errors.map(errorWords));
+  if (Array.isArray(errors)) return joined(errors.map(errorText));
   if (typeof errors === 'string') return oneLine(errors);
-  // What gateways in front of a service answer.
+  // The format of gateways in front of a service.
   return joined([body['error'], body['message']].map((value) => (typeof value === 'string' ? value : '')));
 }
 
-/** From a body that is no JSON: the title of a page, or the beginning of a text. */
+/** The message of a body that is no JSON: the title of a page, or the beginning of a text. */
 export function foreignMessage(text: string): string {
   if (!/<html|<!doctype/i.test(text)) return oneLine(text);
   const title = /<title[^>]*>([^<]*)<\/title>/i.exec(text)?.[1] ?? '';
@@ -25,30 +25,30 @@ export function foreignMessage(text: string): string {
   return `a page "${oneLine(title.trim() === '' ? visible : title)}"`;
 }
 
-/** What a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
+/** The warnings that a secrets service adds to a success: "this role has no audience" (wire/cluster-auth 2.1). */
 export function serviceWarnings(body: Json): string[] {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
   if (!Array.isArray(warnings)) return [];
   return warnings.flatMap((warning) => (typeof warning === 'string' ? oneLine(warning) : []));
 }
 
-function errorWords(error: Json): string {
-  if (typeof error === 'string') return separated(error);
-  return isJsonObject(error) ? documentErrorWords(error) : '';
+function errorText(error: Json): string {
+  if (typeof error === 'string') return withoutFrame(error);
+  return isJsonObject(error) ? jsonApiErrorText(error) : '';
 }
 
-/** `title: detail (pointer)` of JSON:API; a status, as text or number, when there is nothing else. */
-function documentErrorWords(error: Readonly<Record<string, Json>>): string {
+/** `title: detail (pointer)` of a JSON:API error; its status when there is nothing else. */
+function jsonApiErrorText(error: Readonly<Record<string, Json>>): string {
   const { title, detail, status, source } = error;
-  const words = [title, detail].filter((part) => typeof part === 'string' && part !== '');
-  const said = [...new Set(words)].join(': ');
-  if (said === '') return typeof status === 'string' || typeof status === 'number' ? `status ${status}` : '';
+  const parts = [title, detail].filter((part) => typeof part === 'string' && part !== '');
+  const text = [...new Set(parts)].join(': ');
+  if (text === '') return typeof status === 'string' || typeof status === 'number' ? `status ${status}` : '';
   const pointer = isJsonObject(source) ? (source['pointer'] ?? source['parameter']) : undefined;
-  return typeof pointer === 'string' && pointer !== '' ? `${said} (${pointer})` : said;
+  return typeof pointer === 'string' && pointer !== '' ? `${text} (${pointer})` : text;
 }
 
-/** `2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n` of secrets services, without the frame. */
-function separated(text: string): string {
+/** Removes the frame from `2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n` of secrets services. */
+function withoutFrame(text: string): string {
   const framed = /^\d+ errors? occurred:\s*\n([\s\S]*)$/.exec(text)?.[1];
   return framed === undefined ? text : joined(framed.split(/^\s*\* /m));
 }
@@ -64,5 +64,5 @@ function joined(parts: readonly string[]): string {
 
 function oneLine(text: string): string {
   const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  return line.length > maxLength ? `${line.slice(0, maxLength)}…` : line;
 }

@@ -1,24 +1,27 @@
 /**
- * A live place, opened. What a plan gets has no way to write: no member of it writes, and the connection below it
- * carries GET and LIST alone. Only apply asks for the kind that can open a writer.
+ * Opens the connection to a target. The connection of a plan cannot write: its type has no member that writes, and its dispatcher
+ * sends only GET and LIST, besides the one question about the rights of its token. Only apply opens the type that can write.
  */
-import type { Reader, Writer } from '../model/wire.ts';
+import type { Reader, TokenRights, Writer } from '../model/wire.ts';
+import { openRightsQuestion } from './ask-rights.ts';
 import { type Authenticator, type Login, openAuthenticator } from './authenticator.ts';
 import { type Connection, type ConnectionOptions, openConnection } from './transport/connection.ts';
 import { readsOnly, writesOnly } from './transport/restrict.ts';
 import { Sender, type TokenProvider } from './transport/sender.ts';
 
 export interface TargetOptions extends ConnectionOptions {
-  /** what gives the token, or the login that gets one */
+  /** provides the token, or the login to get one */
   readonly token: TokenProvider | { readonly login: Login };
 }
 
 /** For plans. */
 export interface ReaderConnection {
   readonly reader: Reader;
+  /** Asks what the token may do on paths below the API root; absent where the service does not tell it. Changes nothing. */
+  readonly askRights?: (paths: readonly string[]) => Promise<TokenRights>;
   /** requests sent so far, retries included; those of a login are not counted */
   requests(): number;
-  /** Takes back the token of a login and closes all connections; what is still in flight fails. */
+  /** Revokes the token of a login and closes all connections; requests in flight fail. */
   close(): Promise<void>;
 }
 
@@ -29,34 +32,36 @@ export interface TargetConnection extends ReaderConnection {
 
 /** Opens a target for reading. Nothing is sent before the first read. */
 export function openReader(options: TargetOptions): ReaderConnection {
-  const { reader, requests, close } = openTarget(options);
-  return { reader, requests, close };
+  const { reader, askRights, requests, close } = openTarget(options);
+  return { reader, ...(askRights === undefined ? {} : { askRights }), requests, close };
 }
 
-/** Opens a target for reading and, once the writer is asked for, writing. Nothing is sent before the first request. */
+/** Opens a target for reading and writing. Nothing is sent before the first request. */
 export function openTarget(options: TargetOptions): TargetConnection {
-  const line = openConnection(options);
-  const authenticator = authenticatorOf(line, options);
+  const connection = openConnection(options);
+  const authenticator = authenticatorOf(connection, options);
   const { token } = authenticator;
-  const reads = new Sender({ line, token, dispatcher: readsOnly(line.dispatcher) });
-  const writes = new Sender({ line, token, dispatcher: writesOnly(line.dispatcher) });
+  const reads = new Sender({ connection, token, dispatcher: readsOnly(connection.dispatcher) });
+  const writes = new Sender({ connection, token, dispatcher: writesOnly(connection.dispatcher) });
+  const rights = openRightsQuestion(connection, token);
   return {
+    ...(rights === undefined ? {} : { askRights: (paths: readonly string[]) => rights.ask(paths) }),
     reader: {
       get: (path) => reads.send({ method: 'GET', path, repeatable: true }),
       list: (path) => reads.send({ method: 'LIST', path, repeatable: true }),
     },
-    requests: () => reads.sent + writes.sent,
+    requests: () => reads.sent + writes.sent + (rights?.sent ?? 0),
     openWriter: () => ({ send: (request) => writes.send(request) }),
     async close() {
-      line.stop();
+      connection.stop();
       await authenticator.close();
-      await line.close();
+      await connection.close();
     },
   };
 }
 
-function authenticatorOf(line: Connection, { token }: TargetOptions): Authenticator {
+function authenticatorOf(connection: Connection, { token }: TargetOptions): Authenticator {
   return typeof token === 'function'
     ? { token, close: async () => {} }
-    : openAuthenticator(line, token.login);
+    : openAuthenticator(connection, token.login);
 }

@@ -1,6 +1,6 @@
 /**
- * An answer as the floors above see it: parsed, in `neutral` names, with the service's words if it failed. Success that
- * is no JSON did not come from the service, and is an error: a captive page must never read as an empty list.
+ * Parses an answer and translates it to `neutral` names; a failure gets the service's error message. A success without JSON did
+ * not come from the service and is an error: a login page of a network must never be taken for an empty list.
  */
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { KnownSecrets } from '../model/known-secrets.ts';
@@ -8,17 +8,17 @@ import type { Dialect } from '../model/stack/target.ts';
 import { type Answer, WireError } from '../model/wire.ts';
 import { headerOf, type RawAnswer } from './transport/exchange.ts';
 import { errorMessage, foreignMessage, serviceWarnings } from './error-message.ts';
-import { toNeutral } from './rename-body.ts';
+import { renameMembers } from '../model/json/rename-members.ts';
 
-export interface AnsweredRequest {
+interface AnsweredRequest {
   readonly method: string;
   readonly url: string;
   readonly dialect: Dialect;
-  /** what no message may show */
+  /** removed from all messages */
   readonly secrets: KnownSecrets;
 }
 
-/** @throws WireError when the answer claims success and is no JSON */
+/** @throws WireError when the status means success and the body is no JSON */
 export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: AnsweredRequest): Answer {
   const { status, text } = raw;
   const parsed = parse(text);
@@ -38,19 +38,19 @@ export function readAnswer(raw: RawAnswer, { method, url, dialect, secrets }: An
     url,
     status,
     body: toNeutral(shown ?? null, dialect),
-    words: failed ? wordsOf(raw, shown, secrets) : '',
+    words: failed ? failureMessage(raw, shown, secrets) : '',
     ...(warnings.length === 0 ? {} : { warnings }),
     ...(requestId === '' ? {} : { requestId }),
   };
 }
 
-/** Only what somebody may read is cleaned: the body of a success can be megabytes, and is shown to no one. */
+/** Secrets are removed only from the warnings, which are shown. The rest of a successful body is not shown, and can be megabytes. */
 function warningsOf(body: Json | undefined, secrets: KnownSecrets): string[] {
   const warnings = isJsonObject(body) ? body['warnings'] : undefined;
   return warnings === undefined ? [] : serviceWarnings({ warnings: secrets.redactBody(warnings) });
 }
 
-function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets): string {
+function failureMessage(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets): string {
   const location = headerOf(raw, 'location');
   if (raw.status < 400 && location !== undefined) {
     return `it redirects to "${secrets.redact(location)}"; set the target's "url" to where the service answers`;
@@ -58,21 +58,21 @@ function wordsOf(raw: RawAnswer, body: Json | undefined, secrets: KnownSecrets):
   return body === undefined ? foreignMessage(secrets.redact(raw.text)) : errorMessage(body);
 }
 
-/** No service of these nests deeper than a tenth of it; whoever goes through a body does so by recursion. */
-const deepest = 200;
+/** The maximal depth of a body, ten times that of real ones, because bodies are processed by recursion. */
+const maxDepth = 200;
 
-/** undefined when there is text and it is no JSON that anybody could read; null when there is none */
+/** @returns null for an empty text; undefined when the text is no JSON, or is nested too deeply */
 function parse(text: string): Json | undefined {
   if (text.trim() === '') return null;
   try {
     const body: Json = JSON.parse(text);
-    return isDeeperThan(deepest, body) ? undefined : body;
+    return isDeeperThan(maxDepth, body) ? undefined : body;
   } catch {
     return undefined;
   }
 }
 
-/** Level by level, for the depth of it is what is in question. */
+/** Goes level by level and not by recursion, because the body may be too deep for that. */
 function isDeeperThan(levels: number, body: Json): boolean {
   let level: readonly Json[] = [body];
   for (let left = levels; left > 0 && level.length > 0; left -= 1) level = level.flatMap(membersOf);
@@ -82,6 +82,17 @@ function isDeeperThan(levels: number, body: Json): boolean {
 function membersOf(body: Json): readonly Json[] {
   if (Array.isArray(body)) return body as readonly Json[];
   return isJsonObject(body) ? Object.values(body) : [];
+}
+
+/**
+ * Translates the member names of a body, at any depth, from the dialect to `neutral`; values and unknown names stay. There is no
+ * translation in the other direction: calls use the dialect's names already (`plan/calls/plan-calls.ts`), so that the plan shows
+ * what is sent.
+ */
+export function toNeutral(body: Json, { rename }: Dialect): Json {
+  const pairs = Object.entries(rename);
+  if (pairs.length === 0) return body;
+  return renameMembers(body, Object.fromEntries(pairs.map(([neutral, wire]) => [wire, neutral])));
 }
 
 function requestIdOf(body: Json | undefined): string | undefined {

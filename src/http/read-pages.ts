@@ -1,7 +1,7 @@
 /**
- * A list that comes in pages, read whole: the first page tells the total, the rest is read side by side. Complete means
- * that each document has an id, and that ids are unique and as many as a total that stayed the same; pages that shifted
- * meanwhile are read once more (rule 8).
+ * Reads all pages of a list: the first page has the total, the others are read in parallel. A list is complete when each document
+ * has an id, the ids are unique, their number is the total, and the total did not change. A list that changed while it was read is
+ * read again once (rule 8).
  */
 import { counted } from '../model/counted.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf } from '../model/json/json.ts';
@@ -9,32 +9,32 @@ import type { Answer, Reader } from '../model/wire.ts';
 
 export interface Pages {
   readonly items: readonly JsonObject[];
-  /** of all pages, in their order; an item that several pages include stands here several times */
+  /** of all pages, in their order; contains duplicates when several pages include the same item */
   readonly included: readonly JsonObject[];
-  /** by the service's own count; absent where it tells none */
+  /** the service's count; absent when it has none */
   readonly total?: number;
   readonly complete: boolean;
-  /** why it is not complete: the answer that was no page, or a sentence */
+  /** why it is not complete: an answer that was no page, or a message */
   readonly problem?: Answer | string;
-  /** how many it lacks of a total that stayed the same, where nothing else is amiss */
+  /** how many items are missing, when that is the only problem */
   readonly missing?: number;
 }
 
-/** One page, understood. */
+/** One parsed page. */
 interface ListPage {
   readonly items: readonly JsonObject[];
-  /** how many documents stand in it that are none */
-  readonly odd: number;
+  /** how many documents have no id */
+  readonly withoutId: number;
   readonly included: readonly JsonObject[];
   readonly total?: number;
   readonly pages: number;
-  /** there is more, but no total that says how much */
+  /** there are more pages, but no total */
   readonly endless: boolean;
 }
 
 /**
  * Reads every page of a JSON:API list.
- * @param path below the API root, with the query that all pages share; brackets are encoded here
+ * @param path below the API root, with the query for all pages; its brackets are encoded here
  * @param options.size items a page, 100 at most (wire/workspaces 1.2)
  * @throws WireError when the service cannot be reached
  */
@@ -46,32 +46,32 @@ export async function readPages(reader: Reader, path: string, { size = 100 } = {
 
 const nothing: Omit<Pages, 'problem'> = { items: [], included: [], complete: false };
 
-/** Pages that anyone could have: a hundred times the largest organization that is known of. */
-const mostPages = 10_000;
+/** The maximal number of pages, a hundred times that of the largest known organization. */
+const maxPages = 10_000;
 
-/** A service that tells of many more pages than its total fills, or of more than anyone has, is not asked for them (rule 46). */
-function whyTooMany({ items, odd, total = 0, pages }: ListPage): string | undefined {
-  const needed = Math.ceil(total / Math.max(1, items.length + odd));
+/** Refuses a list with many more pages than its total needs, or with an impossible number of pages (rule 46). */
+function whyTooMany({ items, withoutId, total = 0, pages }: ListPage): string | undefined {
+  const needed = Math.ceil(total / Math.max(1, items.length + withoutId));
   if (pages > needed + 10)
     return `the list tells of ${pages} pages, and its total of ${total} fills ${needed}`;
-  return pages > mostPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
+  return pages > maxPages ? `the list tells of ${pages} pages, which nobody has` : undefined;
 }
 
 async function readAll(reader: Reader, path: string, size: number): Promise<Pages> {
-  const opening = await reader.get(pagePath(path, size, 1));
-  const first = understand(opening);
-  if (first === undefined) return { ...nothing, problem: opening };
-  const beyond = whyTooMany(first);
-  if (beyond !== undefined) return { ...nothing, problem: beyond };
+  const firstAnswer = await reader.get(pagePath(path, size, 1));
+  const first = parsePage(firstAnswer);
+  if (first === undefined) return { ...nothing, problem: firstAnswer };
+  const tooMany = whyTooMany(first);
+  if (tooMany !== undefined) return { ...nothing, problem: tooMany };
   const numbers = Array.from({ length: Math.max(0, first.pages - 1) }, (_, index) => index + 2);
   const answers = await Promise.all(numbers.map((number) => reader.get(pagePath(path, size, number))));
-  const rest = answers.map(understand);
+  const rest = answers.map(parsePage);
   const pages = [first, ...rest.filter((page) => page !== undefined)];
   const items = pages.flatMap((page) => page.items);
-  const amiss = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
+  const defect = answers[rest.indexOf(undefined)] ?? inconsistency(first, pages);
   const { total = items.length } = first;
   const problem =
-    amiss ??
+    defect ??
     (total === items.length ? undefined : `the list tells a total of ${total} and gave ${items.length}`);
   return {
     items,
@@ -79,7 +79,7 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
-    ...(amiss === undefined && total > items.length ? { missing: total - items.length } : {}),
+    ...(defect === undefined && total > items.length ? { missing: total - items.length } : {}),
   };
 }
 
@@ -91,28 +91,29 @@ function pagePath(path: string, size: number, number: number): string {
     .replaceAll(']', '%5D');
 }
 
-/** undefined when the answer is no page of a list */
-function understand({ status, body }: Answer): ListPage | undefined {
+/** @returns undefined when the answer is no page of a list */
+function parsePage({ status, body }: Answer): ListPage | undefined {
   if (status !== 200 || !isJsonObject(body) || !Array.isArray(body['data'])) return undefined;
   const items = objectsOf(body['data']).filter(({ id }) => typeof id === 'string');
-  const odd = body['data'].length - items.length;
+  const withoutId = body['data'].length - items.length;
   const included = objectsOf(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');
   const total = memberOf(pagination, 'total-count');
   if (typeof total !== 'number') {
     const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
-    return { items, odd, included, pages: 1, endless: next !== null };
+    return { items, withoutId, included, pages: 1, endless: next !== null };
   }
-  const told = memberOf(pagination, 'total-pages');
-  const pages = typeof told === 'number' ? told : Math.ceil(total / Math.max(1, body['data'].length));
-  return { items, odd, included, total, pages, endless: false };
+  const totalPages = memberOf(pagination, 'total-pages');
+  const pages =
+    typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, body['data'].length));
+  return { items, withoutId, included, total, pages, endless: false };
 }
 
 function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {
   if (first.endless) return 'the list has more pages and does not tell how many';
   if (pages.some(({ total }) => total !== first.total)) return 'the list changed its total while it was read';
-  const odd = pages.reduce((sum, page) => sum + page.odd, 0);
-  if (odd > 0) return `the list gave ${counted(odd, 'document')} without an id`;
+  const withoutId = pages.reduce((sum, page) => sum + page.withoutId, 0);
+  if (withoutId > 0) return `the list gave ${counted(withoutId, 'document')} without an id`;
   const ids = pages.flatMap(({ items }) => items.map(({ id }) => id));
   const repeated = ids.length - new Set(ids).size;
   return repeated > 0 ? `the list gave ${repeated} of its ids more than once` : undefined;

@@ -1,17 +1,17 @@
-/** The headers of a request: what the service wants, in the names of the dialect. */
+/** Makes the headers of a request, with the header names of the dialect. */
 import type { Dialect, Target } from '../model/stack/target.ts';
 import { services } from './service-conventions.ts';
 
-export interface Headed {
+interface HeaderInput {
   readonly method: string;
   readonly hasBody: boolean;
-  /** absent for requests that need none */
+  /** absent for requests without a token */
   readonly token: string | undefined;
 }
 
 export function requestHeaders(
   { dialect, target, userAgent }: { dialect: Dialect; target: Target; userAgent: string },
-  { method, hasBody, token }: Headed,
+  { method, hasBody, token }: HeaderInput,
 ): Record<string, string> {
   const { mediaType, typesEveryWrite } = services[dialect.service];
   const writes = method !== 'GET' && method !== 'LIST';

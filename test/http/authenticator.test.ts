@@ -248,12 +248,17 @@ describe('the transport of a login', () => {
   ])('does not carry %s %s, even when tried from inside', async (method, path) => {
     const service = await listenForLogins();
     const dialect = findDialect('cluster-auth', 'neutral') ?? expect.unreachable();
-    const line = openConnection({ target: rolesTarget, url: service.url, dialect, userAgent: 'trueup/test' });
-    const dispatcher = loginsOnly(line.dispatcher, ['/v1/auth/token/renew-self']);
-    await expect(new Sender({ line, dispatcher }).send({ method, path, repeatable: true })).rejects.toThrow(
-      `a login may not send ${method} /v1${path}`,
-    );
+    const connection = openConnection({
+      target: rolesTarget,
+      url: service.url,
+      dialect,
+      userAgent: 'trueup/test',
+    });
+    const dispatcher = loginsOnly(connection.dispatcher, ['/v1/auth/token/renew-self']);
+    await expect(
+      new Sender({ connection, dispatcher }).send({ method, path, repeatable: true }),
+    ).rejects.toThrow(`a login may not send ${method} /v1${path}`);
     expect(service.connections()).toBe(0);
-    await line.close();
+    await connection.close();
   });
 });

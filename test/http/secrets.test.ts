@@ -27,7 +27,7 @@ async function said(answer: (request: Recorded) => Reply, auth: TargetOptions['t
     url: server.url,
     target: rolesTarget,
     token: auth,
-    onTrace: (trace) => heard.push(trace),
+    onWait: (says) => heard.push(says),
   });
   const note = (outcome: unknown) => heard.push(outcome);
   await reader.get('/auth/cluster/config').then(note, note);

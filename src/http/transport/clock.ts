@@ -1,4 +1,4 @@
-/** Time, as a value that a test can replace. Nothing in this folder asks for the time in any other way. */
+/** The clock of this folder. Tests replace it, so nothing here uses any other source of time. */
 import { setTimeout as delay } from 'node:timers/promises';
 
 export interface Clock {
@@ -12,7 +12,7 @@ export const systemClock: Clock = {
   now: () => performance.timeOrigin + performance.now(),
   wait: async (milliseconds, signal) => {
     await delay(milliseconds, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-      // What it rejects with says only that it was aborted.
+      // The timer's own error does not contain the signal's reason.
       throw signal?.aborted ? signal.reason : error;
     });
   },

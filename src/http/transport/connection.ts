@@ -1,6 +1,6 @@
 /**
- * The line to one target: connections, throttle and clock, shared by reads, writes and the login, so that together they
- * never ask faster than the target allows.
+ * The connection to one target: sockets, throttle and clock. Reads, writes and the login share it, so that all of them together
+ * keep the target's rate limit.
  */
 import type { Dispatcher } from 'undici';
 import { KnownSecrets } from '../../model/known-secrets.ts';
@@ -14,22 +14,8 @@ import { services } from '../service-conventions.ts';
 import { defaultRate, Throttle } from './throttle.ts';
 import { Waits } from './waits.ts';
 
-/** One try of one request, for `--verbose` and tests. Holds no header and no body, so no secret. */
-export interface Trace {
-  readonly method: string;
-  readonly url: string;
-  /** from 1 */
-  readonly attempt: number;
-  /** from the first byte sent, or the connection begun, to the last byte received */
-  readonly milliseconds: number;
-  readonly status?: number;
-  readonly requestId?: string;
-  /** why there was no answer */
-  readonly failure?: string;
-}
-
-/** In milliseconds: until a connection stands, until the answer begins, between its parts, and for the whole of it. */
-export interface Timeouts {
+/** In milliseconds: to open a connection, until the answer begins, between its parts, and for the whole answer. */
+interface Timeouts {
   readonly connect: number;
   readonly headers: number;
   readonly body: number;
@@ -38,41 +24,40 @@ export interface Timeouts {
 
 const defaultTimeouts: Timeouts = { connect: 10_000, headers: 60_000, body: 60_000, answer: 300_000 };
 
-/** Bytes of one answer at most: a page of a hundred workspaces has less than a hundredth of it. */
-const largestAnswer = 64 * 1024 * 1024;
+/** The maximal size of an answer in bytes: a hundred times that of a page with a hundred workspaces. */
+const maxAnswerSize = 64 * 1024 * 1024;
 
-/** Milliseconds of a run that was given no end. */
-const longestRun = 3_600_000;
+/** The duration of a run without a deadline, in milliseconds. */
+const defaultDuration = 3_600_000;
 
-/** Requests to one target in flight at most. */
+/** The maximal number of requests to one target in flight. */
 const slots = 10;
 
 export interface ConnectionOptions {
   readonly target: Target;
-  /** where the target is: never `embedded`, without a trailing slash and without the API root */
+  /** the address of the target, never `embedded`; without a trailing slash and without the API root */
   readonly url: string;
   readonly dialect: Dialect;
   /** sent as `User-Agent`: `trueup/0.1.0` */
   readonly userAgent: string;
   /** PEM text of the authority that signed the service's certificate; trusted in place of the system's */
   readonly caCert?: string;
-  /** where HTTP_PROXY, HTTPS_PROXY and NO_PROXY are looked up; without it no proxy is used */
+  /** the environment with HTTP_PROXY, HTTPS_PROXY and NO_PROXY; without it no proxy is used */
   readonly env?: Environment;
-  /** the end of the run: what waits is given up, what is in flight is broken off */
+  /** the end of the run: aborts all waits and all requests in flight */
   readonly signal?: AbortSignal;
-  /** when the run is over, in milliseconds since 1970; an hour from now when absent. Nobody is waited for longer. */
+  /** the deadline of the run, in milliseconds since 1970; an hour from now when absent. No wait goes beyond it. */
   readonly until?: number;
-  readonly onTrace?: (trace: Trace) => void;
-  /** hears in a few words what has been waited for longer than a few seconds */
-  readonly onWait?: (says: string) => void;
-  /** what nobody may read in what a service or a proxy says; what this line sends is added */
+  /** gets a message about each wait of more than a few seconds */
+  readonly onWait?: (message: string) => void;
+  /** removed from all messages of services and proxies; secrets that this connection sends are added */
   readonly secrets?: KnownSecrets;
   readonly clock?: Clock;
   /** from 0 to 1, for jitter */
   readonly random?: () => number;
   readonly timeouts?: Partial<Timeouts>;
   readonly retryPolicy?: Partial<RetryPolicy>;
-  /** bytes of one answer at most */
+  /** the maximal size of an answer in bytes */
   readonly largest?: number;
 }
 
@@ -93,14 +78,13 @@ export interface Connection {
   readonly signal: AbortSignal;
   readonly until: number;
   readonly bounds: Bounds;
-  readonly onTrace: (trace: Trace) => void;
   readonly waits: Waits;
   readonly secrets: KnownSecrets;
-  /** the target has answered something */
+  /** whether the target has sent any answer */
   hasAnswered: boolean;
-  /** how often it has answered 429 since it answered anything else */
-  rebuffs: number;
-  /** Breaks off whatever is still in flight or waiting; what has a signal of its own goes on. */
+  /** the number of 429 answers since the last other answer */
+  throttledInARow: number;
+  /** Aborts all waits and all requests in flight, except requests with a signal of their own. */
   stop(): void;
   /** Closes the connections. */
   close(): Promise<void>;
@@ -136,22 +120,21 @@ export function openConnection(options: ConnectionOptions): Connection {
     random: options.random ?? Math.random,
     timeouts,
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
-    failureContext: surroundingsOf(url.host, proxy, timeouts),
+    failureContext: failureContextOf(url.host, proxy, timeouts),
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
-    until: options.until ?? clock.now() + longestRun,
-    bounds: { bytes: options.largest ?? largestAnswer, milliseconds: timeouts.answer },
-    onTrace: options.onTrace ?? (() => {}),
-    waits: new Waits(`target "${target.name}"`, { tell: options.onWait ?? (() => {}), clock }),
+    until: options.until ?? clock.now() + defaultDuration,
+    bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
+    waits: new Waits(`target "${target.name}"`, { report: options.onWait ?? (() => {}), clock }),
     secrets,
     hasAnswered: false,
-    rebuffs: 0,
+    throttledInARow: 0,
     stop: () => closing.abort(new Error('the target was closed')),
     close: () => dispatcher.destroy(),
   };
 }
 
 function openThrottle({ url, requestsPerSecond }: Target, clock: Clock): Throttle {
-  // The embedded service is ours alone; there is no one to be polite to.
+  // The embedded service has no other users, so it needs no rate limit.
   const rate = url === 'embedded' ? Number.POSITIVE_INFINITY : defaultRate;
   return new Throttle(
     requestsPerSecond === undefined
@@ -160,7 +143,7 @@ function openThrottle({ url, requestsPerSecond }: Target, clock: Clock): Throttl
   );
 }
 
-function surroundingsOf(host: string, proxy: string | undefined, timeouts: Timeouts): FailureContext {
+function failureContextOf(host: string, proxy: string | undefined, timeouts: Timeouts): FailureContext {
   const seconds = {
     connect: timeouts.connect / 1000,
     headers: timeouts.headers / 1000,

@@ -1,13 +1,13 @@
 /**
- * One request and its answer, through undici and without a second try. The body is always read to its end, for an
- * unread one blocks its connection, or broken off when it has no end; whether the request may have reached the service
- * is known exactly, for undici tells when it begins to write.
+ * Sends one request through undici, once, and reads the answer. The body is always read to its end, because an unread body blocks
+ * its connection, or it is aborted at a limit. The result says exactly whether the request may have reached the service, because
+ * undici reports when it begins to write.
  */
 import type { Dispatcher } from 'undici';
 
-export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What came back, before anyone has tried to understand it. */
+/** An answer before it is parsed. */
 export interface RawAnswer {
   readonly kind: 'answered';
   readonly status: number;
@@ -16,7 +16,7 @@ export interface RawAnswer {
   readonly text: string;
 }
 
-export interface BrokenExchange {
+interface BrokenExchange {
   readonly kind: 'broken';
   /** the request, or a part of it, may have reached the service */
   readonly sent: boolean;
@@ -25,16 +25,16 @@ export interface BrokenExchange {
 
 export type Exchange = RawAnswer | BrokenExchange;
 
-/** What an exchange may take, so that no service can hold a run up for ever or fill its memory (rule 46). */
+/** Limits of an exchange, so that no service can block a run for ever or fill its memory (rule 46). */
 export interface Bounds {
-  /** bytes of an answer's body */
+  /** maximal size of the answer's body */
   readonly bytes: number;
   /** milliseconds from the first byte sent, or the connection begun, to the last byte received */
   readonly milliseconds: number;
 }
 
-/** The answer grew past the bound; `code` as errors of the system have one. */
-export class BoundError extends Error {
+/** The answer exceeded a limit. It has a `code` like system errors. */
+class BoundError extends Error {
   override readonly name = 'BoundError';
   readonly code: 'ANSWER_TOO_LARGE' | 'ANSWER_TOO_SLOW';
 
@@ -50,15 +50,15 @@ export function headerOf({ headers }: RawAnswer, name: string): string | undefin
   return typeof value === 'string' ? value : value?.[0];
 }
 
-export interface Limits {
-  /** breaks it off */
+interface Limits {
+  /** aborts the exchange at any time */
   readonly signal?: AbortSignal;
-  /** keeps it from being sent while it waits for a connection; what is sent goes on */
+  /** aborts it only while it waits for a connection; a request that was sent continues */
   readonly stop?: AbortSignal | undefined;
   readonly bounds: Bounds;
 }
 
-/** @throws what the dispatcher itself throws: a request that it refuses to carry is a bug, not a broken exchange */
+/** @throws the dispatcher's own errors: a request that the dispatcher refuses is a bug, and not a broken exchange */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
@@ -68,7 +68,7 @@ export function exchange(
   const chunks: Buffer[] = [];
   let bytes = 0;
   let started: Dispatcher.DispatchController | undefined;
-  let given: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
+  let head: Pick<RawAnswer, 'status' | 'headers'> = { status: 0, headers: {} };
 
   const settle = (result: Exchange) => {
     clearTimeout(timer);
@@ -90,7 +90,7 @@ export function exchange(
       started = controller;
     },
     onResponseStart(_, status, headers) {
-      given = { status, headers };
+      head = { status, headers };
     },
     onResponseData(controller, chunk) {
       bytes += chunk.byteLength;
@@ -98,7 +98,7 @@ export function exchange(
       chunks.push(chunk);
     },
     onResponseEnd() {
-      settle({ kind: 'answered', ...given, text: Buffer.concat(chunks).toString('utf8') });
+      settle({ kind: 'answered', ...head, text: Buffer.concat(chunks).toString('utf8') });
     },
     onResponseError: (_, error) => fail(error),
   });

@@ -1,6 +1,6 @@
 /**
- * Why a request has no answer, in words with a way out. A failure that lasts is one that another try cannot mend: a
- * name that does not exist, a certificate that is not trusted.
+ * Explains why a request has no answer, and what to do. A permanent failure is one that another attempt cannot fix, such as a host
+ * name that does not exist or a certificate that is not trusted.
  */
 export interface FailureContext {
   /** host and port of the target */
@@ -15,21 +15,21 @@ export interface FailureContext {
   };
 }
 
-export interface Failure {
-  readonly says: string;
-  readonly lasts: boolean;
+interface Failure {
+  readonly message: string;
+  readonly isPermanent: boolean;
 }
 
-interface Told extends FailureContext {
+interface ExplainInput extends FailureContext {
   readonly detail: string;
-  /** the name that was looked for, where one was */
+  /** the name that could not be resolved, if that was the error */
   readonly name?: string | undefined;
 }
 
-type Explanation = (about: Told) => string;
+type Explanation = (input: ExplainInput) => string;
 
-/** The name that was looked for is the proxy's, where the way leads through one. */
-const isOfProxy = ({ proxy, name }: Told): boolean =>
+/** Whether the name that could not be resolved is that of the proxy. */
+const isOfProxy = ({ proxy, name }: ExplainInput): boolean =>
   proxy !== undefined && name !== undefined && new URL(proxy).hostname === name;
 
 const unknownAuthority: Explanation = ({ host }) =>
@@ -46,16 +46,16 @@ const badCaCert: Explanation = () =>
 const proxyFailed: Explanation = ({ proxy, detail }) =>
   `the proxy "${proxy ?? ''}" did not open a way to the service (${detail}); check HTTPS_PROXY and NO_PROXY`;
 
-/** Failures that may pass, by the code of the error. */
-const passing: Readonly<Record<string, Explanation>> = {
+/** Temporary failures, by the code of the error. */
+const temporary: Readonly<Record<string, Explanation>> = {
   ECONNREFUSED: ({ host, proxy }) =>
     proxy === undefined
       ? `nothing listens at "${host}"; check the target's "url" and that the service is up`
       : `nothing listens at "${host}", or the proxy "${proxy}" is down; check both, and NO_PROXY`,
-  EAI_AGAIN: (about) =>
-    isOfProxy(about)
-      ? `the name of the proxy "${about.proxy}" cannot be resolved for now; check HTTPS_PROXY, HTTP_PROXY and the DNS server`
-      : `the name of "${about.host}" cannot be resolved for now; check the DNS server`,
+  EAI_AGAIN: (input) =>
+    isOfProxy(input)
+      ? `the name of the proxy "${input.proxy}" cannot be resolved for now; check HTTPS_PROXY, HTTP_PROXY and the DNS server`
+      : `the name of "${input.host}" cannot be resolved for now; check the DNS server`,
   UND_ERR_CONNECT_TIMEOUT: unreachable,
   ETIMEDOUT: unreachable,
   EHOSTUNREACH: unreachable,
@@ -70,12 +70,12 @@ const passing: Readonly<Record<string, Explanation>> = {
   EPIPE: broke,
 };
 
-/** Failures that stay until a person does something, by the code of the error. */
-const lasting: Readonly<Record<string, Explanation>> = {
-  ENOTFOUND: (about) =>
-    isOfProxy(about)
-      ? `there is no host of the name of the proxy "${about.proxy}"; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
-      : `there is no host of the name in "${about.host}"; check the target's "url"`,
+/** Permanent failures, by the code of the error. */
+const permanent: Readonly<Record<string, Explanation>> = {
+  ENOTFOUND: (input) =>
+    isOfProxy(input)
+      ? `there is no host of the name of the proxy "${input.proxy}"; check HTTPS_PROXY, HTTP_PROXY and NO_PROXY`
+      : `there is no host of the name in "${input.host}"; check the target's "url"`,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownAuthority,
   SELF_SIGNED_CERT_IN_CHAIN: unknownAuthority,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: unknownAuthority,
@@ -109,19 +109,18 @@ const lasting: Readonly<Record<string, Explanation>> = {
 const otherProtocol: Explanation = ({ host }) =>
   `what "${host}" answered is no HTTP; check whether the target's "url" should begin with "https://"`;
 
-/** Says what went wrong, by the first code that is known in the error or in what caused it. */
-export function explainFailure(error: Error, about: FailureContext): Failure {
+/** Explains an error by the first known code in it or in its causes. */
+export function explainFailure(error: Error, context: FailureContext): Failure {
   const codes = codesOf(error);
-  const context = { ...about, detail: error.message, name: nameIn(error) };
-  if (error.name === 'HTTPParserError') return { says: otherProtocol(context), lasts: true };
+  const input = { ...context, detail: error.message, name: nameIn(error) };
+  if (error.name === 'HTTPParserError') return { message: otherProtocol(input), isPermanent: true };
   for (const code of codes) {
-    const [stays, passes] = [lasting[code], passing[code]];
-    if (stays !== undefined) return { says: stays(context), lasts: true };
-    if (passes !== undefined) return { says: passes(context), lasts: false };
+    if (permanent[code] !== undefined) return { message: permanent[code](input), isPermanent: true };
+    if (temporary[code] !== undefined) return { message: temporary[code](input), isPermanent: false };
   }
   return {
-    says: `${error.message || error.name}${codes[0] === undefined ? '' : ` (${codes[0]})`}`,
-    lasts: false,
+    message: `${error.message || error.name}${codes[0] === undefined ? '' : ` (${codes[0]})`}`,
+    isPermanent: false,
   };
 }
 
@@ -132,7 +131,7 @@ function codesOf(error: unknown): string[] {
   return [...own, ...inner, ...codesOf(error.cause)];
 }
 
-/** What the system was asked to resolve, in the error or in what caused it. */
+/** The host name that the system could not resolve, from the error or its causes. */
 function nameIn(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   return 'hostname' in error && typeof error.hostname === 'string' ? error.hostname : nameIn(error.cause);

@@ -1,32 +1,32 @@
 /**
- * The connections to one target: a bounded number, HTTP/1.1 (as LIST and the bound need it), through the proxy that the
- * environment names. The environment comes as a value: undici must never look into the process for it.
+ * Opens the connections to one target: a limited number, with HTTP/1.1 (which LIST and the limit need), through the proxy that the
+ * environment names. The environment is a parameter: undici must not read that of the process.
  */
 import { type Dispatcher, EnvHttpProxyAgent } from 'undici';
 
-/** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, or the same in lower case, which win. */
+/** Variables by name: `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`; names in lower case take precedence. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-export interface DispatcherOptions {
+interface DispatcherOptions {
   readonly url: URL;
-  /** connections at most */
+  /** maximal number of connections */
   readonly connections: number;
-  /** milliseconds until a connection must stand */
+  /** milliseconds to open a connection */
   readonly connectTimeout: number;
   /** PEM; trusted in place of the system's authorities */
   readonly caCert?: string;
   readonly env: Environment;
 }
 
-/** The dispatcher, and the proxy it may go through, without credentials, for messages. */
-export interface OpenDispatcher {
+interface OpenDispatcher {
   readonly dispatcher: Dispatcher;
+  /** the address of the proxy without credentials, for messages */
   readonly proxy?: string;
-  /** what the address of the proxy says to the proxy alone */
+  /** the password of the proxy, as written and decoded */
   readonly secrets: readonly string[];
 }
 
-/** The environment asks for a proxy and gives no address of one. The message names the variable and never its value. */
+/** The address of the proxy in the environment is invalid. The message names the variable and never its value. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
 
@@ -47,7 +47,7 @@ export function openDispatcher({
 }: DispatcherOptions): OpenDispatcher {
   const proxy = findProxy(url, env);
   const trust = caCert === undefined ? {} : { ca: caCert };
-  // Empty texts, not absent ones: for an absent value undici reads the process's own environment.
+  // Empty texts and not absent values, because for absent values undici reads the environment of the process.
   const dispatcher = new EnvHttpProxyAgent({
     httpProxy: proxy ?? '',
     httpsProxy: proxy ?? '',
@@ -63,7 +63,7 @@ export function openDispatcher({
   return { dispatcher, proxy: `${protocol}//${host}`, secrets: [password, decodeURIComponent(password)] };
 }
 
-/** None for this machine's own addresses: a proxy elsewhere cannot reach them, and the embedded service is there. */
+/** No proxy is used for addresses of this machine, such as that of the embedded service: a proxy elsewhere cannot reach them. */
 function findProxy(url: URL, env: Environment): string | undefined {
   if (/^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)) return undefined;
   const name = url.protocol === 'https:' ? 'https_proxy' : 'http_proxy';

@@ -1,10 +1,10 @@
 /**
- * A dispatcher that refuses. What a plan reads through, and what a login is made through, cannot carry anything else,
- * whoever gets hold of it: the request is refused below everything that could ask for it (rule 31).
+ * Dispatchers that refuse other requests than those for their purpose. The dispatcher of a plan can only read, and that of a login
+ * can only log in, and that of a question about rights can only ask it: any other request is refused at the lowest level, whatever code sends it (rule 31).
  */
 import type { Dispatcher } from 'undici';
 
-/** @throws from `dispatch`, before a connection is opened, for every request that `admits` does not */
+/** The dispatcher throws, before a connection is opened, for every request for which `admits` is false. */
 function restrict(
   dispatcher: Dispatcher,
   purpose: string,
@@ -26,7 +26,16 @@ export function writesOnly(dispatcher: Dispatcher): Dispatcher {
   );
 }
 
-/** For a login: POST to these paths alone. They are whole, from the first slash of the URL. */
+/** For a login: only POST to these paths. They are complete, with the path of the target's URL. */
 export function loginsOnly(dispatcher: Dispatcher, paths: readonly string[]): Dispatcher {
   return restrict(dispatcher, 'a login', ({ method, path }) => method === 'POST' && paths.includes(path));
+}
+
+/** For a question about the rights of a token: only POST to this path, which changes nothing. It is complete, as above. */
+export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
+  return restrict(
+    dispatcher,
+    'a question about rights',
+    (request) => request.method === 'POST' && request.path === path,
+  );
 }

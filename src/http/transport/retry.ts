@@ -1,23 +1,20 @@
 /**
- * When a request is sent again. What was not processed is repeated for every request; what may have been processed,
- * only for those that are repeatable (rule 34). Every wait has full jitter or was asked for by the service, which is
- * believed up to the end of the run (rule 46).
+ * Decides whether a request is sent again. A request that was not processed is always repeated; one that may have been processed
+ * only if it is repeatable (rule 34). Waits have full jitter, or are those that the service asks for, up to the deadline of the
+ * run (rule 46).
  */
 import { type Exchange, headerOf, type RawAnswer } from './exchange.ts';
 
 export interface RetryPolicy {
-  /** tries of a request that meets faults, the first included */
+  /** maximal attempts of a request that fails, the first included */
   readonly attempts: number;
-  /** the same while the target has never answered: a mistyped address should not take long */
+  /** the same while the target has not answered at all, so that a mistyped address is reported soon */
   readonly attemptsUnanswered: number;
-  /** how often a request may be told 429 */
+  /** how often a request may get 429 */
   readonly throttled: number;
-  /**
-   * milliseconds spent on one request, neither its turn in the queue nor what the service asked for counted, after which
-   * it is not sent again
-   */
+  /** milliseconds spent on one request, without the queue and waits that the service asked for, after which it is not sent again */
   readonly total: number;
-  /** milliseconds before the second try, at most; doubled for each further one up to `longest` */
+  /** maximal milliseconds before the second attempt; doubled for each further one up to `longest` */
   readonly base: number;
   readonly longest: number;
 }
@@ -31,11 +28,11 @@ export const defaultRetryPolicy: RetryPolicy = {
   longest: 30_000,
 };
 
-/** What has become of one request so far. */
+/** The earlier attempts of one request. */
 export interface RetryHistory {
-  /** tries that ended in anything but 429 */
+  /** attempts without a 429 */
   readonly faults: number;
-  /** tries that ended in 429 */
+  /** attempts with a 429 */
   readonly throttled: number;
   /** milliseconds */
   readonly spent: number;
@@ -44,19 +41,19 @@ export interface RetryHistory {
 export interface RetryInput {
   readonly exchange: Exchange;
   readonly repeatable: boolean;
-  /** the target has answered something in this run */
+  /** whether the target has sent any answer in this run */
   readonly hasAnswered: boolean;
-  /** another try cannot mend what went wrong */
-  readonly lasts: boolean;
-  /** how often the target has answered 429 since it answered anything else, this exchange included */
-  readonly rebuffs: number;
+  /** another attempt cannot succeed */
+  readonly isPermanent: boolean;
+  /** the number of 429 answers of the target since its last other answer, this exchange included */
+  readonly throttledInARow: number;
   /** this exchange included */
   readonly history: RetryHistory;
 }
 
 /**
- * `pause` holds up the whole target, `wait` only this request; both in milliseconds. `past` is a wait that
- * does not fit into the run, `isOurs` when the service asked for less; `spends` is what of it all counts as time spent on the request.
+ * All in milliseconds: `pause` delays all requests to the target, `wait` only this one, and `spends` is the part that counts as time
+ * spent on the request. `past` is a wait that would end after the deadline; with `isOurs` it is longer than the service asked for.
  */
 export type RetryDecision =
   | { readonly repeat: false; readonly past?: number; readonly isOurs?: true }
@@ -64,68 +61,65 @@ export type RetryDecision =
 
 const stop: RetryDecision = { repeat: false };
 
-/** So many 429 in a row are believed at their word, however short the wait that they ask for. */
-const patientRebuffs = 3;
+/** After more 429 answers in a row than this, the wait that the service asks for is too short and is made longer. */
+const maxTrusted = 3;
 
-/** @param moment `until` is the end of the run, in milliseconds since 1970 like `now` */
+/** @param moment.until the deadline of the run, in milliseconds since 1970 like `now` */
 export function decideRetry(
-  situation: RetryInput,
-  patience: RetryPolicy,
-  { now, until, random }: { now: number; until: number; random: () => number },
+  input: RetryInput,
+  policy: RetryPolicy,
+  moment: { now: number; until: number; random: () => number },
 ): RetryDecision {
-  const { exchange, history, rebuffs } = situation;
+  const { now, until, random } = moment;
+  const { exchange, history, throttledInARow } = input;
   const asked = exchange.kind === 'answered' ? askedWait(exchange, now) : undefined;
   const within = (pause: number, wait: number): RetryDecision =>
     now + pause > until
       ? { repeat: false, past: pause, ...(asked === undefined || asked < pause ? { isOurs: true } : {}) }
       : { repeat: true, pause, wait, spends: asked === undefined ? pause : wait };
   if (exchange.kind === 'answered' && exchange.status === 429) {
-    if (history.throttled >= patience.throttled) return stop;
-    const pause = rebuffPause(
-      situation,
-      asked,
-      backoff(Math.max(history.throttled, rebuffs), patience, random),
-    );
-    if (asked === undefined && history.spent + pause > patience.total) return stop;
+    if (history.throttled >= policy.throttled) return stop;
+    const growing = backoff(Math.max(history.throttled, throttledInARow), policy, random);
+    const pause = throttledPause(input, asked, growing);
+    if (asked === undefined && history.spent + pause > policy.total) return stop;
     return within(pause, 0);
   }
-  if (!mayRepeat(situation)) return stop;
-  if (history.faults >= (situation.hasAnswered ? patience.attempts : patience.attemptsUnanswered))
-    return stop;
-  const wait = backoff(history.faults, patience, random);
-  // Whoever says when to come back means everyone.
+  if (!mayRepeat(input)) return stop;
+  if (history.faults >= (input.hasAnswered ? policy.attempts : policy.attemptsUnanswered)) return stop;
+  const wait = backoff(history.faults, policy, random);
+  // A wait that the service asks for is meant for all requests.
   if (asked !== undefined) return within(asked, Math.max(0, wait - asked));
-  return history.spent + wait > patience.total ? stop : { repeat: true, pause: 0, wait, spends: wait };
+  return history.spent + wait > policy.total ? stop : { repeat: true, pause: 0, wait, spends: wait };
 }
 
-/** A service that asks for a moment again and again is given more than that. */
-function rebuffPause({ rebuffs }: RetryInput, asked: number | undefined, growing: number): number {
-  return rebuffs > patientRebuffs ? Math.max(asked ?? 0, growing) : (asked ?? growing);
+/** The wait that the service asks for; after several 429 answers in a row at least the growing one. */
+function throttledPause({ throttledInARow }: RetryInput, asked: number | undefined, growing: number): number {
+  return throttledInARow > maxTrusted ? Math.max(asked ?? 0, growing) : (asked ?? growing);
 }
 
-function mayRepeat({ exchange, repeatable, lasts }: RetryInput): boolean {
-  if (exchange.kind === 'broken') return !lasts && (repeatable || !exchange.sent);
+function mayRepeat({ exchange, repeatable, isPermanent }: RetryInput): boolean {
+  if (exchange.kind === 'broken') return !isPermanent && (repeatable || !exchange.sent);
   const { status } = exchange;
-  return repeatable && (status === 408 || status === 425 || status >= 500);
+  return repeatable && !isPermanent && (status === 408 || status === 425 || status >= 500);
 }
 
-/** Full jitter: anything from nothing to the doubled base. */
-function backoff(tries: number, { base, longest }: RetryPolicy, random: () => number): number {
-  return random() * Math.min(longest, base * 2 ** Math.max(0, tries - 1));
+/** Exponential backoff with full jitter: a random time from 0 to the maximum. */
+function backoff(attempts: number, { base, longest }: RetryPolicy, random: () => number): number {
+  return random() * Math.min(longest, base * 2 ** Math.max(0, attempts - 1));
 }
 
-/** At least this long, in milliseconds: some services say 0 and mean "in a moment". */
-const shortest = 100;
+/** The minimal wait in milliseconds, because some services ask for 0 seconds. */
+const minWait = 100;
 
 /**
- * The wait that the service asks for, in milliseconds: `Retry-After` as seconds or a date, else, with 429,
- * `X-RateLimit-Reset` as seconds remaining, fractions allowed (wire/workspaces 1.2): some send that with every answer,
- * and then it asks for nothing. A moment since 1970 in place of seconds is understood.
+ * The wait that the service asks for, in milliseconds: `Retry-After` in seconds or as a date, else `X-RateLimit-Reset` in seconds,
+ * fractions allowed, which counts only with 429 because some services send it with every answer (wire/workspaces 1.2). Seconds
+ * since 1970 are understood, too.
  */
 export function askedWait(answer: RawAnswer, now: number): number | undefined {
   const reset = answer.status === 429 ? headerOf(answer, 'x-ratelimit-reset') : undefined;
   const wait = retryAfter(headerOf(answer, 'retry-after'), now) ?? seconds(reset, now);
-  return wait === undefined ? undefined : Math.max(shortest, wait);
+  return wait === undefined ? undefined : Math.max(minWait, wait);
 }
 
 function retryAfter(value: string | undefined, now: number): number | undefined {

@@ -1,21 +1,21 @@
 /**
- * How fast one target is asked: a token bucket, and a bound on requests in flight, shared by all that is sent to the
- * target. Requests enter in the order in which they came; no second has more starts than the rate, its first included.
+ * Limits the rate of requests to one target with a token bucket, and the number of requests in flight. All requests to the target
+ * share it. They start in the order in which they came, and in any second at most as many start as the rate allows.
  */
 import { type Clock, systemClock } from './clock.ts';
 
-/** Requests a second where neither the user nor the service says otherwise (wire/workspaces 1.2). */
+/** Requests per second, unless the user or the service sets another limit (wire/workspaces 1.2). */
 export const defaultRate = 30;
 
-/** What a service's word alone can raise the rate to: some count by the minute in the same header. */
-const boldest = 100;
+/** The maximal rate that the service's header can set, because some services send a limit per minute in that header. */
+const maxRateByHeader = 100;
 
-export interface ThrottleOptions {
-  /** requests a second until the service tells its own limit; `Infinity` for no limit */
+interface ThrottleOptions {
+  /** requests per second until the service sends its own limit; `Infinity` for no limit */
   readonly rate: number;
-  /** what the user set: never exceeded, whatever the service allows */
+  /** the user's limit, which is never exceeded */
   readonly ceiling?: number;
-  /** requests in flight at most */
+  /** maximal number of requests in flight */
   readonly slots: number;
   readonly clock?: Clock;
 }
@@ -29,7 +29,7 @@ export class Throttle {
   readonly #clock: Clock;
   readonly #slots: number;
   readonly #ceiling: number | undefined;
-  readonly #usual: number;
+  readonly #initialRate: number;
   #rate: number;
   #tokens: number;
   #filledAt: number;
@@ -38,24 +38,23 @@ export class Throttle {
   #alarm: AbortController | undefined;
   #shut: Error | undefined;
   readonly #waiters: Waiter[] = [];
-  /** when the last requests started, oldest first: as many as a second may have */
+  /** start times of the last requests, oldest first; as many as may start in a second */
   readonly #starts: number[] = [];
 
   constructor({ ceiling, rate, slots, clock = systemClock }: ThrottleOptions) {
     this.#clock = clock;
     this.#slots = slots;
     this.#ceiling = ceiling;
-    this.#usual = rate;
+    this.#initialRate = rate;
     this.#rate = rate;
     this.#tokens = this.#burst();
     this.#filledAt = clock.now();
   }
 
   /**
-   * Waits for its turn.
-   * @returns what gives the slot back, to be called once
-   * @throws the signal's reason when it is aborted before the turn comes: undici's own queue would not notice; the reason
-   * for which the throttle was shut
+   * Waits until a request may start.
+   * @returns a function that releases the slot
+   * @throws the signal's reason when it is aborted during the wait, or the reason for which the throttle was shut
    */
   enter(signal?: AbortSignal): Promise<() => void> {
     if (signal?.aborted) return Promise.reject(signal.reason);
@@ -69,7 +68,7 @@ export class Throttle {
       const waiter = {
         admit: () => {
           signal?.removeEventListener('abort', abandon);
-          resolve(this.#leaveOnce());
+          resolve(this.#releaseOnce());
         },
         refuse: (reason: Error) => {
           signal?.removeEventListener('abort', abandon);
@@ -82,7 +81,7 @@ export class Throttle {
     });
   }
 
-  /** Nothing starts for so long, and then the bucket is empty: the service has said that it is too much. */
+  /** No request starts for this time, and afterwards the bucket is empty, because the service has refused the current rate. */
   pause(milliseconds: number): void {
     this.#refill();
     this.#pausedUntil = Math.max(this.#pausedUntil, this.#clock.now() + milliseconds);
@@ -90,23 +89,23 @@ export class Throttle {
     this.#filledAt = this.#pausedUntil;
   }
 
-  /** Nobody enters any more, also who waits already; what is in flight goes on. The first reason stays. */
+  /** Rejects all waiting and later requests; requests in flight continue. The first reason is kept. */
   shut(reason: Error): void {
     this.#shut ??= reason;
     for (const { refuse } of this.#waiters.splice(0)) refuse(this.#shut);
     this.#alarm?.abort();
   }
 
-  /** Milliseconds until a pause is over; 0 outside of one. */
+  /** Milliseconds until the end of the pause; 0 when there is none. */
   get pausedFor(): number {
     return Math.max(0, this.#pausedUntil - this.#clock.now());
   }
 
-  /** The service's own limit, in requests a second; what is no positive number is ignored. */
+  /** Sets the service's own limit, in requests per second; ignored when it is no positive number. */
   limit(perSecond: number): void {
     if (!(perSecond > 0) || !Number.isFinite(perSecond)) return;
     this.#refill();
-    this.#rate = Math.min(perSecond, this.#ceiling ?? Math.max(boldest, this.#usual));
+    this.#rate = Math.min(perSecond, this.#ceiling ?? Math.max(maxRateByHeader, this.#initialRate));
     this.#tokens = Math.min(this.#tokens, this.#burst());
   }
 
@@ -114,11 +113,11 @@ export class Throttle {
     return Math.max(1, Math.floor(this.#rate / 3));
   }
 
-  #leaveOnce(): () => void {
-    let left = false;
+  #releaseOnce(): () => void {
+    let released = false;
     return () => {
-      if (left) return;
-      left = true;
+      if (released) return;
+      released = true;
       this.#running -= 1;
       this.#admit();
     };
@@ -155,7 +154,7 @@ export class Throttle {
     if (this.#rate === Number.POSITIVE_INFINITY) return 0;
     this.#refill();
     const forToken = this.#tokens >= 1 ? 0 : ((1 - this.#tokens) / this.#rate) * 1000;
-    // A full bucket on top of a second's refill would be more than a service that counts by the second allows.
+    // A full bucket plus the refill of a second would be too many for a service that counts requests per second.
     const blocking = this.#starts.at(-this.#window());
     const forWindow = blocking === undefined ? 0 : blocking + 1000 - now;
     return Math.ceil(Math.max(forToken, forWindow, 0));

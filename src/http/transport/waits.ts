@@ -1,41 +1,41 @@
 /**
- * Says what is waited for, once it takes longer than a few seconds, at a terminal and without one (rule 46): first soon,
- * then more and more seldom, one line for all that waits at one place.
+ * Reports waits of more than a few seconds, on a terminal and without one (rule 46). The lines become less frequent over time, and
+ * one line covers all waits for the same target or store.
  */
 import type { Clock } from './clock.ts';
 
-export interface WaitsOptions {
-  readonly tell: (says: string) => void;
+interface WaitsOptions {
+  readonly report: (message: string) => void;
   readonly clock: Clock;
 }
 
-/** Milliseconds of silence before each line; the last for all that follow. */
-const silences = [5_000, 10_000, 30_000, 60_000];
+/** Milliseconds before each line; the last value applies to all further lines. */
+const intervals = [5_000, 10_000, 30_000, 60_000];
 
 interface OngoingWait {
-  readonly says: string;
+  readonly message: string;
   readonly since: number;
 }
 
 export class Waits {
-  readonly #whom: string;
-  readonly #tell: (says: string) => void;
+  readonly #what: string;
+  readonly #report: (message: string) => void;
   readonly #clock: Clock;
   readonly #open = new Set<OngoingWait>();
-  #told = 0;
-  #toldAt = Number.NEGATIVE_INFINITY;
+  #reports = 0;
+  #reportedAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param whom what is waited for: `target "acme"` */
-  constructor(whom: string, { tell, clock }: WaitsOptions) {
-    this.#whom = whom;
-    this.#tell = tell;
+  /** @param what what the run waits for: `target "acme"` */
+  constructor(what: string, { report, clock }: WaitsOptions) {
+    this.#what = what;
+    this.#report = report;
     this.#clock = clock;
   }
 
-  /** @returns what ends the wait */
-  begin(says: string): () => void {
-    const wait = { says, since: this.#clock.now() };
+  /** Begins a wait. @returns a function that ends it */
+  begin(message: string): () => void {
+    const wait = { message, since: this.#clock.now() };
     this.#open.add(wait);
     this.#arm();
     return () => {
@@ -46,25 +46,25 @@ export class Waits {
     };
   }
 
-  /** A wait of known length, told at once when it is a long one. */
-  announce(says: string, milliseconds: number): void {
-    if (milliseconds < (silences[0] ?? 0)) return;
-    this.#toldAt = this.#clock.now();
-    this.#tell(`waiting for ${this.#whom}: ${says}`);
+  /** Reports a wait of known length at once, if it is a long one. */
+  reportPause(message: string, milliseconds: number): void {
+    if (milliseconds < (intervals[0] ?? 0)) return;
+    this.#reportedAt = this.#clock.now();
+    this.#report(`waiting for ${this.#what}: ${message}`);
   }
 
   #arm(): void {
     if (this.#timer !== undefined) return;
     this.#timer = setTimeout(() => this.#ring(), Math.max(0, this.#due() - this.#clock.now()));
-    // A wait that nobody ends any more keeps no process alive.
+    // The timer must not keep the process alive.
     this.#timer.unref();
   }
 
-  /** When the oldest wait has lasted long enough, and long enough after the last line. */
+  /** When the next line is due: after the first interval of the oldest wait, and an interval after the last line. */
   #due(): number {
-    const silence = silences[Math.min(this.#told, silences.length - 1)] ?? 0;
+    const interval = intervals[Math.min(this.#reports, intervals.length - 1)] ?? 0;
     const [oldest] = this.#open;
-    return Math.max((oldest?.since ?? this.#clock.now()) + (silences[0] ?? 0), this.#toldAt + silence);
+    return Math.max((oldest?.since ?? this.#clock.now()) + (intervals[0] ?? 0), this.#reportedAt + interval);
   }
 
   #ring(): void {
@@ -74,9 +74,9 @@ export class Waits {
     if (this.#clock.now() >= this.#due()) {
       const seconds = Math.round((this.#clock.now() - oldest.since) / 1000);
       const more = this.#open.size === 1 ? '' : `, and ${this.#open.size - 1} more`;
-      this.#told += 1;
-      this.#toldAt = this.#clock.now();
-      this.#tell(`waiting for ${this.#whom} for ${seconds} s: ${oldest.says}${more}`);
+      this.#reports += 1;
+      this.#reportedAt = this.#clock.now();
+      this.#report(`waiting for ${this.#what} for ${seconds} s: ${oldest.message}${more}`);
     }
     this.#arm();
   }

@@ -1,13 +1,14 @@
 // Services that cannot be reached: the message says what was tried, what happened and what to do, for each cause a user
 // can meet. Sockets, certificates and proxies are real.
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type Server } from 'node:net';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { createServer } from 'node:net';
+import { describe, expect, it } from 'vitest';
 import type { TargetOptions } from '../../../src/http/open-target.ts';
 import { WireError } from '../../../src/model/wire.ts';
 import { localhost } from '../../support/http/certificates.ts';
 import { listen } from '../../support/http/loopback.ts';
 import { open } from '../../support/http/open-for-test.ts';
+import { listenForTest } from '../../support/rig/listen.ts';
 
 async function messageOf(options: { url: string } & Partial<TargetOptions>): Promise<string> {
   const error = await open(options)
@@ -17,14 +18,6 @@ async function messageOf(options: { url: string } & Partial<TargetOptions>): Pro
       (cause: unknown) => cause,
     );
   return error instanceof WireError ? error.message : String(error);
-}
-
-/** The port of a server that is no test server of ours; closed when the test has finished. */
-async function startOther(server: Server): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  onTestFinished(() => new Promise<void>((resolve) => server.close(() => resolve())));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 describe('a connection that cannot be opened', () => {
@@ -54,7 +47,7 @@ it.each(['HTTPS_PROXY', 'https_proxy'])(
 );
 
 it('headers without measure are told with the way out', async () => {
-  const port = await startOther(
+  const { port } = await listenForTest(
     createServer((socket) => {
       socket.on('error', () => {});
       socket.end(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(200_000)}\r\n\r\n`);
@@ -94,14 +87,16 @@ describe('a certificate', () => {
 
 describe('the wrong protocol', () => {
   it('https where http is spoken', async () => {
-    const port = await startOther(createHttpServer());
+    const { port } = await listenForTest(createHttpServer());
     expect(await messageOf({ url: `https://127.0.0.1:${port}` })).toBe(
       `GET https://127.0.0.1:${port}/api/v2/workspaces/ws-1 failed: "127.0.0.1:${port}" does not speak TLS; check whether the target's "url" should begin with "http://"`,
     );
   });
 
   it('something that is no HTTP at all', async () => {
-    const port = await startOther(createServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.2\r\n')));
+    const { port } = await listenForTest(
+      createServer((socket) => socket.resume().end('SSH-2.0-OpenSSH_9.2\r\n')),
+    );
     expect(await messageOf({ url: `http://127.0.0.1:${port}` })).toContain('answered is no HTTP');
   });
 });

@@ -1,4 +1,4 @@
-// The laws of sending again, over every situation there can be.
+// The laws of sending again, over every input there can be.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Exchange } from '../../../src/http/transport/exchange.ts';
@@ -34,12 +34,12 @@ const exchanges: fc.Arbitrary<Exchange> = fc.oneof(
     cause: fc.constant(new Error('broken')),
   }),
 );
-const situations: fc.Arbitrary<RetryInput> = fc.record({
+const inputs: fc.Arbitrary<RetryInput> = fc.record({
   exchange: exchanges,
   repeatable: fc.boolean(),
   hasAnswered: fc.boolean(),
-  lasts: fc.boolean(),
-  rebuffs: fc.nat(60),
+  isPermanent: fc.boolean(),
+  throttledInARow: fc.nat(60),
   history: fc.record({ faults: fc.nat(8), throttled: fc.nat(40), spent: fc.nat(200_000) }),
 });
 /** The end of the run, from this moment on. */
@@ -47,16 +47,16 @@ const runs = 900_000;
 const until = now + runs;
 const luck = fc.double({ min: 0, max: 1, noNaN: true });
 
-function decide(situation: RetryInput, random: number) {
-  return decideRetry(situation, defaultRetryPolicy, { now, until, random: () => random });
+function decide(input: RetryInput, random: number) {
+  return decideRetry(input, defaultRetryPolicy, { now, until, random: () => random });
 }
 
 describe('decideRetry', () => {
   it('never repeats what is not repeatable, but for 429 and for what was not sent', () => {
     fc.assert(
-      fc.property(situations, luck, (situation, random) => {
-        const { exchange } = situation;
-        fc.pre(!situation.repeatable && decide(situation, random).repeat);
+      fc.property(inputs, luck, (input, random) => {
+        const { exchange } = input;
+        fc.pre(!input.repeatable && decide(input, random).repeat);
         expect(exchange.kind === 'answered' ? exchange.status === 429 : !exchange.sent).toBe(true);
       }),
     );
@@ -64,10 +64,10 @@ describe('decideRetry', () => {
 
   it('never repeats a success, a refusal, or what another try cannot mend', () => {
     fc.assert(
-      fc.property(situations, luck, (situation, random) => {
-        const { exchange, lasts } = situation;
-        fc.pre(decide(situation, random).repeat);
-        if (exchange.kind === 'broken') expect(lasts).toBe(false);
+      fc.property(inputs, luck, (input, random) => {
+        const { exchange, isPermanent } = input;
+        fc.pre(decide(input, random).repeat);
+        if (exchange.kind === 'broken') expect(isPermanent).toBe(false);
         else expect([408, 425, 429].includes(exchange.status) || exchange.status >= 500).toBe(true);
       }),
     );
@@ -75,13 +75,13 @@ describe('decideRetry', () => {
 
   it('comes to an end, in tries and in time', () => {
     fc.assert(
-      fc.property(situations, luck, (situation, random) => {
-        const decision = decide(situation, random);
+      fc.property(inputs, luck, (input, random) => {
+        const decision = decide(input, random);
         fc.pre(decision.repeat);
-        const { exchange, history } = situation;
+        const { exchange, history } = input;
         const throttled = exchange.kind === 'answered' && exchange.status === 429;
         expect(throttled ? history.throttled : history.faults).toBeLessThan(throttled ? 30 : 6);
-        if (decision.repeat && !asks(situation))
+        if (decision.repeat && !asks(input))
           expect(history.spent + decision.spends).toBeLessThanOrEqual(180_000);
       }),
     );
@@ -89,8 +89,8 @@ describe('decideRetry', () => {
 
   it('never plans beyond the end of the run', () => {
     fc.assert(
-      fc.property(situations, luck, (situation, random) => {
-        const decision = decide(situation, random);
+      fc.property(inputs, luck, (input, random) => {
+        const decision = decide(input, random);
         if (decision.repeat) expect(decision.pause).toBeLessThanOrEqual(runs);
         else expect(decision.past ?? Number.POSITIVE_INFINITY).toBeGreaterThan(runs);
       }),
@@ -99,13 +99,13 @@ describe('decideRetry', () => {
 
   it('holds up the whole target as long as asked, and without being asked for 429 alone', () => {
     fc.assert(
-      fc.property(situations, luck, (situation, random) => {
-        const decision = decide(situation, random);
+      fc.property(inputs, luck, (input, random) => {
+        const decision = decide(input, random);
         fc.pre(decision.repeat && random > 0);
-        const { exchange } = situation;
+        const { exchange } = input;
         const throttled = exchange.kind === 'answered' && exchange.status === 429;
         if (!decision.repeat) return;
-        expect(decision.pause > 0).toBe(throttled || asks(situation));
+        expect(decision.pause > 0).toBe(throttled || asks(input));
         if (exchange.kind === 'answered')
           expect(decision.pause).toBeGreaterThanOrEqual(askedWait(exchange, now) ?? 0);
       }),
@@ -114,9 +114,11 @@ describe('decideRetry', () => {
 
   it('does not believe for ever that a moment is enough', () => {
     const answer = { kind: 'answered', status: 429, headers: { 'retry-after': '0' }, text: '' } as const;
-    const situation = { exchange: answer, repeatable: true, hasAnswered: true, lasts: false };
+    const input = { exchange: answer, repeatable: true, hasAnswered: true, isPermanent: false };
     const history = { faults: 0, throttled: 1, spent: 0 };
-    const pauses = [1, 3, 4, 8, 20].map((rebuffs) => decide({ ...situation, history, rebuffs }, 1));
+    const pauses = [1, 3, 4, 8, 20].map((throttledInARow) =>
+      decide({ ...input, history, throttledInARow }, 1),
+    );
     expect(pauses).toMatchObject([100, 100, 4000, 30_000, 30_000].map((pause) => ({ pause })));
   });
 });

@@ -36,10 +36,18 @@ describe('a read', () => {
   });
 
   it('gives the last answer when the service does not recover', async () => {
-    const server = await listen(() => ({ status: 503, body: { errors: ['Vault is sealed'] } }));
+    const server = await listen(() => ({ status: 503, body: { errors: ['no leader'] } }));
     const { reader, requests } = open({ url: server.url, target: rolesTarget });
-    expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'Vault is sealed' });
+    expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'no leader' });
     expect(requests()).toBe(6);
+  });
+
+  it('is not repeated while the service is sealed, which only a person ends', async () => {
+    const server = await listen(() => ({ status: 503, body: { errors: ['Vault is sealed'] } }));
+    const { reader, clock } = open({ url: server.url, target: rolesTarget });
+    expect(await reader.get('/auth/cluster/config')).toMatchObject({ status: 503, words: 'Vault is sealed' });
+    expect(server.requests).toHaveLength(1);
+    expect(clock.waits).toEqual([]);
   });
 
   it('waits as long as a service in maintenance asks for', async () => {

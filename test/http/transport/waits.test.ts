@@ -12,7 +12,7 @@ afterEach(() => {
 function listen() {
   const said: string[] = [];
   const clock = { now: () => Date.now(), wait: async () => undefined };
-  return { said, waits: new Waits('target "acme"', { tell: (says) => void said.push(says), clock }) };
+  return { said, waits: new Waits('target "acme"', { report: (says) => void said.push(says), clock }) };
 }
 
 describe('a wait', () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/http/dialects.ts';
-import { toNeutral } from '../../src/http/rename-body.ts';
+import { toNeutral } from '../../src/http/read-answer.ts';
 import { renameMembers } from '../../src/model/json/rename-members.ts';
 import type { Json } from '../../src/model/json/json.ts';
 
