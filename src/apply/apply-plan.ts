@@ -1,6 +1,6 @@
 /**
- * Carries a plan out: its own calls and nothing else, in dependency order, each change looked at once more just before
- * it is written. Every change ends with exactly one outcome, and the ledger hears of each call that was carried out.
+ * Carries out a plan: exactly its calls, in dependency order; each resource is read again just before it is written. Every
+ * change ends with exactly one outcome, and each call that was carried out is recorded in the ledger.
  */
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Call } from '../model/plan/call.ts';
@@ -20,7 +20,7 @@ import type { Fence } from './fence.ts';
 import { type LedgerHead, LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 import { recordFound } from './record-found.ts';
 import { type Node, schedule } from './schedule.ts';
-import { LookBudget } from './second-look.ts';
+import { LookBudget } from './verify-refusal.ts';
 
 export interface ApplyTarget {
   readonly session: Session;
@@ -32,14 +32,14 @@ export interface ApplyInput {
   readonly kinds: Registry;
   readonly targets: ReadonlyMap<string, ApplyTarget>;
   readonly ledger: Ledger;
-  /** what the ledger is to say besides its records, from before the first call on */
+  /** what the ledger holds besides its records, written before the first call */
   readonly head?: LedgerHead;
   readonly store: LedgerWriter;
-  /** passed by each try of each call */
+  /** checked before each try of each call */
   readonly fence?: Fence;
   /** calls of one target in flight at once */
   readonly concurrency?: number;
-  /** once aborted, nothing is sent any more, nor sent again; what is in flight ends */
+  /** once aborted, nothing more is sent or retried; requests in flight are completed */
   readonly stop?: AbortSignal;
   readSecret(source: SecretSource): Promise<string>;
   pause(milliseconds: number): Promise<void>;
@@ -58,8 +58,8 @@ interface CallNode extends Node {
 }
 
 /**
- * Nothing is sent before the ledger has been written once: an apply whose ledger cannot be kept does not begin. Nothing
- * new is sent once another run has written it, or holds the lock.
+ * Writes the ledger once before anything is sent: an apply whose ledger cannot be written does not begin. After another run
+ * has written the ledger or taken the lock, nothing more is sent.
  * @throws when the plan has problems (the caller refuses such a plan), when the ledger cannot be written, or when the
  * lock was lost
  */
@@ -77,7 +77,7 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
       perform: (node) => node.run.perform(node.call),
       skipped: (node, because) => node.run.skip(node.call, because),
     });
-    work.endTheRest();
+    work.endChangesWithoutCalls();
   } finally {
     await saveLast(keeper, input.fence);
   }
@@ -85,7 +85,7 @@ export async function applyPlan(input: ApplyInput): Promise<Applied> {
   return { outcomes: work.outcomes(), ledger: await keeper.save() };
 }
 
-/** Whoever takes a lock over writes the ledger, too: the lock is what there is to tell then. */
+/** @throws LockLost rather than LedgerConflict if both apply: a run that takes over the lock writes the ledger, too */
 async function saveLast(keeper: LedgerKeeper, fence: Fence | undefined): Promise<void> {
   await keeper.save().catch((error: unknown) => {
     if (error instanceof LedgerConflict) fence?.lost.throwIfAborted();
@@ -103,7 +103,7 @@ class Work {
   readonly #ids = new Map<AddressText, string>();
   readonly #origins = new Map<AddressText, Origin>();
   readonly #looks = new Map<string, LookBudget>();
-  readonly #sharers = new Map<string, ChangeRun[]>();
+  readonly #sharing = new Map<string, ChangeRun[]>();
   #finished = 0;
 
   constructor(input: ApplyInput, keeper: LedgerKeeper) {
@@ -145,13 +145,13 @@ class Work {
       began: () => input.tell({ type: 'start', change }),
       created: (text, origin) => this.#origins.set(text, origin),
       callEnded: (id) => {
-        for (const sharer of this.#sharers.get(id) ?? []) sharer.followShared(run);
+        for (const sharer of this.#sharing.get(id) ?? []) sharer.followShared(run);
       },
-      cameFurther: (done) => this.#record(change, done, false),
+      progressed: (done) => this.#record(change, done, false),
       ended: (outcome, done) => this.#end(change, outcome, done),
     });
     if (change.sharedCall !== undefined) {
-      this.#sharers.set(change.sharedCall, [...(this.#sharers.get(change.sharedCall) ?? []), run]);
+      this.#sharing.set(change.sharedCall, [...(this.#sharing.get(change.sharedCall) ?? []), run]);
     }
     return run;
   }
@@ -162,10 +162,10 @@ class Work {
     return looks;
   }
 
-  #end(change: Change, reached: Outcome, done: DoneCalls): Outcome {
+  #end(change: Change, result: Outcome, done: DoneCalls): Outcome {
     const { planning, tell } = this.#input;
     const outcome =
-      reached.kind === 'applied' ? withDoubts(reached, planning.judgeAnswers(change, done.answers)) : reached;
+      result.kind === 'applied' ? withUnproven(result, planning.judgeAnswers(change, done.answers)) : result;
     this.#finished += 1;
     tell({ type: 'end', outcome, finished: this.#finished, changes: planning.plan.changes.length });
     const isTrue = outcome.kind === 'applied' || outcome.kind === 'unchanged' || outcome.foundTrue === true;
@@ -174,16 +174,16 @@ class Work {
     return outcome;
   }
 
-  /** What was carried out so far. What takes away is recorded until a plan has seen it gone (rule 40). */
+  /** Records what was carried out so far. The record of a removed resource stays until a plan has seen it gone (rule 40). */
   #record(change: Change, done: DoneCalls, isWhole: boolean): void {
     const text = formatAddress(change.address);
     if (!this.#input.planning.records.has(text)) return;
-    const findings = { ...this.#input, ids: this.#ids, origins: this.#origins };
-    this.#keeper.put(text, completeRecord(findings, text, { change, ...done, isWhole }));
+    const context = { ...this.#input, ids: this.#ids, origins: this.#origins };
+    this.#keeper.put(text, completeRecord(context, text, { change, ...done, isWhole }));
     this.#keeper.saveSoon();
   }
 
-  /** What is not declared, and has nothing but its record to let go of. */
+  /** Drops the record of an undeclared resource whose change has no calls. */
   #forget({ address }: Change): void {
     const text = formatAddress(address);
     if (this.#input.planning.records.has(text)) return;
@@ -191,8 +191,8 @@ class Work {
     this.#keeper.saveSoon();
   }
 
-  /** Changes without calls of their own: what the ledger alone has to learn, or what shared a call that never ran. */
-  endTheRest(): void {
+  /** Ends changes without calls of their own: those that only change the ledger, or whose shared call never ran. */
+  endChangesWithoutCalls(): void {
     for (const run of this.#runs.values()) run.endWithoutCalls();
   }
 
@@ -201,15 +201,15 @@ class Work {
   }
 }
 
-/** What the service answered otherwise, or never tells, stands beside the outcome: yes is not yet so. */
-function withDoubts(outcome: Outcome, { contradicted, unverifiable }: AnswersVerdict): Outcome {
-  const said = (paths: readonly Path[]) => paths.map((path) => path.join('.')).join(', ');
+/** Adds to the outcome which fields were answered differently or cannot be verified: success alone does not prove them. */
+function withUnproven(outcome: Outcome, { contradicted, unverifiable }: AnswersVerdict): Outcome {
+  const names = (paths: readonly Path[]) => paths.map((path) => path.join('.')).join(', ');
   const details = [
     ...(outcome.detail === undefined ? [] : [outcome.detail]),
     ...(contradicted.length === 0
       ? []
-      : [`${said(contradicted.map(({ path }) => path))}: answered otherwise than sent`]),
-    ...(unverifiable.length === 0 ? [] : [`${said(unverifiable)}: sent, cannot be verified`]),
+      : [`${names(contradicted.map(({ path }) => path))}: answered otherwise than sent`]),
+    ...(unverifiable.length === 0 ? [] : [`${names(unverifiable)}: sent, cannot be verified`]),
   ];
   return details.length === 0 ? outcome : { ...outcome, detail: details.join('; ') };
 }

@@ -1,6 +1,6 @@
 /**
- * One change while it is carried out: looked at once more before its first call, ended when its last call has ended.
- * Its outcome is the worst of what became of its calls. Nothing is thrown on: a failure is that of this change alone.
+ * Carries out one change: reads the resource again before its first call, and ends when its last call has ended.
+ * Its outcome is the worst result of its calls. It never throws: a failure concerns only this change.
  */
 import { messageOf } from '../model/message-of.ts';
 import { type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
@@ -18,31 +18,31 @@ import type { Recheck } from '../plan/approval/recheck.ts';
 import type { Fence } from './fence.ts';
 import { resolveCall } from './resolve-call.ts';
 import type { NodeResult } from './schedule.ts';
-import { type LookBudget, lookAfterRefusal } from './second-look.ts';
-import { type Failed, isNo, type SendContext, type Sent, sendCall } from './send-call.ts';
+import { type LookBudget, lookAfterRefusal } from './verify-refusal.ts';
+import { type Failed, isRefusal, type SendContext, type SendResult, sendCall } from './send-call.ts';
 import { whyStopped } from './why-stopped.ts';
 
-export interface ChangeTools extends Omit<SendContext, 'id' | 'insteadOfMark'> {
+interface ChangeTools extends Omit<SendContext, 'id' | 'declaredMark'> {
   readonly planning: Planning;
-  /** ids given by calls of this apply */
+  /** ids of resources that this apply created */
   readonly ids: Map<AddressText, string>;
-  /** passed by each try of each call */
+  /** checked before each try of each call */
   readonly fence?: Fence;
-  /** what may be asked for the sake of refusals, by all changes of the target */
+  /** limits the reads after refusals; shared by all changes of the target */
   readonly looks: LookBudget;
   readSecret(source: SecretSource): Promise<string>;
   began(): void;
   created(address: AddressText, origin: Origin): void;
   callEnded(id: CallId): void;
-  /** one more of its calls was carried out, and others have not ended yet */
-  cameFurther(done: DoneCalls): void;
+  /** Called when one more of its calls was carried out while others have not ended yet. */
+  progressed(done: DoneCalls): void;
   ended(outcome: Outcome, done: DoneCalls): Outcome;
 }
 
-/** The calls of a change that were carried out so far, also those of other changes that it shares. */
+/** The calls of a change that were carried out so far, including its shared call. */
 export interface DoneCalls {
   readonly calls: ReadonlySet<CallId>;
-  /** what they were answered, as far as it was heard */
+  /** their answers, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
 }
 
@@ -50,23 +50,23 @@ interface CallEnd {
   readonly kind: OutcomeKind;
   readonly detail?: string;
   readonly inDoubt?: true;
-  /** answered with a no that nobody could look into */
+  /** answered with a refusal that could not be verified */
   readonly refused?: true;
-  /** failed by its answer, and seen to be true all the same */
+  /** failed by its answer, but a look showed that it was carried out */
   readonly foundTrue?: true;
-  /** failed by its answer; what it was to make is there all the same, and not as it was to be */
+  /** failed by its answer, but the resource was created, and is not as desired */
   readonly isThere?: true;
-  /** of a call that was carried out, if it was heard */
+  /** the answer of a call that was carried out, unless it was lost */
   readonly answer?: Answer;
 }
 
-/** What the last look before the first call came to. */
+/** The result of the last look before the first call. */
 type RecheckResult = Recheck | { readonly is: 'failed'; readonly why: string };
 
-/** The worse of two stands further right. */
+/** From best to worst. */
 const severity: readonly OutcomeKind[] = ['unchanged', 'applied', 'skipped', 'stale', 'failed', 'unknown'];
 
-/** What failed by its answer alone counts for less than what did not happen. */
+/** A call that failed by its answer, but was carried out, is less severe than one that was not carried out. */
 function severityOf({ kind, foundTrue }: CallEnd): number {
   return foundTrue ? severity.indexOf('applied') + 0.5 : severity.indexOf(kind);
 }
@@ -78,7 +78,7 @@ function isDone({ kind, foundTrue }: CallEnd): boolean {
 export class ChangeRun {
   readonly change: Change;
   readonly #tools: ChangeTools;
-  readonly #ends = new Map<CallId, CallEnd>();
+  readonly #results = new Map<CallId, CallEnd>();
   #look: Promise<RecheckResult> | undefined;
   #outcome: Outcome | undefined;
 
@@ -98,12 +98,12 @@ export class ChangeRun {
       return this.#endCall(call, this.#notSent());
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
-    if (verdict.is === 'done') return this.#endCall(call, this.#foundThere());
+    if (verdict.is === 'done') return this.#endCall(call, this.#alreadyThere());
     return this.#endCall(call, await this.#send(call));
   }
 
-  /** What is there before anything was sent is nothing that we created, however alike (rules 24). */
-  #foundThere(): CallEnd {
+  /** A resource that already exists was not created by us, even if it is as desired (rules 24). */
+  #alreadyThere(): CallEnd {
     const { address, action } = this.change;
     if (action === 'create') this.#tools.created(formatAddress(address), 'adopted');
     return { kind: 'unchanged' };
@@ -113,7 +113,7 @@ export class ChangeRun {
     return this.#tools.stop?.aborted ?? false;
   }
 
-  /** What becomes of what nobody will send any more. */
+  /** The result of a call that is not sent because the run was stopped. */
   #notSent(): CallEnd {
     const { fence, stop } = this.#tools;
     const signal = fence?.lost.aborted ? fence.lost : stop;
@@ -128,7 +128,7 @@ export class ChangeRun {
       const live = await kind.readOne(session, address, id);
       const takesAway = action === 'delete' || action === 'release';
       const doubt =
-        live === undefined && takesAway ? await kind.doubtGone?.(session, address, id) : undefined;
+        live === undefined && takesAway ? await kind.whyNotGone?.(session, address, id) : undefined;
       return doubt === undefined ? planning.recheck(this.change, live) : { is: 'failed', why: doubt };
     } catch (error) {
       return { is: 'failed', why: messageOf(error) };
@@ -142,31 +142,31 @@ export class ChangeRun {
         idOf: (address) => ids.get(address) ?? planning.idOf(parseAddress(address)),
         readSecret,
       });
-      const line = { ...this.#tools, ...this.#self() };
+      const sendContext = { ...this.#tools, ...this.#sendState() };
       const permitted = fence === undefined ? request : { ...request, permit: () => fence.pass() };
-      const sent = await sendCall(call, permitted, { line, address: this.change.address });
+      const sent = await sendCall(call, permitted, { context: sendContext, address: this.change.address });
       return sent.is === 'failed' && sent.refusal !== undefined
-        ? await this.#doubt(call, sent)
-        : this.#conclude(call, sent);
+        ? await this.#verifyRefusal(call, sent)
+        : this.#endOf(call, sent);
     } catch (error) {
       return { kind: 'failed', detail: messageOf(error) };
     }
   }
 
-  #self(): Pick<SendContext, 'id' | 'insteadOfMark'> {
+  #sendState(): Pick<SendContext, 'id' | 'declaredMark'> {
     const id = this.change.id ?? this.#tools.ids.get(formatAddress(this.change.address));
-    return { id, insteadOfMark: insteadOfMark(this.change, this.#tools.kind) };
+    return { id, declaredMark: declaredMark(this.change, this.#tools.kind) };
   }
 
-  /** A no is an answer, and not the fact (rules 40): what it was about is looked at once. */
-  async #doubt(call: Call, sent: Failed): Promise<CallEnd> {
+  /** A refusal may be wrong (rules 40), so the resource is read once to verify it. */
+  async #verifyRefusal(call: Call, sent: Failed): Promise<CallEnd> {
     const end: CallEnd = { kind: 'failed', detail: sent.why };
-    if (!isNo(sent)) return { ...end, refused: true };
-    const { insteadOfMark, id } = this.#self();
-    const seen = await lookAfterRefusal(call, this.change, { ...this.#tools, insteadOfMark, id });
-    switch (seen.is) {
+    if (!isRefusal(sent)) return { ...end, refused: true };
+    const { declaredMark, id } = this.#sendState();
+    const verified = await lookAfterRefusal(call, this.change, { ...this.#tools, declaredMark, id });
+    switch (verified.is) {
       case 'true':
-        this.#learn(call, seen.live?.id);
+        this.#rememberCreated(call, verified.live?.id);
         return { ...end, foundTrue: true };
       case 'there':
         return {
@@ -181,18 +181,18 @@ export class ChangeRun {
     }
   }
 
-  #learn({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {
+  #rememberCreated({ createsId }: Call, id: string | undefined, origin: Origin = 'created'): void {
     if (createsId === undefined || id === undefined) return;
     this.#tools.ids.set(createsId.address, id);
     this.#tools.created(createsId.address, origin);
   }
 
-  #conclude(call: Call, sent: Sent): CallEnd {
+  #endOf(call: Call, sent: SendResult): CallEnd {
     if (sent.is === 'failed' && sent.unsent && this.#isStopped()) return this.#notSent();
     if (sent.is === 'already') return { kind: 'unchanged' };
     if (sent.is === 'failed' && sent.inDoubt) return { kind: 'failed', detail: sent.why, inDoubt: true };
     if (sent.is !== 'ok') return { kind: sent.is, detail: sent.why };
-    this.#learn(call, sent.id, sent.origin);
+    this.#rememberCreated(call, sent.id, sent.origin);
     return { kind: 'applied', ...(sent.answer === undefined ? {} : { answer: sent.answer }) };
   }
 
@@ -200,14 +200,14 @@ export class ChangeRun {
     this.#endCall(call, { kind: 'skipped', detail: `waits for ${because}, which did not happen` });
   }
 
-  /** A call of another change carries this one out too: it has ended as that call ended. */
+  /** Takes over the result of the shared call, which belongs to another change. */
   followShared(owner: ChangeRun): void {
     const shared = this.change.sharedCall;
-    const end = shared === undefined ? undefined : owner.#ends.get(shared);
+    const end = shared === undefined ? undefined : owner.#results.get(shared);
     if (shared !== undefined && end !== undefined) this.#note(shared, end);
   }
 
-  /** For what no call has ended: changes that only the ledger has to learn of. */
+  /** Ends a change that no call has ended: it has none, or its shared call never ran. */
   endWithoutCalls(): void {
     if (this.#outcome !== undefined) return;
     if (this.#callCount() > 0) this.#end({ kind: 'skipped', detail: 'never started' });
@@ -231,30 +231,32 @@ export class ChangeRun {
   }
 
   #note(id: CallId, end: CallEnd): void {
-    this.#ends.set(id, end);
-    if (this.#ends.size === this.#callCount()) this.#endFromCalls();
-    else if (isDone(end)) this.#tools.cameFurther(this.#done());
+    this.#results.set(id, end);
+    if (this.#results.size === this.#callCount()) this.#endFromCalls();
+    else if (isDone(end)) this.#tools.progressed(this.#done());
   }
 
   #done(): DoneCalls {
-    const done = [...this.#ends].filter(([, end]) => isDone(end));
-    const heard = done.flatMap(([id, { answer }]) => (answer === undefined ? [] : [[id, answer] as const]));
-    return { calls: new Set(done.map(([id]) => id)), answers: new Map(heard) };
+    const done = [...this.#results].filter(([, end]) => isDone(end));
+    const answered = done.flatMap(([id, { answer }]) =>
+      answer === undefined ? [] : [[id, answer] as const],
+    );
+    return { calls: new Set(done.map(([id]) => id)), answers: new Map(answered) };
   }
 
   #endFromCalls(): void {
-    const ends = [...this.#ends.values()];
-    this.#end(ends.reduce((a, b) => (severityOf(b) > severityOf(a) ? b : a)));
+    const results = [...this.#results.values()];
+    this.#end(results.reduce((a, b) => (severityOf(b) > severityOf(a) ? b : a)));
   }
 
-  /** What a change that failed is marked with. */
-  #marks({ kind, foundTrue }: CallEnd): Pick<Outcome, 'inDoubt' | 'refused' | 'foundTrue'> {
+  /** Details of a failed change. */
+  #failureDetails({ kind, foundTrue }: CallEnd): Pick<Outcome, 'inDoubt' | 'refused' | 'foundTrue'> {
     if (kind !== 'failed') return {};
     if (foundTrue) return { foundTrue };
-    const ends = [...this.#ends.values()];
+    const results = [...this.#results.values()];
     return {
-      ...(ends.some(({ inDoubt }) => inDoubt) ? { inDoubt: true } : {}),
-      ...(ends.some(({ refused }) => refused) ? { refused: true } : {}),
+      ...(results.some(({ inDoubt }) => inDoubt) ? { inDoubt: true } : {}),
+      ...(results.some(({ refused }) => refused) ? { refused: true } : {}),
     };
   }
 
@@ -263,7 +265,7 @@ export class ChangeRun {
     const { kind, detail } = end;
     const { address, action, place } = this.change;
     const done = this.#done();
-    const there = [...this.#ends].flatMap(([id, { isThere }]) => (isThere ? [id] : []));
+    const existing = [...this.#results].flatMap(([id, { isThere }]) => (isThere ? [id] : []));
     const isBroken = severity.indexOf(kind) > severity.indexOf('applied');
     const warnings = [...done.answers.values()].flatMap((answer) => answer.warnings ?? []);
     const outcome: Outcome = {
@@ -272,15 +274,15 @@ export class ChangeRun {
       kind,
       ...(detail === undefined ? {} : { detail }),
       ...(place === undefined ? {} : { place }),
-      ...(isBroken && done.calls.size + there.length > 0 ? { done: [...done.calls, ...there] } : {}),
-      ...this.#marks(end),
+      ...(isBroken && done.calls.size + existing.length > 0 ? { done: [...done.calls, ...existing] } : {}),
+      ...this.#failureDetails(end),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#outcome = this.#tools.ended(outcome, done);
   }
 }
 
-function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
+function declaredMark({ action, fields }: Change, kind: Kind): Spec {
   if (action !== 'create') return {};
   return Object.fromEntries(
     fields.flatMap(({ path: [name = ''], after }) =>
@@ -289,7 +291,7 @@ function insteadOfMark({ action, fields }: Change, kind: Kind): Spec {
   );
 }
 
-/** Of a look that was taken while the run was told to stop: it led to nothing yet, or it was broken off itself. */
+/** Whether a look that was made while the run was stopped leaves the call unsent: it allowed to send, or it failed. */
 function isOpen({ is }: RecheckResult): boolean {
   return is === 'send' || is === 'failed';
 }

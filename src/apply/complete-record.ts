@@ -1,7 +1,7 @@
 /**
- * The record of a declared resource as the ledger keeps it. Of a change that was carried out in part it knows what it knew
- * and what the carried-out calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one
- * that it wrote must be (rules 6, 25).
+ * Makes the ledger record of a declared resource. After a change that was carried out in part it holds the former values and
+ * those that its calls wrote, and nothing else: a value that this stack never wrote must never be reset, and one that it wrote
+ * must be (rules 6, 25).
  */
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Call, CallId } from '../model/plan/call.ts';
@@ -16,33 +16,33 @@ import type { Planning, RecordDraft } from '../plan/build-plan.ts';
 import { canonicalValue } from '../compare/canonical-spec.ts';
 import { withValuesAt } from '../plan/approval/judge-answers.ts';
 
-export interface Findings {
+interface RecordContext {
   readonly planning: Planning;
   readonly kinds: Registry;
   /** ids that this apply learned */
   readonly ids?: ReadonlyMap<AddressText, string>;
-  /** origins that this apply learned: of what a lost create left behind */
+  /** origins that this apply learned, such as of a create whose answer was lost */
   readonly origins?: ReadonlyMap<AddressText, Origin>;
 }
 
-/** How far a change has come, as its record has to know. */
-export interface CarriedOut {
+/** How much of a change was carried out. */
+interface CarriedOut {
   readonly change: Change;
-  /** calls that were carried out, also those of other changes that it shares; none when it was true already */
+  /** calls that were carried out, including the shared one; empty when the resource was as desired already */
   readonly calls: ReadonlySet<CallId>;
-  /** what they were answered, as far as it was heard */
+  /** their answers, except lost ones */
   readonly answers: ReadonlyMap<CallId, Answer>;
-  /** all of the change is true */
+  /** the whole change was carried out */
   readonly isWhole: boolean;
 }
 
 /**
- * The planner's draft of a record, as far as it is true, with the id and the kind's marks.
- * @param carriedOut absent for what a plan found true
+ * The parts of the planner's draft of a record that are true, with the id and the kind's marks.
+ * @param carriedOut absent for a resource that a plan found as declared
  * @throws for an address without a draft: a bug
  */
 export function completeRecord(
-  { planning, kinds, ids, origins }: Findings,
+  { planning, kinds, ids, origins }: RecordContext,
   text: AddressText,
   carriedOut?: CarriedOut,
 ): LedgerRecord {
@@ -74,7 +74,7 @@ export function completeRecord(
   };
 }
 
-/** What of a draft is true. */
+/** The parts of a draft that are true. */
 interface WrittenRecord extends Pick<LedgerRecord, 'fields' | 'content'> {
   readonly desired: Spec;
 }
@@ -87,7 +87,7 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
   const names = writtenBy(done);
   const written = (spec: Spec) => Object.entries(spec).filter(([name]) => names.has(name));
   const fields = written(record.fields).map(
-    ([name, value]) => [name, joined(table, name, [known?.fields[name], value])] as const,
+    ([name, value]) => [name, mergeSets(table, name, [known?.fields[name], value])] as const,
   );
   return {
     desired: Object.fromEntries(written(draft.desired)),
@@ -96,7 +96,7 @@ function partOf({ draft, record, known }: RecordDraft, done: CarriedOut, table: 
   };
 }
 
-/** What calls leave unnamed is written once all of those that name nothing were carried out. */
+/** The written fields. Fields that no call names are written once all calls that name no fields were carried out. */
 export function writtenBy({
   change: { calls, fields, sharedCall },
   calls: done,
@@ -113,21 +113,25 @@ export function writtenBy({
   ]);
 }
 
-/** Of a set that changes by several calls, what we put in before may be in it still. */
-function joined(table: FieldTable, name: string, [before, after]: readonly [Json | undefined, Json]): Json {
+/** While a set is changed by several calls, it may still hold elements that we added before. */
+function mergeSets(
+  table: FieldTable,
+  name: string,
+  [before, after]: readonly [Json | undefined, Json],
+): Json {
   const field = table[name];
   return field?.compare.shape === 'set' && Array.isArray(before) && Array.isArray(after)
     ? canonicalValue(field, [...before, ...after])
     : after;
 }
 
-/** What nobody has seen reset, or was answered otherwise than sent, stays recorded as it was (rule 40). */
+/** Keeps the recorded value of fields whose reset was not seen, or that were answered differently (rule 40). */
 function proven(
   planning: Planning,
   { change, calls, answers }: CarriedOut,
   { fields, known }: { readonly fields: Spec; readonly known: LedgerRecord | undefined },
 ): LedgerRecord['fields'] {
-  // What was true already is not our doing: a call that was not carried out has nothing to prove.
+  // A call that was not carried out has no answer to check.
   const carriedOut = { ...change, calls: change.calls.filter(({ id }) => calls.has(id)) };
   return withValuesAt(fields, known?.fields ?? {}, planning.judgeAnswers(carriedOut, answers).unproven);
 }

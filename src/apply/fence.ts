@@ -1,7 +1,7 @@
-/** What keeps a run from writing once its lock is not its own any more (rule 45). */
+/** Keeps a run from writing after it has lost its lock (rule 45). */
 export interface Fence {
-  /** Resolves when a write may be sent at once. @throws LockLost when it may not, and from then on always */
+  /** Resolves when a write may be sent now. @throws LockLost when it may not, and on each later call */
   pass(): Promise<void>;
-  /** aborts as soon as it is known that nothing more may be sent; its reason is a LockLost */
+  /** aborts as soon as the lock is known to be lost; its reason is a LockLost */
   readonly lost: AbortSignal;
 }

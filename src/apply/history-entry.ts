@@ -1,6 +1,6 @@
 /**
- * An apply as the history keeps it: what was planned with its values before, and, once it has ended, what became of each
- * change. Of a secret it holds what a plan shows of it, and nothing else.
+ * Makes the history entry of an apply: the planned changes with the values before, and, once it has ended, their outcomes.
+ * A secret is stored only as the summary that plans show.
  */
 import { type Address, formatAddress } from '../model/resource/address.ts';
 import type { FieldChange } from '../model/kind/field.ts';
@@ -12,10 +12,10 @@ import type { Plan } from '../model/plan/plan.ts';
 import { formatIdentity } from '../model/stack/target-identity.ts';
 import { summarizeSecret } from '../model/secret-summary.ts';
 
-/** What an entry says about its run besides the plan. */
-export type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty'>;
+/** The members of an entry that do not come from the plan. */
+type EntryHead = Pick<HistoryEntry, 'id' | 'run' | 'began' | 'commit' | 'dirty'>;
 
-/** @param ledger as it was before the apply: what it knows of a resource that goes is all that is left of it */
+/** @param ledger as it was before the apply: its records of removed resources are kept in the entry */
 export function beginEntry(
   { stack, digest, targets, changes }: Plan,
   head: EntryHead,
@@ -32,13 +32,17 @@ export function beginEntry(
       action,
       reason,
       fields: fields.map(withoutSecret),
-      ...(action === 'delete' || action === 'release' ? { was: whatGoes(address, ledger, kinds) } : {}),
+      ...(action === 'delete' || action === 'release' ? { was: recordedValues(address, ledger, kinds) } : {}),
     })),
   };
 }
 
-/** The resource itself first, then its parts, as far as the ledger knows them. */
-function whatGoes(address: Address, { records }: Ledger, kinds: Registry): HistoryChange['was'] & object {
+/** The recorded values of a removed resource and of its parts. */
+function recordedValues(
+  address: Address,
+  { records }: Ledger,
+  kinds: Registry,
+): HistoryChange['was'] & object {
   const parts = [...kinds.values()].map(({ name }) => ({ ...address, kind: name }));
   const isPart = (part: Address) => {
     const ownership = kinds.get(part.kind)?.ownership;
@@ -84,7 +88,7 @@ export function endEntry(entry: HistoryEntry, outcomes: readonly Outcome[], ende
   };
 }
 
-/** A canonical secret is a summary already; this keeps it so whatever a kind hands over. */
+/** A canonical secret is a summary already; this makes sure of it, whatever a kind returns. */
 function withoutSecret(change: FieldChange): FieldChange {
   if (change.shape !== 'secret') return change;
   const { before, after, ...rest } = change;

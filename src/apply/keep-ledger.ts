@@ -1,28 +1,28 @@
 /**
- * The ledger while an apply runs: changed in memory as outcomes come in, written by one writer at a time. Whatever has
- * ended before a write begins is in that write; what a failed write was to hold is in the next one. Once another run has
- * written the ledger, nothing more is: what this run knows is out of date for good.
+ * The ledger while an apply runs: it is changed in memory, with at most one write at a time. A write holds all changes that
+ * were made before it began; the changes of a failed write are in the next one. Once another run has written the ledger,
+ * nothing more is written, because the state in memory is out of date.
  */
 import type { AddressText } from '../model/resource/address.ts';
 import { sameJson } from '../model/json/json.ts';
 import { type Ledger, LedgerConflict, type LedgerRecord, type LedgerStore } from '../model/stack/ledger.ts';
 
-/** All that an apply does with a store. */
+/** What an apply needs of a store. */
 export type LedgerWriter = Pick<LedgerStore, 'write'>;
 
-/** What a ledger says besides its records. */
+/** What a ledger holds besides its records. */
 export type LedgerHead = Pick<Ledger, 'targets' | 'commit'>;
 
 export class LedgerKeeper {
   readonly #store: LedgerWriter;
   #ledger: Ledger;
   readonly #records: Map<AddressText, LedgerRecord>;
-  /** changes that no write holds yet */
+  /** number of changes that are not written yet */
   #unwritten = 0;
   #writing: Promise<void> | undefined;
   readonly #lost = new AbortController();
 
-  /** @param head what the ledger is to say besides its records; written with the first of them, or by itself */
+  /** @param head what the ledger holds besides its records; written with the first record, or alone */
   constructor(store: LedgerWriter, ledger: Ledger, head: LedgerHead = {}) {
     this.#store = store;
     this.#ledger = { ...ledger, ...head };
@@ -30,7 +30,7 @@ export class LedgerKeeper {
     if (!sameJson(headJson(ledger), headJson(this.#ledger))) this.#unwritten = 1;
   }
 
-  /** Aborts when another run has written the ledger: there is nobody left to tell what is done. */
+  /** Aborts when another run has written the ledger: nothing more can be recorded then. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -63,11 +63,11 @@ export class LedgerKeeper {
   }
 
   /**
-   * Lets a write begin and waits for nothing. A large ledger waits until enough has changed: it is written whole, and
-   * must not be written whole ten thousand times. A failure is not lost: what is unwritten stays so, and `save` tries again.
+   * Starts a write without waiting for it. For a large ledger it waits until enough has changed, because each write stores the
+   * whole ledger. After a failure the changes stay unwritten, and `save` tries again.
    */
   saveSoon(): void {
-    const enough = Math.max(1, this.#records.size / writesOfAll);
+    const enough = Math.max(1, this.#records.size / maxWrites);
     if (this.#writing !== undefined || this.#unwritten < enough) return;
     this.#writing = this.#write();
     this.#writing.then(
@@ -92,8 +92,8 @@ export class LedgerKeeper {
   }
 }
 
-/** How often a ledger is written, at most, while each of its records changes once. */
-const writesOfAll = 200;
+/** The maximum number of writes while each record changes once. */
+const maxWrites = 200;
 
 function headJson({ targets, commit }: LedgerHead) {
   return JSON.parse(JSON.stringify([[...(targets ?? [])].sort(), commit ?? null]));

@@ -1,26 +1,26 @@
-/** What the ledger is told of resources that a plan found as declared. */
+/** Records resources that a plan found as declared. */
 import type { Registry } from '../model/kind/kind.ts';
 import type { Ledger } from '../model/stack/ledger.ts';
 import type { Planning } from '../plan/build-plan.ts';
 import { completeRecord } from './complete-record.ts';
 import { LedgerKeeper, type LedgerWriter } from './keep-ledger.ts';
 
-export interface FoundTrue {
+interface FoundTrue {
   readonly planning: Planning;
   readonly kinds: Registry;
   readonly keeper: LedgerKeeper;
 }
 
-/** Records every declared resource with nothing to do, also unchanged ones, and drops what is gone (rule 25). */
+/** Records every declared resource with nothing to do, and drops the records of resources that are gone (rule 25). */
 export function recordFound({ planning, kinds, keeper }: FoundTrue): void {
-  // First, for an address may be given to another resource by the same plan.
+  // Drop first: the same plan may use an address for another resource.
   for (const text of planning.forget) keeper.drop(text);
   for (const [text, { settled }] of planning.records) {
     if (settled) keeper.put(text, completeRecord({ planning, kinds }, text));
   }
 }
 
-/** Writes what a plan found true, and nothing else. @throws when the ledger cannot be written */
+/** Records what a plan found, without an apply. @throws when the ledger cannot be written */
 export async function saveFound(
   planning: Planning,
   kinds: Registry,

@@ -1,17 +1,17 @@
-/** Fills the references of a call in: ids that are known by now, secrets that are read only here. */
+/** Replaces the references in a call by ids, which are known now, and by secrets, which are read only here. */
 import type { AddressText } from '../model/resource/address.ts';
 import { type Call, type CallValue, IdReference, isCallObject, SecretReference } from '../model/plan/call.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { SecretSource } from '../model/stack/target.ts';
 import type { WireRequest } from '../model/wire.ts';
 
-export interface Resolver {
+interface Resolver {
   idOf(address: AddressText): string | undefined;
   /** @throws with a message for the user when the source holds nothing */
   readSecret(source: SecretSource): Promise<string>;
 }
 
-/** @throws when an id is not known although the call that gives it succeeded: a bug; or when a secret cannot be read */
+/** @throws when an id is unknown although the call that creates it succeeded: a bug; or when a secret cannot be read */
 export async function resolveCall(call: Call, resolver: Resolver): Promise<WireRequest> {
   const path = call.path.map((part) =>
     encodeURIComponent(typeof part === 'string' ? part : idOf(part.$id, resolver)),
@@ -31,7 +31,7 @@ export async function resolveCall(call: Call, resolver: Resolver): Promise<WireR
     path: `/${path.join('/')}`,
     ...(isJsonObject(body) ? { body } : {}),
     repeatable: call.repeatable,
-    // A service that echoes its request in an error must not make the wire tell them.
+    // The service may repeat its request in an error, so the wire must know what to redact.
     ...(secrets.length === 0 ? {} : { secrets }),
   };
 }

@@ -1,26 +1,26 @@
 /**
- * Runs nodes of a graph as soon as they may run. Needs are dependencies: when one fails, what hangs on it is skipped and
- * everything else goes on. Order numbers of one lane are barriers: they only wait. Every node ends with an ending.
+ * Runs the nodes of a graph as soon as they may run. Needs are dependencies: when a node fails, its dependents are skipped and
+ * everything else goes on. Order numbers of one lane are barriers: later nodes only wait. Every node ends with a result.
  */
 
 export interface Node {
   /** unique among the nodes of a run */
   readonly id: string;
-  /** nodes that run against one target; each lane has its own concurrency and its own barriers */
+  /** group of nodes that run against one target; each lane has its own concurrency and its own barriers */
   readonly lane: string;
   readonly order: number;
-  /** nodes that must have ended well; what is no node of this run was met before it began */
+  /** nodes that must have ended with `ok`; ids that are no nodes of this run count as fulfilled */
   readonly needs: readonly string[];
 }
 
 export type NodeResult = 'ok' | 'failed' | 'skipped';
 
-export interface ScheduleOptions<N extends Node> {
+interface ScheduleOptions<N extends Node> {
   /** how many nodes of one lane may run at once */
   readonly concurrency: number;
-  /** What it cannot do is `failed`; a rejection is a bug, after which nothing new is started. */
+  /** Runs a node. A failure is the result `failed`; a rejection is a bug, after which no more nodes are started. */
   perform(node: N): Promise<NodeResult>;
-  /** told of nodes that are skipped because something they need did not end well */
+  /** Called for a node that is skipped because a node that it needs did not end with `ok`. */
   skipped(node: N, because: string): void;
 }
 
@@ -38,26 +38,26 @@ export async function schedule<N extends Node>(
 
 interface Lane<N> {
   running: number;
-  /** may run now, first come first served */
+  /** nodes that may run now, in the order of their start */
   readonly ready: N[];
-  /** what is left at each order number, rising; only the first of them is open */
+  /** the nodes left at each order number, ascending; only those of the first may run */
   readonly stages: { readonly order: number; readonly left: Map<string, N> }[];
 }
 
-/** What a node still waits for besides its barrier. */
+/** The needs that a node still waits for. */
 interface WaitingNode {
   needs: number;
-  /** a need that did not end well */
+  /** a need that did not end with `ok` */
   broken?: string;
 }
 
 class Run<N extends Node> {
   readonly #options: ScheduleOptions<N>;
   readonly #lanes = new Map<string, Lane<N>>();
-  readonly #waits = new Map<string, WaitingNode>();
+  readonly #waiting = new Map<string, WaitingNode>();
   readonly #dependents = new Map<string, N[]>();
-  /** ended, but what that means for others is not worked out yet */
-  readonly #ended: { readonly node: N; readonly ending: NodeResult }[] = [];
+  /** nodes that have ended, but whose dependents were not updated yet */
+  readonly #ended: { readonly node: N; readonly result: NodeResult }[] = [];
   #left: number;
   #running = 0;
   #bug: Error | undefined;
@@ -70,7 +70,7 @@ class Run<N extends Node> {
     if (ids.size < nodes.length) throw new Error('two nodes of a run have one id');
     for (const node of nodes) {
       const needs = [...new Set(node.needs)].filter((need) => ids.has(need));
-      this.#waits.set(node.id, { needs: needs.length });
+      this.#waiting.set(node.id, { needs: needs.length });
       for (const need of needs) listOf(this.#dependents, need).push(node);
     }
     for (const [lane, members] of Map.groupBy(nodes, (node) => node.lane)) {
@@ -85,35 +85,35 @@ class Run<N extends Node> {
     return new Promise((resolve, reject) => {
       this.#settle = (bug) => (bug === undefined ? resolve() : reject(bug));
       for (const lane of this.#lanes.values()) this.#openStage(lane);
-      this.#workOut();
+      this.#updateDependents();
       this.#startMore();
     });
   }
 
   #openStage({ stages }: Lane<N>): void {
-    for (const node of stages[0]?.left.values() ?? []) this.#considerAtStage(node);
+    for (const node of stages[0]?.left.values() ?? []) this.#startOrSkip(node);
   }
 
-  /** Of a node whose barrier is open: it may run, it never may, or it waits on. */
-  #considerAtStage(node: N): void {
-    const wait = this.#waits.get(node.id);
+  /** For a node whose stage is open: starts it, skips it, or lets it wait. */
+  #startOrSkip(node: N): void {
+    const wait = this.#waiting.get(node.id);
     if (wait === undefined) return;
     if (wait.broken !== undefined) {
-      this.#waits.delete(node.id);
+      this.#waiting.delete(node.id);
       this.#options.skipped(node, wait.broken);
-      this.#ended.push({ node, ending: 'skipped' });
+      this.#ended.push({ node, result: 'skipped' });
     } else if (wait.needs === 0) {
-      this.#waits.delete(node.id);
+      this.#waiting.delete(node.id);
       this.#laneOf(node).ready.push(node);
     }
   }
 
-  /** A list and no recursion: one failure may skip a chain of any length. */
-  #workOut(): void {
+  /** Updates the dependents of ended nodes. Not recursive, because one failure may skip a chain of any length. */
+  #updateDependents(): void {
     for (let end = this.#ended.shift(); end !== undefined; end = this.#ended.shift()) {
-      const { node, ending } = end;
+      const { node, result } = end;
       this.#left -= 1;
-      for (const dependent of this.#dependents.get(node.id) ?? []) this.#hear(dependent, node, ending);
+      for (const dependent of this.#dependents.get(node.id) ?? []) this.#needEnded(dependent, node, result);
       const lane = this.#laneOf(node);
       lane.stages[0]?.left.delete(node.id);
       while (lane.stages[0]?.left.size === 0) {
@@ -123,12 +123,12 @@ class Run<N extends Node> {
     }
   }
 
-  #hear(dependent: N, need: N, ending: NodeResult): void {
-    const wait = this.#waits.get(dependent.id);
+  #needEnded(dependent: N, need: N, result: NodeResult): void {
+    const wait = this.#waiting.get(dependent.id);
     if (wait === undefined) return;
     wait.needs -= 1;
-    if (ending !== 'ok') wait.broken ??= need.id;
-    if (this.#laneOf(dependent).stages[0]?.order === dependent.order) this.#considerAtStage(dependent);
+    if (result !== 'ok') wait.broken ??= need.id;
+    if (this.#laneOf(dependent).stages[0]?.order === dependent.order) this.#startOrSkip(dependent);
   }
 
   #startMore(): void {
@@ -140,7 +140,7 @@ class Run<N extends Node> {
       }
     }
     if (this.#running > 0) return;
-    const stuck = `calls wait for each other: ${[...this.#waits.keys()].join(', ')}`;
+    const stuck = `calls wait for each other: ${[...this.#waiting.keys()].join(', ')}`;
     this.#settle(this.#bug ?? (this.#left === 0 ? undefined : new Error(stuck)));
   }
 
@@ -148,8 +148,8 @@ class Run<N extends Node> {
     lane.running += 1;
     this.#running += 1;
     try {
-      this.#ended.push({ node, ending: await this.#options.perform(node) });
-      this.#workOut();
+      this.#ended.push({ node, result: await this.#options.perform(node) });
+      this.#updateDependents();
     } catch (error) {
       this.#bug ??= error instanceof Error ? error : new Error(String(error));
     }

@@ -1,6 +1,6 @@
 /**
- * Sends one call and says what came of it. A create whose answer was lost is looked up by name before anything is sent
- * again: it is never blindly repeated (architecture: apply finishes or tells).
+ * Sends one call and returns the result. A create whose answer was lost is looked up by name before it is sent again, and
+ * never blindly repeated (architecture: apply finishes or tells).
  */
 import { messageOf } from '../model/message-of.ts';
 import { ownClaim } from '../model/resource/claim.ts';
@@ -13,34 +13,34 @@ import type { LiveResource, Spec } from '../model/resource/resource.ts';
 import { type Answer, describeAnswer, WireError, type WireRequest, type Writer } from '../model/wire.ts';
 import { whyStopped } from './why-stopped.ts';
 
-export type Sent =
-  | Carried
-  /** it was true when the call came: somebody else's doing */
+export type SendResult =
+  | CarriedOutCall
+  /** somebody else had done the same before */
   | { readonly is: 'already' }
   | Failed
-  /** sent, and nobody can say whether it happened */
+  /** sent, and it is not known whether it was carried out */
   | { readonly is: 'unknown'; readonly why: string };
 
-export interface Carried {
+interface CarriedOutCall {
   readonly is: 'ok';
-  /** of what the call created */
+  /** the id of the created resource */
   readonly id?: string;
-  /** of what a lost create left behind: `adopted` when nothing proves that it was this create */
+  /** after a lost create: `adopted` when nothing proves that this create made the resource */
   readonly origin?: Origin;
-  /** absent when it was lost, and what it would have told was looked up */
+  /** absent when it was lost and the resource was looked up instead */
   readonly answer?: Answer;
 }
 
 export interface Failed {
   readonly is: 'failed';
   readonly why: string;
-  /** it never left */
+  /** the request was never sent */
   readonly unsent?: true;
-  /** it is repeatable, and was answered as by a service that breaks down over it */
+  /** it is repeatable, and was answered with a status after which it may have been carried out, such as 500 */
   readonly inDoubt?: true;
-  /** The status of an answer that says no. Who gives it may have done the work all the same, or have passed it on. */
+  /** the status of a refusal; the service may have carried out the request all the same */
   readonly refusal?: number;
-  /** an earlier try of it came to the service, too: a no may be the echo of that one's success */
+  /** an earlier try reached the service, too: the refusal may be a consequence of that try's success */
   readonly repeated?: true;
 }
 
@@ -48,77 +48,85 @@ export interface SendContext {
   readonly kind: Kind;
   readonly session: Session;
   readonly writer: Writer;
-  /** of the resource that the call is about, once it has one */
+  /** id of the resource that the call is about, once it has one */
   readonly id?: string | undefined;
-  /** what its manifest puts in the place of the birth mark: it proves later who sent the create */
-  readonly insteadOfMark: Spec;
-  /** once aborted nothing is sent any more; what became of what was sent is looked up all the same */
+  /** the declared value of the field of the birth mark, if a manifest sets it: it proves later who sent the create */
+  readonly declaredMark: Spec;
+  /** once aborted, nothing more is sent; a lost create that was sent is looked up all the same */
   readonly stop?: AbortSignal;
-  /** waits before a lost create is looked up; milliseconds */
+  /** Waits before a lost create is looked up. @param milliseconds duration */
   pause(milliseconds: number): Promise<void>;
 }
 
-/** How often a lost create is sent, looked up in between. */
+/** How often a lost create is sent at most; it is looked up in between. */
 const createAttempts = 4;
 
-/** Never rejects: whatever the line throws is an outcome of the call. */
+/** Never rejects: a thrown error becomes the result of the call. */
 export async function sendCall(
   call: Call,
   request: WireRequest,
-  { line, address }: { readonly line: SendContext; readonly address: Address },
-): Promise<Sent> {
-  const first = await sendOnce(call, request, { line, address });
-  if (call.repeatable || call.createsId === undefined || !isToBeLookedUp(first)) return first;
-  return recoverCreate(call, request, { line, lost: first, address: parseAddress(call.createsId.address) });
+  { context, address }: { readonly context: SendContext; readonly address: Address },
+): Promise<SendResult> {
+  const first = await sendOnce(call, request, { context, address });
+  if (call.repeatable || call.createsId === undefined || !needsLookup(first)) return first;
+  return recoverCreate(call, request, {
+    context,
+    lost: first,
+    address: parseAddress(call.createsId.address),
+  });
 }
 
-/** A create that was sent again after a 429, say, may find itself: its name is taken. */
-function isToBeLookedUp(sent: Sent): boolean {
-  return sent.is === 'unknown' || (sent.is === 'failed' && sent.repeated === true && isNo(sent));
+/** A refused create is looked up if an earlier try may have created the resource, whose name is taken then. */
+function needsLookup(sent: SendResult): boolean {
+  return sent.is === 'unknown' || (sent.is === 'failed' && sent.repeated === true && isRefusal(sent));
 }
 
-interface Sending {
-  readonly line: SendContext;
+interface SendTarget {
+  readonly context: SendContext;
   readonly address: Address;
 }
 
-interface Lost extends Sending {
-  readonly lost: Sent;
+interface LostCreate extends SendTarget {
+  readonly lost: SendResult;
 }
 
-/** From here on a refusal, too, may be the echo of our own success ("the name is taken"): the look-up decides. */
-async function recoverCreate(call: Call, request: WireRequest, { line, lost, address }: Lost): Promise<Sent> {
+/** After a lost create, a refusal ("the name is taken") may mean that it succeeded: the look-up decides. */
+async function recoverCreate(
+  call: Call,
+  request: WireRequest,
+  { context, lost, address }: LostCreate,
+): Promise<SendResult> {
   let sent = lost;
   for (let attempt = 1; sent.is !== 'ok' && sent.is !== 'already'; attempt += 1) {
-    // Time for a request that is still under way to arrive, so that the look-up sees what became of it.
-    await line.pause(250 * 2 ** (attempt - 1));
-    const found = await lookUp(address, line);
+    // A lost request may still be on its way: wait, so that the look-up sees its effect.
+    await context.pause(250 * 2 ** (attempt - 1));
+    const found = await lookUp(address, context);
     if (found.is === 'ok') return found;
-    const heard = sent.is === 'failed' ? `${sent.why}; looked up by name afterwards: ` : '';
-    if (found.is === 'theirs') return failed(`${heard}${found.why}`);
-    if (found.is === 'unknown') return { ...found, why: `${heard || lostWords}${found.why}` };
-    const last = absentForGood(sent, attempt, line.stop);
+    const prefix = sent.is === 'failed' ? `${sent.why}; looked up by name afterwards: ` : '';
+    if (found.is === 'theirs') return failed(`${prefix}${found.why}`);
+    if (found.is === 'unknown') return { ...found, why: `${prefix || bothLost}${found.why}` };
+    const last = resultIfAbsent(sent, attempt, context.stop);
     if (last !== undefined) return last;
-    sent = await sendOnce(call, request, { line, address });
+    sent = await sendOnce(call, request, { context, address });
   }
   return sent;
 }
 
-/** What a create ends with that was looked up and does not exist; undefined when it is to be sent once more. */
-function absentForGood(
-  { is, why }: Exclude<Sent, { is: 'ok' | 'already' }>,
+/** The result of a create whose resource does not exist; undefined when it is to be sent again. */
+function resultIfAbsent(
+  { is, why }: Exclude<SendResult, { is: 'ok' | 'already' }>,
   attempt: number,
   stop: AbortSignal | undefined,
 ): Failed | undefined {
-  const says = `${why}; looked up by name afterwards: it does not exist`;
-  if (is === 'failed' || attempt === createAttempts) return failed(says);
-  // After one look only, what is still under way may arrive.
+  const message = `${why}; looked up by name afterwards: it does not exist`;
+  if (is === 'failed' || attempt === createAttempts) return failed(message);
+  // The request may still arrive: one look does not prove that it will not.
   return stop?.aborted
-    ? { ...failed(`${says}; not sent again: ${whyStopped(stop)}`), inDoubt: true }
+    ? { ...failed(`${message}; not sent again: ${whyStopped(stop)}`), inDoubt: true }
     : undefined;
 }
 
-const lostWords = 'its answer was lost, and so was the look-up: ';
+const bothLost = 'its answer was lost, and so was the look-up: ';
 
 function failed(why: string): Failed {
   return { is: 'failed', why };
@@ -133,18 +141,22 @@ function refused(answer: Answer): Failed {
   };
 }
 
-/** A no to the work itself. To be told to wait, or to be taken for nobody, says nothing about it. */
-export function isNo({ refusal }: Failed): boolean {
+/** A refusal of the request itself; not 429 (wait) or 401 (not authenticated). */
+export function isRefusal({ refusal }: Failed): boolean {
   return refusal !== undefined && refusal >= 400 && refusal !== 401 && refusal !== 429;
 }
 
-async function sendOnce(call: Call, request: WireRequest, { line, address }: Sending): Promise<Sent> {
+async function sendOnce(
+  call: Call,
+  request: WireRequest,
+  { context, address }: SendTarget,
+): Promise<SendResult> {
   try {
-    const answer = await line.writer.send(
-      line.stop === undefined ? request : { ...request, stop: line.stop },
+    const answer = await context.writer.send(
+      context.stop === undefined ? request : { ...request, stop: context.stop },
     );
     if (call.success.includes(answer.status)) return success(call, answer);
-    if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { line, address });
+    if (call.already?.includes(answer.status)) return await judgeAlready(call, answer, { context, address });
     const why = describeAnswer(answer);
     if (!mayHaveActed(answer)) return refused(answer);
     return call.repeatable ? { ...failed(why), inDoubt: true } : { is: 'unknown', why };
@@ -159,16 +171,20 @@ function mayHaveActed({ status }: Answer): boolean {
   return status >= 500 || status === 408;
 }
 
-/** Only a repetition may have met its own work, and only who can prove it claims it. */
-async function judgeAlready(call: Call, answer: Answer, { line, address }: Sending): Promise<Sent> {
-  const { kind, session, id } = line;
+/** A repeated call may find its own work done; it counts as ours only if the kind can prove it. */
+async function judgeAlready(
+  call: Call,
+  answer: Answer,
+  { context, address }: SendTarget,
+): Promise<SendResult> {
+  const { kind, session, id } = context;
   if (answer.repeated !== true) return { is: 'already' };
   const about = { address, ...(id === undefined ? {} : { id }) };
-  const lost = await kind.lostAnswer?.(session, call, about).catch(() => undefined);
+  const lost = await kind.recoverAnswer?.(session, call, about).catch(() => undefined);
   return lost === undefined ? { is: 'already' } : { is: 'ok', answer: lost };
 }
 
-function success(call: Call, answer: Answer): Sent {
+function success(call: Call, answer: Answer): SendResult {
   if (call.createsId === undefined) return { is: 'ok', answer };
   const id = at(answer.body, call.createsId.pointer);
   return typeof id === 'string'
@@ -183,21 +199,21 @@ function at(body: Json, pointer: string): Json | undefined {
   return value;
 }
 
-type LookedUp =
-  | Carried
+type LookupResult =
+  | CarriedOutCall
   | { readonly is: 'absent' }
   | { readonly is: 'theirs'; readonly why: string }
   | { readonly is: 'unknown'; readonly why: string };
 
-async function lookUp(address: Address, line: SendContext): Promise<LookedUp> {
-  const { kind, session } = line;
+async function lookUp(address: Address, context: SendContext): Promise<LookupResult> {
+  const { kind, session } = context;
   try {
     const live = await kind.readOne(session, address);
     if (live === undefined) return { is: 'absent' };
     const { witness } = live;
     const ours = witness.bornOf === session.stack || ownClaim(witness)?.stack === session.stack;
     if (!ours) return { is: 'theirs', why: `"${formatAddress(address)}" exists, and is not ours` };
-    const origin = isThisCreate(live, line) ? 'created' : 'adopted';
+    const origin = isThisCreate(live, context) ? 'created' : 'adopted';
     return { is: 'ok', origin, ...(live.id === undefined ? {} : { id: live.id }) };
   } catch (error) {
     return { is: 'unknown', why: messageOf(error) };
@@ -205,14 +221,14 @@ async function lookUp(address: Address, line: SendContext): Promise<LookedUp> {
 }
 
 /**
- * A claim alone may have been copied by somebody: what a create of ours left behind bears our birth mark, or what its
- * manifest says in the place of it (rule 20). What else a create sets, a copy has, too.
+ * Whether our create made this resource: it has our birth mark, or the declared value of the mark's field (rule 20). The
+ * claim and all other values prove nothing, because a copy of the resource has them, too.
  */
 export function isThisCreate(
   { spec, witness }: LiveResource,
-  { session, insteadOfMark }: Pick<SendContext, 'session' | 'insteadOfMark'>,
+  { session, declaredMark }: Pick<SendContext, 'session' | 'declaredMark'>,
 ): boolean {
   if (witness.bornOf === session.stack) return true;
-  const declared = Object.entries(insteadOfMark);
+  const declared = Object.entries(declaredMark);
   return declared.length > 0 && declared.every(([name, value]) => sameJson(spec[name], value));
 }

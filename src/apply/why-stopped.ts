@@ -1,4 +1,4 @@
-/** Why a run sends nothing more, in a clause for its outcomes. */
+/** Why a run sends nothing more, as a clause for its outcomes. */
 import { LedgerConflict, LockLost } from '../model/stack/ledger.ts';
 
 /** @param stop aborted */

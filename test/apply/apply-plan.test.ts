@@ -1,121 +1,121 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Call } from '../../src/model/plan/call.ts';
 import type { Kind } from '../../src/model/kind/kind.ts';
 import { WireError } from '../../src/model/wire.ts';
-import { house, registryOf } from '../support/toys/toy-kind.ts';
+import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
 import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
 import { readAddress } from '../../src/model/resource/address.ts';
 
-const home = at('House', 'home');
-const inn = at('House', 'inn');
-const yard = at('Garden', 'home');
-const front = at('Door', 'front');
+const app = at('Whole', 'app');
+const lib = at('Whole', 'lib');
+const part = at('Part', 'app');
+const job = at('Role', 'job');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
-const blueHome = {
-  desired: [desired(home, { colour: 'blue' })],
-  live: [live(home, { spec: { colour: 'red' }, claim: 'mine' })],
+const blueApp = {
+  desired: [desired(app, { colour: 'blue' })],
+  live: [live(app, { spec: { colour: 'red' }, claim: 'mine' })],
 } satisfies World;
 
 describe('a plan that is carried out', () => {
-  test('sends the calls that it shows, and no others', async () => {
-    const done = await applyToys(blueHome);
+  it('sends the calls that it shows, and no others', async () => {
+    const done = await applyToys(blueApp);
     expect(done.requests.map(({ stop: _, ...request }) => request)).toEqual([
-      { method: 'PATCH', path: '/houses/id-home', body: { colour: 'blue', friends: [] }, repeatable: true },
+      { method: 'PATCH', path: '/wholes/id-app', body: { colour: 'blue', consumers: [] }, repeatable: true },
     ]);
-    expect(done.summary).toEqual(['House/acme/home: applied']);
+    expect(done.summary).toEqual(['Whole/acme/app: applied']);
   });
 
-  test('sends an id that it has just learned', async () => {
-    const done = await applyToys({ desired: [desired(home, { friends: ['inn'] }), desired(inn)] });
-    expect(done.sent).toEqual(['POST /houses', 'POST /houses']);
-    expect(done.requests[1]?.body).toMatchObject({ name: 'home', friends: ['1'] });
+  it('sends an id that it has just learned', async () => {
+    const done = await applyToys({ desired: [desired(app, { consumers: ['lib'] }), desired(lib)] });
+    expect(done.sent).toEqual(['POST /wholes', 'POST /wholes']);
+    expect(done.requests[1]?.body).toMatchObject({ name: 'app', consumers: ['1'] });
   });
 
-  test('ends with one outcome for each change, in the order of the plan', async () => {
+  it('ends with one outcome for each change, in the order of the plan', async () => {
     const done = await applyToys({
-      desired: [desired(home), desired(inn), desired(yard, { trees: ['oak'] })],
+      desired: [desired(app), desired(lib), desired(part, { tags: ['prod'] })],
     });
     expect(done.summary).toEqual([
-      'House/acme/home: applied',
-      'House/acme/inn: applied',
-      'Garden/acme/home: applied',
+      'Whole/acme/app: applied',
+      'Whole/acme/lib: applied',
+      'Part/acme/app: applied',
     ]);
   });
 
-  test('tells what it is about to do, and how each change ended', async () => {
-    const { events } = await applyToys({ desired: [desired(home), desired(inn)] });
+  it('tells what it is about to do, and how each change ended', async () => {
+    const { events } = await applyToys({ desired: [desired(app), desired(lib)] });
     expect(events[0]).toEqual({ type: 'begin', changes: 2, calls: 2 });
     const ends = events.filter((event) => event.type === 'end');
     expect(ends.map(({ finished, changes }) => `${finished}/${changes}`)).toEqual(['1/2', '2/2']);
   });
 
-  test('is refused when it has problems: nobody should have come this far', async () => {
-    const foreign = { ...blueHome, live: [live(home, { claim: 'yours' })] };
+  it('is refused when it has problems: nobody should have come this far', async () => {
+    const foreign = { ...blueApp, live: [live(app, { claim: 'yours' })] };
     await expect(applyToys(foreign)).rejects.toThrow('a plan with problems is not applied');
   });
 });
 
 describe('a change that is looked at again just before it is sent', () => {
-  test('and that somebody has made already is unchanged', async () => {
-    const done = await applyToys(blueHome, {
-      now: [live(home, { spec: { colour: 'blue' }, claim: 'mine' })],
+  it('and that somebody has made already is unchanged', async () => {
+    const done = await applyToys(blueApp, {
+      now: [live(app, { spec: { colour: 'blue' }, claim: 'mine' })],
     });
-    expect([done.sent, done.summary]).toEqual([[], ['House/acme/home: unchanged']]);
-    expect(done.ledger.records.get(readAddress('House/acme/home'))?.fields).toEqual({ colour: 'blue' });
+    expect([done.sent, done.summary]).toEqual([[], ['Whole/acme/app: unchanged']]);
+    expect(done.ledger.records.get(readAddress('Whole/acme/app'))?.fields).toEqual({ colour: 'blue' });
   });
 
-  test('and that moved is stale, and says what', async () => {
-    const done = await applyToys(blueHome, {
-      now: [live(home, { spec: { colour: 'green' }, claim: 'mine' })],
+  it('and that moved is stale, and says what', async () => {
+    const done = await applyToys(blueApp, {
+      now: [live(app, { spec: { colour: 'green' }, claim: 'mine' })],
     });
     expect(done.sent).toEqual([]);
     expect(done.outcomes).toMatchObject([{ kind: 'stale', detail: 'colour moved since the plan was made' }]);
-    expect(done.ledger.records.has(readAddress('House/acme/home'))).toBe(false);
+    expect(done.ledger.records.has(readAddress('Whole/acme/app'))).toBe(false);
   });
 
-  test('and that nobody can look at has failed, and the others go on', async () => {
-    const world = { ...blueHome, desired: [...blueHome.desired, desired(inn)] };
+  it('and that nobody can look at has failed, and the others go on', async () => {
+    const world = { ...blueApp, desired: [...blueApp.desired, desired(lib)] };
     const done = await applyToys(world, { readFails: new Error('GET answered 403') });
-    expect(done.summary).toEqual(['House/acme/home: failed', 'House/acme/inn: applied']);
+    expect(done.summary).toEqual(['Whole/acme/app: failed', 'Whole/acme/lib: applied']);
     expect(done.outcomes[0]?.detail).toBe('GET answered 403');
   });
 });
 
 describe('a call that fails', () => {
-  const friends: World = {
-    desired: [desired(home, { friends: ['inn'] }), desired(inn), desired(at('House', 'zoo'))],
+  const consumers: World = {
+    desired: [desired(app, { consumers: ['lib'] }), desired(lib), desired(at('Whole', 'zone'))],
   };
 
-  test('skips what hangs on it, says for what it waited, and no one else', async () => {
-    const done = await applyToys(friends, {
-      answer: ({ body }) => (body?.['name'] === 'inn' ? { status: 422, words: 'no room' } : undefined),
+  it('skips what hangs on it, says for what it waited, and no one else', async () => {
+    const done = await applyToys(consumers, {
+      answer: ({ body }) => (body?.['name'] === 'lib' ? { status: 422, words: 'no room' } : undefined),
     });
     expect(done.summary.toSorted()).toEqual([
-      'House/acme/home: skipped',
-      'House/acme/inn: failed',
-      'House/acme/zoo: applied',
+      'Whole/acme/app: skipped',
+      'Whole/acme/lib: failed',
+      'Whole/acme/zone: applied',
     ]);
-    const [failed, skipped] = ['inn', 'home'].map((name) =>
+    const [failed, skipped] = ['lib', 'app'].map((name) =>
       done.outcomes.find(({ address }) => address.name === name),
     );
-    expect(failed?.detail).toBe('POST https://toys.test/houses answered 422: no room');
-    expect(skipped?.detail).toBe('waits for House/acme/inn#create, which did not happen');
+    expect(failed?.detail).toBe('POST https://toys.test/wholes answered 422: no room');
+    expect(skipped?.detail).toBe('waits for Whole/acme/lib#create, which did not happen');
   });
 
-  test('takes the part that it was to carry with it', async () => {
+  it('takes the part that it was to carry with it', async () => {
     const done = await applyToys(
-      { desired: [desired(home), desired(yard, { trees: ['oak'] })] },
+      { desired: [desired(app), desired(part, { tags: ['prod'] })] },
       { answer: () => ({ status: 422 }) },
     );
-    expect(done.summary).toEqual(['House/acme/home: failed', 'Garden/acme/home: failed']);
+    expect(done.summary).toEqual(['Whole/acme/app: failed', 'Part/acme/app: failed']);
     expect(done.ledger.records.size).toBe(0);
   });
 
-  test('of which nobody knows the end makes its change unknown', async () => {
-    const done = await applyToys(blueHome, { answer: () => lost });
-    expect(done.summary).toEqual(['House/acme/home: unknown']);
+  it('of which nobody knows the end makes its change unknown', async () => {
+    const done = await applyToys(blueApp, { answer: () => lost });
+    expect(done.summary).toEqual(['Whole/acme/app: unknown']);
     expect(done.ledger.records.size).toBe(0);
   });
 });
@@ -123,7 +123,7 @@ describe('a call that fails', () => {
 describe('a change with several calls', () => {
   /** Paints, then locks; the lock waits for all painting. */
   const painted: Kind = {
-    ...house,
+    ...wholeKind,
     calls: ({ address }) => {
       const call = (name: string, about: Partial<Call>): Call => ({
         id: `${address.name}#${name}`,
@@ -139,33 +139,33 @@ describe('a change with several calls', () => {
       return { calls: [call('paint', {}), call('lock', { order: 9 })] };
     },
   };
-  const world = { ...blueHome, kinds: registryOf(painted) };
+  const world = { ...blueApp, kinds: registryOf(painted) };
 
-  test('that stops half-way says what it has done', async () => {
+  it('that stops half-way says what it has done', async () => {
     const done = await applyToys(world, {
       answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined),
     });
-    expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['home#paint'] }]);
+    expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['app#paint'] }]);
   });
 
-  test('goes on with its second call when the first failed: only a need skips', async () => {
+  it('goes on with its second call when the first failed: only a need skips', async () => {
     const done = await applyToys(world, {
       answer: ({ path }) => (path === '/paint' ? { status: 409 } : undefined),
     });
     expect(done.sent).toEqual(['PATCH /paint', 'PATCH /lock']);
-    expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['home#lock'] }]);
+    expect(done.outcomes).toMatchObject([{ kind: 'failed', done: ['app#lock'] }]);
   });
 
-  test('ends when the last of them has ended', async () => {
+  it('ends when the last of them has ended', async () => {
     const done = await applyToys(world);
     expect(done.events.filter(({ type }) => type === 'end')).toHaveLength(1);
-    expect(done.summary).toEqual(['House/acme/home: applied']);
+    expect(done.summary).toEqual(['Whole/acme/app: applied']);
   });
 
-  test('that was begun is not gone on with after an interruption, and says what it has done', async () => {
+  it('that was begun is not gone on with after an interruption, and says what it has done', async () => {
     const stop = new AbortController();
-    const two = { ...world, desired: [...world.desired, desired(inn, { colour: 'blue' })] };
-    const lives = [...world.live, live(inn, { spec: { colour: 'red' }, claim: 'mine' })];
+    const two = { ...world, desired: [...world.desired, desired(lib, { colour: 'blue' })] };
+    const lives = [...world.live, live(lib, { spec: { colour: 'red' }, claim: 'mine' })];
     let asked = 0;
     const done = await applyToys(
       { ...two, live: lives },
@@ -180,18 +180,18 @@ describe('a change with several calls', () => {
     );
     expect(done.sent).toEqual(['PATCH /paint', 'PATCH /paint']);
     expect(done.outcomes).toMatchObject([
-      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['home#paint'] },
-      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['inn#paint'] },
+      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['app#paint'] },
+      { kind: 'skipped', detail: 'not sent: the run was stopped', done: ['lib#paint'] },
     ]);
   });
 });
 
 describe('an interruption', () => {
-  test('before anything was sent skips everything, also what only the ledger has to learn', async () => {
+  it('before anything was sent skips everything, also what only the ledger has to learn', async () => {
     const world: World = {
-      ...blueHome,
-      live: [...blueHome.live, live(at('Fence', 'long'))],
-      records: { 'Fence/acme/long': record() },
+      ...blueApp,
+      live: [...blueApp.live, live(at('Settings', 'config'))],
+      records: { 'Settings/acme/config': record() },
     };
     const done = await applyToys(world, { stop: AbortSignal.abort() });
     expect(done.sent).toEqual([]);
@@ -199,13 +199,13 @@ describe('an interruption', () => {
       'skipped: not sent: the run was stopped',
       'skipped: not sent: the run was stopped',
     ]);
-    expect(done.ledger.records.has(readAddress('Fence/acme/long'))).toBe(true);
+    expect(done.ledger.records.has(readAddress('Settings/acme/config'))).toBe(true);
   });
 
-  test('in between lets what is in flight end, and skips the rest', async () => {
+  it('in between lets what is in flight end, and skips the rest', async () => {
     const stop = new AbortController();
     const done = await applyToys(
-      { desired: [desired(inn, {}), desired(home, { friends: ['inn'] })] },
+      { desired: [desired(lib, {}), desired(app, { consumers: ['lib'] })] },
       {
         stop: stop.signal,
         answer: () => {
@@ -214,21 +214,21 @@ describe('an interruption', () => {
         },
       },
     );
-    expect(done.summary).toEqual(['House/acme/inn: applied', 'House/acme/home: skipped']);
-    expect([...done.ledger.records.keys()]).toEqual(['House/acme/inn']);
+    expect(done.summary).toEqual(['Whole/acme/lib: applied', 'Whole/acme/app: skipped']);
+    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/lib']);
   });
 });
 
 describe('the ledger', () => {
-  test('is written before anything is sent', async () => {
-    const done = await applyToys({ desired: [desired(home)], ledger: false });
+  it('is written before anything is sent', async () => {
+    const done = await applyToys({ desired: [desired(app)], ledger: false });
     expect(done.written[0]).toMatchObject({ after: 0, ledger: { known: true } });
   });
 
-  test('that cannot be written keeps anything from being sent', async () => {
+  it('that cannot be written keeps anything from being sent', async () => {
     const sent: string[] = [];
     const apply = applyToys(
-      { desired: [desired(home)], ledger: false },
+      { desired: [desired(app)], ledger: false },
       {
         writeLedger: () => Promise.reject(new Error('the disk is full')),
         answer: ({ path }) => {
@@ -241,11 +241,11 @@ describe('the ledger', () => {
     expect(sent).toEqual([]);
   });
 
-  test('that fails in between fails the apply once, when all calls have ended', async () => {
+  it('that fails in between fails the apply once, when all calls have ended', async () => {
     let writes = 0;
     const sent: string[] = [];
     const apply = applyToys(
-      { desired: [desired(home), desired(inn)], ledger: false },
+      { desired: [desired(app), desired(lib)], ledger: false },
       {
         writeLedger: async (ledger) => {
           writes += 1;
@@ -262,11 +262,11 @@ describe('the ledger', () => {
     expect(sent).toHaveLength(2);
   });
 
-  test('knows what was created, with its id, its origin and what was declared', async () => {
+  it('knows what was created, with its id, its origin and what was declared', async () => {
     const done = await applyToys({
-      desired: [desired(home, { colour: 'blue', hint: 'x' }, { protect: true })],
+      desired: [desired(app, { colour: 'blue', hint: 'x' }, { protect: true })],
     });
-    expect(done.ledger.records.get(readAddress('House/acme/home'))).toEqual({
+    expect(done.ledger.records.get(readAddress('Whole/acme/app'))).toEqual({
       id: '1',
       origin: 'created',
       protect: true,
@@ -274,11 +274,11 @@ describe('the ledger', () => {
     });
   });
 
-  test('knows what was created although the rest of its change failed', async () => {
+  it('knows what was created although the rest of its change failed', async () => {
     const halfway: Kind = {
-      ...house,
+      ...wholeKind,
       calls: (change, context) => {
-        const planned = house.calls(change, context);
+        const planned = wholeKind.calls(change, context);
         const [create] = planned.calls;
         if (create === undefined) return planned;
         const { createsId: _, ...plain } = create;
@@ -287,102 +287,102 @@ describe('the ledger', () => {
       },
     };
     const done = await applyToys(
-      { kinds: registryOf(halfway), desired: [desired(home)] },
+      { kinds: registryOf(halfway), desired: [desired(app)] },
       { answer: ({ path }) => (path === '/lock' ? { status: 409 } : undefined) },
     );
-    expect(done.summary).toEqual(['House/acme/home: failed']);
-    expect(done.ledger.records.get(readAddress('House/acme/home'))).toMatchObject({
+    expect(done.summary).toEqual(['Whole/acme/app: failed']);
+    expect(done.ledger.records.get(readAddress('Whole/acme/app'))).toMatchObject({
       id: '1',
       origin: 'created',
     });
   });
 
-  test('hears of every declared resource that is as it should be, also without a single change', async () => {
+  it('hears of every declared resource that is as it should be, also without a single change', async () => {
     const done = await applyToys({
-      desired: [desired(home, { colour: 'red' }), desired(front, { timer: '1h' })],
-      live: [live(home, { spec: { colour: 'red' }, claim: 'mine' }), live(front, { spec: { timer: 3600 } })],
+      desired: [desired(app, { colour: 'red' }), desired(job, { timeout: '1h' })],
+      live: [live(app, { spec: { colour: 'red' }, claim: 'mine' }), live(job, { spec: { timeout: 3600 } })],
     });
     expect(done.sent).toEqual([]);
-    expect([...done.ledger.records.keys()]).toEqual(['House/acme/home', 'Door/acme/front']);
-    expect(done.ledger.records.get(readAddress('Door/acme/front'))).toMatchObject({
+    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/app', 'Role/acme/job']);
+    expect(done.ledger.records.get(readAddress('Role/acme/job'))).toMatchObject({
       origin: 'adopted',
-      fields: { timer: 3600 },
-      content: { timer: 3600, colour: 'red', rooms: [] },
+      fields: { timeout: 3600 },
+      content: { timeout: 3600, colour: 'red', readers: [] },
     });
   });
 
-  test('forgets what is gone, and remembers what it deleted until somebody has seen it gone', async () => {
+  it('forgets what is gone, and remembers what it deleted until somebody has seen it gone', async () => {
     const done = await applyToys({
-      live: [live(home, { claim: 'mine' })],
-      records: { 'House/acme/home': record({ id: 'id-home' }), 'House/acme/inn': record({ id: 'id-inn' }) },
+      live: [live(app, { claim: 'mine' })],
+      records: { 'Whole/acme/app': record({ id: 'id-app' }), 'Whole/acme/lib': record({ id: 'id-lib' }) },
     });
-    expect(done.sent).toEqual(['DELETE /houses/id-home']);
-    expect([...done.ledger.records.keys()]).toEqual(['House/acme/home']);
+    expect(done.sent).toEqual(['DELETE /wholes/id-app']);
+    expect([...done.ledger.records.keys()]).toEqual(['Whole/acme/app']);
   });
 
-  test('remembers what could not be deleted', async () => {
+  it('remembers what could not be deleted', async () => {
     const done = await applyToys(
-      { live: [live(home, { claim: 'mine' })], records: { 'House/acme/home': record({ id: 'id-home' }) } },
+      { live: [live(app, { claim: 'mine' })], records: { 'Whole/acme/app': record({ id: 'id-app' }) } },
       { answer: () => ({ status: 409, words: 'somebody is in it' }) },
     );
-    expect(done.summary).toEqual(['House/acme/home: failed']);
-    expect(done.ledger.records.has(readAddress('House/acme/home'))).toBe(true);
+    expect(done.summary).toEqual(['Whole/acme/app: failed']);
+    expect(done.ledger.records.has(readAddress('Whole/acme/app'))).toBe(true);
   });
 
-  test('learns of a release that needs no call', async () => {
+  it('learns of a release that needs no call', async () => {
     const done = await applyToys({
-      live: [live(at('Fence', 'long'))],
-      records: { 'Fence/acme/long': record() },
+      live: [live(at('Settings', 'config'))],
+      records: { 'Settings/acme/config': record() },
     });
-    expect(done.summary).toEqual(['Fence/acme/long: applied']);
+    expect(done.summary).toEqual(['Settings/acme/config: applied']);
     expect(done.ledger.records.size).toBe(0);
   });
 
-  test('gives the record of a renamed house its new name', async () => {
+  it('gives the record of a renamed whole its new name', async () => {
     const done = await applyToys(
       {
-        desired: [desired(at('House', 'villa'), {}, { renamedFrom: 'home' })],
-        live: [live(home, { claim: 'mine' })],
-        records: { 'House/acme/home': record({ id: 'id-home', origin: 'created' }) },
+        desired: [desired(at('Whole', 'web'), {}, { renamedFrom: 'app' })],
+        live: [live(app, { claim: 'mine' })],
+        records: { 'Whole/acme/app': record({ id: 'id-app', origin: 'created' }) },
       },
-      { now: [live(at('House', 'villa'), { id: 'id-home', claim: 'mine', spec: { name: 'home' } })] },
+      { now: [live(at('Whole', 'web'), { id: 'id-app', claim: 'mine', spec: { name: 'app' } })] },
     );
-    expect(done.summary).toEqual(['House/acme/villa: applied']);
-    expect(done.ledger.records.get(readAddress('House/acme/villa'))).toMatchObject({
-      id: 'id-home',
+    expect(done.summary).toEqual(['Whole/acme/web: applied']);
+    expect(done.ledger.records.get(readAddress('Whole/acme/web'))).toMatchObject({
+      id: 'id-app',
       origin: 'created',
     });
   });
 
-  test('keeps what a kind wants to remember', async () => {
+  it('keeps what a kind wants to remember', async () => {
     const marked: Kind = {
-      ...house,
+      ...wholeKind,
       ledgerMarks: ({ desired: wanted, idOf }) => ({
-        friend: idOf({ ...home, name: String(wanted['owner']) }) ?? 'nobody',
+        friend: idOf({ ...app, name: String(wanted['owner']) }) ?? 'nobody',
       }),
     };
-    const world = { kinds: registryOf(marked), desired: [desired(home, { owner: 'inn' }), desired(inn)] };
+    const world = { kinds: registryOf(marked), desired: [desired(app, { owner: 'lib' }), desired(lib)] };
     const { ledger } = await applyToys(world);
-    expect(ledger.records.get(readAddress('House/acme/home'))?.marks).toEqual({
+    expect(ledger.records.get(readAddress('Whole/acme/app'))?.marks).toEqual({
       friend: expect.stringMatching(/^[12]$/),
     });
   });
 });
 
 describe('a create whose answer was lost', () => {
-  test('is found by its name, recorded with its id, and never sent twice', async () => {
+  it('is found by its name, recorded with its id, and never sent twice', async () => {
     const done = await applyToys(
-      { desired: [desired(home)] },
-      { answer: () => lost, now: [live(home, { id: '77', claim: 'mine' })] },
+      { desired: [desired(app)] },
+      { answer: () => lost, now: [live(app, { id: '77', claim: 'mine' })] },
     );
-    expect(done.sent).toEqual(['POST /houses']);
-    expect(done.summary).toEqual(['House/acme/home: applied']);
-    expect(done.ledger.records.get(readAddress('House/acme/home'))?.id).toBe('77');
+    expect(done.sent).toEqual(['POST /wholes']);
+    expect(done.summary).toEqual(['Whole/acme/app: applied']);
+    expect(done.ledger.records.get(readAddress('Whole/acme/app'))?.id).toBe('77');
   });
 });
 
-test('a thousand changes are applied within moments', async () => {
-  const many = Array.from({ length: 1000 }, (_, index) => desired(at('House', `house-${index}`)));
+it('a thousand changes are applied within moments', async () => {
+  const many = Array.from({ length: 1000 }, (_, index) => desired(at('Whole', `whole-${index}`)));
   const done = await applyToys({ desired: many });
   expect(done.sent).toHaveLength(1000);
   expect(done.ledger.records.size).toBe(1000);

@@ -1,19 +1,19 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Kind } from '../../src/model/kind/kind.ts';
 import type { Ledger } from '../../src/model/stack/ledger.ts';
 import { WireError } from '../../src/model/wire.ts';
-import { house, registryOf } from '../support/toys/toy-kind.ts';
+import { wholeKind, registryOf } from '../support/toys/toy-kind.ts';
 import { at, desired, live, record, type World } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
 import { readAddress } from '../../src/model/resource/address.ts';
 
-const home = at('House', 'home');
+const app = at('Whole', 'app');
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 
 describe('a change that was carried out in part', () => {
   /** One call for each field that changes, the second after the first. */
   const slow: Kind = {
-    ...house,
+    ...wholeKind,
     calls: ({ address, fields }) => ({
       calls: fields.map(({ path: [name = ''] }, order) => ({
         id: `${address.name}#${name}`,
@@ -30,38 +30,37 @@ describe('a change that was carried out in part', () => {
   };
   const world = {
     kinds: registryOf(slow),
-    desired: [desired(home, { colour: 'blue', owner: 'ann' })],
-    live: [live(home, { spec: { colour: 'red', owner: 'bob' }, claim: 'mine' })],
-    records: { 'House/acme/home': record({ id: 'id-home', origin: 'created', fields: { timer: 5 } }) },
+    desired: [desired(app, { colour: 'blue', owner: 'ann' })],
+    live: [live(app, { spec: { colour: 'red', owner: 'bob' }, claim: 'mine' })],
+    records: { 'Whole/acme/app': record({ id: 'id-app', origin: 'created', fields: { timeout: 5 } }) },
   } satisfies World;
-  const fieldsOf = (ledger: Ledger | undefined) =>
-    ledger?.records.get(readAddress('House/acme/home'))?.fields;
+  const fieldsOf = (ledger: Ledger | undefined) => ledger?.records.get(readAddress('Whole/acme/app'))?.fields;
 
-  test.each([
+  it.each([
     ['was refused', { status: 409 }, 'failed'],
     ['was lost', lost, 'unknown'],
   ] as const)('is recorded as far as it came where the rest %s', async (_, answer, outcome) => {
     const done = await applyToys(world, {
       answer: ({ path }) => (path === '/owner' ? answer : undefined),
     });
-    expect(done.summary).toEqual([`House/acme/home: ${outcome}`]);
-    expect(fieldsOf(done.ledger)).toEqual({ timer: 5, colour: 'blue' });
+    expect(done.summary).toEqual([`Whole/acme/app: ${outcome}`]);
+    expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, colour: 'blue' });
   });
 
-  test('is recorded call by call: whatever ends the run, what is done by then is known', async () => {
+  it('is recorded call by call: whatever ends the run, what is done by then is known', async () => {
     const done = await applyToys(world);
     const fields = done.written.map(({ ledger, after }) => [after, fieldsOf(ledger)]);
-    expect(fields).toContainEqual([1, { timer: 5, colour: 'blue' }]);
+    expect(fields).toContainEqual([1, { timeout: 5, colour: 'blue' }]);
   });
 
-  test('and whose first call was refused is recorded by the others', async () => {
+  it('and whose first call was refused is recorded by the others', async () => {
     const done = await applyToys(world, {
       answer: ({ path }) => (path === '/colour' ? { status: 409 } : undefined),
     });
-    expect(fieldsOf(done.ledger)).toEqual({ timer: 5, owner: 'ann' });
+    expect(fieldsOf(done.ledger)).toEqual({ timeout: 5, owner: 'ann' });
   });
 
-  test('is not known as a whole by its calls that name no field', async () => {
+  it('is not known as a whole by its calls that name no field', async () => {
     const nameless: Kind = {
       ...slow,
       calls: (change, context) => ({
@@ -72,6 +71,6 @@ describe('a change that was carried out in part', () => {
       { ...world, kinds: registryOf(nameless) },
       { answer: ({ path }) => (path === '/owner' ? { status: 409 } : undefined) },
     );
-    expect(fieldsOf(done.ledger)).toEqual({ timer: 5 });
+    expect(fieldsOf(done.ledger)).toEqual({ timeout: 5 });
   });
 });

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Fence } from '../../src/apply/fence.ts';
 import { LedgerConflict, LockLost } from '../../src/model/stack/ledger.ts';
 import { at, desired } from '../support/toys/toy-plan.ts';
 import { applyToys, type Script } from '../support/toys/toy-service.ts';
 
-const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
+const wholes = Array.from({ length: 40 }, (_, index) => desired(at('Whole', `h${index}`)));
 
 /** Lets so many writes through, and then none any more. */
 function fenceAfter(writes: number): Fence {
@@ -20,11 +20,11 @@ function fenceAfter(writes: number): Fence {
   };
 }
 
-async function applyHouses(fence: Fence, script: Script = {}) {
+async function applyWholes(fence: Fence, script: Script = {}) {
   const sent: string[] = [];
   const outcomes: string[] = [];
   const said = await applyToys(
-    { desired: houses },
+    { desired: wholes },
     {
       ...script,
       fence,
@@ -41,8 +41,8 @@ async function applyHouses(fence: Fence, script: Script = {}) {
 }
 
 describe('a run whose lock was taken away', () => {
-  test('sends nothing more, ends what was not sent as skipped, and ends with that error', async () => {
-    const { said, sent, outcomes } = await applyHouses(fenceAfter(5));
+  it('sends nothing more, ends what was not sent as skipped, and ends with that error', async () => {
+    const { said, sent, outcomes } = await applyWholes(fenceAfter(5));
     expect(said).toBeInstanceOf(LockLost);
     expect(sent).toHaveLength(5);
     const skipped = outcomes.filter(
@@ -52,9 +52,9 @@ describe('a run whose lock was taken away', () => {
     expect(outcomes).toHaveLength(40);
   });
 
-  test('is told so rather than that its ledger was written by who took it', async () => {
+  it('is told so rather than that its ledger was written by who took it', async () => {
     let writes = 0;
-    const { said } = await applyHouses(fenceAfter(5), {
+    const { said } = await applyWholes(fenceAfter(5), {
       writeLedger: async (ledger) => {
         writes += 1;
         if (writes > 1) throw new LedgerConflict('the ledger', { found: 9, expected: 2 });
@@ -65,8 +65,8 @@ describe('a run whose lock was taken away', () => {
   });
 });
 
-test('a run that keeps its lock passes the fence with every call, and ends well', async () => {
-  const { said, sent, outcomes } = await applyHouses(fenceAfter(40));
+it('a run that keeps its lock passes the fence with every call, and ends well', async () => {
+  const { said, sent, outcomes } = await applyWholes(fenceAfter(40));
   expect(said).toMatchObject({ ledger: { known: true } });
   expect([sent.length, outcomes.length]).toEqual([40, 40]);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LedgerKeeper, type LedgerWriter } from '../../src/apply/keep-ledger.ts';
 import type { Ledger } from '../../src/model/stack/ledger.ts';
 import { ledgerOf, record } from '../support/toys/toy-plan.ts';
@@ -44,7 +44,7 @@ function open(known = true) {
 }
 
 describe('saving', () => {
-  test('writes nothing when nothing changed', async () => {
+  it('writes nothing when nothing changed', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('old'), record());
     keeper.drop(addressOf('never there'));
@@ -52,14 +52,14 @@ describe('saving', () => {
     expect(store.underWay).toBe(0);
   });
 
-  test('writes a ledger that did not exist, even when it is empty', async () => {
+  it('writes a ledger that did not exist, even when it is empty', async () => {
     const { store, keeper } = open(false);
     const saved = keeper.save();
     await store.finish();
     expect(await saved).toMatchObject({ known: true, serial: 1 });
   });
 
-  test('is done when everything that was put before is written', async () => {
+  it('is done when everything that was put before is written', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     const first = keeper.save();
@@ -78,7 +78,7 @@ describe('saving', () => {
     expect([one.serial, two.serial]).toEqual([3, 3]);
   });
 
-  test('gathers what ends during one write into the next one', async () => {
+  it('gathers what ends during one write into the next one', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('n0'), record());
     keeper.saveSoon();
@@ -97,7 +97,7 @@ describe('saving', () => {
 describe('a write that fails', () => {
   const full = new Error('the disk is full');
 
-  test('in the background is no unhandled rejection, and is made up for by the next', async () => {
+  it('in the background is no unhandled rejection, and is made up for by the next', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -108,7 +108,7 @@ describe('a write that fails', () => {
     expect((await saved).records.has(addressOf('a'))).toBe(true);
   });
 
-  test('in the background is told once by the last one, when that fails too', async () => {
+  it('in the background is told once by the last one, when that fails too', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -119,7 +119,7 @@ describe('a write that fails', () => {
     expect(store.underWay).toBe(0);
   });
 
-  test('loses nothing that was put while it was under way', async () => {
+  it('loses nothing that was put while it was under way', async () => {
     const { store, keeper } = open();
     keeper.put(addressOf('a'), record());
     keeper.saveSoon();
@@ -131,7 +131,7 @@ describe('a write that fails', () => {
   });
 });
 
-test('what was put is there at once, before it is written', () => {
+it('what was put is there at once, before it is written', () => {
   const { keeper } = open();
   keeper.put(addressOf('a'), record({ id: '1' }));
   expect(keeper.get(addressOf('a'))?.id).toBe('1');

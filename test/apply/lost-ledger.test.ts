@@ -1,16 +1,16 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { LedgerConflict, LedgerError } from '../../src/model/stack/ledger.ts';
 import { at, desired } from '../support/toys/toy-plan.ts';
 import { applyToys } from '../support/toys/toy-service.ts';
 
-const houses = Array.from({ length: 40 }, (_, index) => desired(at('House', `h${index}`)));
+const wholes = Array.from({ length: 40 }, (_, index) => desired(at('Whole', `h${index}`)));
 
-/** Applies all houses to a store whose first write succeeds and whose later ones end as the test says. */
+/** Applies all wholes to a store whose first write succeeds and whose later ones end as the test says. */
 async function applyWith(failure: Error) {
   let writes = 0;
   let sent = 0;
   const applied = applyToys(
-    { desired: houses },
+    { desired: wholes },
     {
       answer: () => {
         sent += 1;
@@ -30,21 +30,21 @@ async function applyWith(failure: Error) {
 describe('when another run has written the ledger', () => {
   const conflict = new LedgerConflict('the ledger', { found: 9, expected: 2 });
 
-  test('nothing new is sent, and the apply ends with that error', async () => {
+  it('nothing new is sent, and the apply ends with that error', async () => {
     const { said, sent } = await applyWith(conflict);
     expect(said).toBe(conflict);
-    expect(sent).toBeLessThan(houses.length);
+    expect(sent).toBeLessThan(wholes.length);
   });
 
-  test('nothing more is written', async () => {
+  it('nothing more is written', async () => {
     expect((await applyWith(conflict)).writes).toBe(2);
   });
 });
 
-test('a ledger that cannot be written for another reason stops nothing that was begun, and is tried again', async () => {
+it('a ledger that cannot be written for another reason stops nothing that was begun, and is tried again', async () => {
   const full = new LedgerError('the disk is full');
   const { said, sent, writes } = await applyWith(full);
   expect(said).toBe(full);
-  expect(sent).toBe(houses.length);
+  expect(sent).toBe(wholes.length);
   expect(writes).toBeGreaterThan(2);
 });

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { resolveCall } from '../../src/apply/resolve-call.ts';
 import { type Call, IdReference, SecretReference } from '../../src/model/plan/call.ts';
 import { readAddress } from '../../src/model/resource/address.ts';
@@ -28,12 +28,12 @@ function resolve(about: Partial<Call>) {
 }
 
 describe('a path', () => {
-  test('is its segments, each encoded by itself', async () => {
+  it('is its segments, each encoded by itself', async () => {
     const { path } = await resolve({ path: ['auth', 'team', 'a/b c?'] });
     expect(path).toBe('/auth/team/a%2Fb%20c%3F');
   });
 
-  test('holds the ids that its references stand for', async () => {
+  it('holds the ids that its references stand for', async () => {
     const { path } = await resolve({
       path: ['houses', new IdReference(readAddress('House/acme/home')), 'doors'],
     });
@@ -42,7 +42,7 @@ describe('a path', () => {
 });
 
 describe('a body', () => {
-  test('holds ids and secrets in the place of what stood for them, at any depth', async () => {
+  it('holds ids and secrets in the place of what stood for them, at any depth', async () => {
     const request = await resolve({
       body: {
         data: [{ id: new IdReference(readAddress('House/acme/home')) }, 'plain', null, 3],
@@ -55,17 +55,17 @@ describe('a body', () => {
     });
   });
 
-  test('tells the wire which of its values no message may show', async () => {
+  it('tells the wire which of its values no message may show', async () => {
     const body = { code: new SecretReference({ env: 'CODE' }) };
     expect(await resolve({ body })).toMatchObject({ secrets: ['value of CODE'] });
   });
 
-  test('that is absent stays absent', async () => {
+  it('that is absent stays absent', async () => {
     expect(await resolve({})).toEqual({ method: 'POST', path: '/doors', repeatable: true });
   });
 });
 
-test('an id that nobody knows is an error that names the resource', async () => {
+it('an id that nobody knows is an error that names the resource', async () => {
   await expect(resolve({ path: [new IdReference(readAddress('House/acme/nowhere'))] })).rejects.toThrow(
     'no id is known for House/acme/nowhere',
   );

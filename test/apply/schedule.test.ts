@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type NodeResult, type Node, schedule } from '../../src/apply/schedule.ts';
 
 function node(id: string, about: Partial<Node> = {}): Node {
@@ -55,37 +55,37 @@ function isBefore(log: readonly string[], one: string, other: string): boolean {
   return log.indexOf(one) !== -1 && log.indexOf(one) < log.indexOf(other);
 }
 
-test('nothing to do is done at once', async () => {
+it('nothing to do is done at once', async () => {
   expect((await run([])).log).toEqual([]);
 });
 
 describe('a node starts', () => {
-  test('when all that it needs has ended well, and not before', async () => {
+  it('when all that it needs has ended well, and not before', async () => {
     const { log } = await run([node('c', { needs: ['a', 'b'] }), node('a'), node('b', { needs: ['a'] })]);
     expect(log).toEqual(['start a', 'end a', 'start b', 'end b', 'start c', 'end c']);
   });
 
-  test('when what it needs is no part of the run: that was met before', async () => {
+  it('when what it needs is no part of the run: that was met before', async () => {
     expect((await run([node('a', { needs: ['long ago'] })])).started).toEqual(['a']);
   });
 
-  test('in the order in which it was given', async () => {
+  it('in the order in which it was given', async () => {
     const { started } = await run([node('c'), node('a'), node('b')], { concurrency: 1 });
     expect(started).toEqual(['c', 'a', 'b']);
   });
 
-  test('only behind the barrier of its order number', async () => {
+  it('only behind the barrier of its order number', async () => {
     const { log } = await run([node('late', { order: 10 }), node('a'), node('b')]);
     expect(isBefore(log, 'end a', 'start late')).toBe(true);
     expect(isBefore(log, 'end b', 'start late')).toBe(true);
   });
 
-  test('behind its barrier also when something before it failed: order only waits', async () => {
+  it('behind its barrier also when something before it failed: order only waits', async () => {
     const { started } = await run([node('a'), node('late', { order: 10 })], { fails: ['a'] });
     expect(started).toEqual(['a', 'late']);
   });
 
-  test('whatever another lane is waiting for', async () => {
+  it('whatever another lane is waiting for', async () => {
     const { log } = await run([
       node('a'),
       node('b', { needs: ['a'] }),
@@ -94,14 +94,14 @@ describe('a node starts', () => {
     expect(isBefore(log, 'start z', 'end a')).toBe(true);
   });
 
-  test('when something that it needs in another lane has ended', async () => {
+  it('when something that it needs in another lane has ended', async () => {
     const { log } = await run([node('a', { needs: ['z'] }), node('z', { lane: 'zoo', order: 10 })]);
     expect(isBefore(log, 'end z', 'start a')).toBe(true);
   });
 });
 
 describe('no more run at once than a lane allows', () => {
-  test.each([1, 3])('%i', async (concurrency) => {
+  it.each([1, 3])('%i', async (concurrency) => {
     const nodes = Array.from({ length: 20 }, (_, index) =>
       node(`n${index}`, { lane: index % 2 === 0 ? 'acme' : 'zoo' }),
     );
@@ -112,7 +112,7 @@ describe('no more run at once than a lane allows', () => {
 });
 
 describe('a failure', () => {
-  test('skips what hangs on it, link by link, and tells each what it waited for', async () => {
+  it('skips what hangs on it, link by link, and tells each what it waited for', async () => {
     const { started, skipped } = await run(
       [node('a'), node('b', { needs: ['a'] }), node('c', { needs: ['b'], order: 5 }), node('d')],
       { fails: ['a'] },
@@ -121,7 +121,7 @@ describe('a failure', () => {
     expect(Object.fromEntries(skipped)).toEqual({ b: 'a', c: 'b' });
   });
 
-  test('skips a node that also needs something that goes well', async () => {
+  it('skips a node that also needs something that goes well', async () => {
     const { started, skipped } = await run(
       [node('bad'), node('good'), node('c', { needs: ['good', 'bad'] })],
       {
@@ -132,14 +132,14 @@ describe('a failure', () => {
     expect(skipped.get('c')).toBe('bad');
   });
 
-  test('skips across lanes', async () => {
+  it('skips across lanes', async () => {
     const { skipped } = await run([node('z', { lane: 'zoo' }), node('a', { needs: ['z'], order: 5 })], {
       fails: ['z'],
     });
     expect(skipped.get('a')).toBe('z');
   });
 
-  test('of a chain of twenty thousand ends quickly', async () => {
+  it('of a chain of twenty thousand ends quickly', async () => {
     const chain = Array.from({ length: 20_000 }, (_, index) =>
       node(`n${index}`, { needs: index === 0 ? [] : [`n${index - 1}`] }),
     );
@@ -149,23 +149,23 @@ describe('a failure', () => {
 });
 
 describe('what the planner should have refused', () => {
-  test('a circle is told with those that wait', async () => {
+  it('a circle is told with those that wait', async () => {
     const circle = [node('a', { needs: ['b'] }), node('b', { needs: ['a'] }), node('c')];
     await expect(run(circle)).rejects.toThrow('calls wait for each other: a, b');
   });
 
-  test('a circle through a barrier is told, too', async () => {
+  it('a circle through a barrier is told, too', async () => {
     await expect(run([node('a', { needs: ['late'] }), node('late', { order: 5 })])).rejects.toThrow(
       'calls wait for each other',
     );
   });
 
-  test('two nodes of one id are a bug', async () => {
+  it('two nodes of one id are a bug', async () => {
     await expect(run([node('a'), node('a')])).rejects.toThrow('one id');
   });
 });
 
-test('a bug in one node ends the run when all that was running has ended, and nothing new starts', async () => {
+it('a bug in one node ends the run when all that was running has ended, and nothing new starts', async () => {
   const log: string[] = [];
   const ran = schedule([node('bug'), node('slow'), node('next', { needs: ['slow'] })], {
     concurrency: 2,
@@ -211,7 +211,7 @@ function descendants(nodes: readonly Node[], roots: ReadonlySet<string>): Readon
 }
 
 describe('any graph', () => {
-  test('runs completely, everything behind what it needs and behind its barrier', async () => {
+  it('runs completely, everything behind what it needs and behind its barrier', async () => {
     await fc.assert(
       fc.asyncProperty(dag, fc.integer({ min: 1, max: 4 }), async (nodes, concurrency) => {
         const { log, started } = await run(nodes, { concurrency });
@@ -225,7 +225,7 @@ describe('any graph', () => {
     );
   });
 
-  test('skips exactly what hangs on a failure, and runs everything else', async () => {
+  it('skips exactly what hangs on a failure, and runs everything else', async () => {
     const broken = dag.chain((nodes) => fc.tuple(fc.constant(nodes), fc.subarray(nodes.map(({ id }) => id))));
     await fc.assert(
       fc.asyncProperty(broken, async ([nodes, chosen]) => {
@@ -243,7 +243,7 @@ describe('any graph', () => {
 });
 
 describe('ten thousand nodes run within moments', () => {
-  test.each<[string, (index: number) => Partial<Node>]>([
+  it.each<[string, (index: number) => Partial<Node>]>([
     ['side by side', () => ({})],
     ['all hanging on the first', (index) => ({ needs: index === 0 ? [] : ['n0'] })],
     ['each hanging on the one before', (index) => ({ needs: index === 0 ? [] : [`n${index - 1}`] })],
@@ -262,7 +262,7 @@ describe('ten thousand nodes run within moments', () => {
     expect(ran).toBe(10_000);
   });
 
-  test('one of them hanging on all others', async () => {
+  it('one of them hanging on all others', async () => {
     const others = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
     const { started } = await run([node('last', { needs: others.map(({ id }) => id) }), ...others]);
     expect(started.at(-1)).toBe('last');

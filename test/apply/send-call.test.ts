@@ -1,60 +1,60 @@
-import { describe, expect, test } from 'vitest';
-import { type SendContext, type Sent, sendCall } from '../../src/apply/send-call.ts';
+import { describe, expect, it } from 'vitest';
+import { type SendContext, type SendResult, sendCall } from '../../src/apply/send-call.ts';
 import type { Call } from '../../src/model/plan/call.ts';
 import type { Json } from '../../src/model/json/json.ts';
 import type { LiveResource, Spec } from '../../src/model/resource/resource.ts';
 import { type Answer, WireError, type WireRequest } from '../../src/model/wire.ts';
-import { house } from '../support/toys/toy-kind.ts';
+import { wholeKind } from '../support/toys/toy-kind.ts';
 import { at, live } from '../support/toys/toy-plan.ts';
 import { readAddress } from '../../src/model/resource/address.ts';
 
-const home = at('House', 'home');
+const app = at('Whole', 'app');
 
 const create: Call = {
-  id: 'House/acme/home#create',
+  id: 'Whole/acme/app#create',
   target: 'acme',
   method: 'POST',
-  path: ['houses'],
+  path: ['wholes'],
   order: 0,
   needs: [],
   success: [201],
   repeatable: false,
-  createsId: { address: readAddress('House/acme/home'), pointer: '/data/id' },
+  createsId: { address: readAddress('Whole/acme/app'), pointer: '/data/id' },
 };
 const { createsId: _, ...plain } = create;
 const update: Call = {
   ...plain,
-  id: 'House/acme/home#update',
+  id: 'Whole/acme/app#update',
   method: 'PATCH',
   success: [200],
   repeatable: true,
 };
 
 function answer(status: number, body: Json = null, words = ''): Answer {
-  return { method: 'POST', url: 'https://toys.test/houses', status, body, words };
+  return { method: 'POST', url: 'https://toys.test/wholes', status, body, words };
 }
 
 const created = answer(201, { data: { id: 'id-1' } });
 const lost = new WireError('the connection broke', { method: 'POST', url: 'https://toys.test', sent: true });
 const unsent = new WireError('connection refused', { method: 'POST', url: 'https://toys.test', sent: false });
-const ours = live(home, { claim: 'mine', id: 'id-9' });
+const ours = live(app, { claim: 'mine', id: 'id-9' });
 
 interface Service {
   /** what each request in turn is answered with; the last one again and again */
   readonly answers: readonly (Answer | Error)[];
   /** what each look-up in turn finds */
   readonly found?: readonly (LiveResource | undefined | Error)[];
-  readonly insteadOfMark?: Spec;
+  readonly declaredMark?: Spec;
 }
 
 /** Sends a call to a service that answers by this script. */
 async function send(
   call: Call,
-  { answers, found = [undefined], insteadOfMark = {} }: Service,
-): Promise<Sent & { log: string[] }> {
+  { answers, found = [undefined], declaredMark = {} }: Service,
+): Promise<SendResult & { log: string[] }> {
   const log: string[] = [];
-  const line: SendContext = {
-    kind: { ...house, readOne: async () => next('look', found) },
+  const context: SendContext = {
+    kind: { ...wholeKind, readOne: async () => next('look', found) },
     session: {
       target: { name: 'acme', service: 'workspaces', url: '', dialect: 'neutral' },
       dialect: { name: '', service: 'workspaces', rename: {}, tokenHeader: '', capabilities: new Set() },
@@ -63,7 +63,7 @@ async function send(
       once: (__, read) => read(),
     },
     writer: { send: async () => next('send', answers) },
-    insteadOfMark,
+    declaredMark,
     pause: async (milliseconds) => {
       log.push(`pause ${milliseconds}`);
     },
@@ -75,36 +75,36 @@ async function send(
     if (step instanceof Error) throw step;
     return step as T;
   }
-  const request: WireRequest = { method: call.method, path: '/houses', repeatable: call.repeatable };
-  return { ...(await sendCall(call, request, { line, address: at('House', 'home') })), log };
+  const request: WireRequest = { method: call.method, path: '/wholes', repeatable: call.repeatable };
+  return { ...(await sendCall(call, request, { context, address: at('Whole', 'app') })), log };
 }
 
 describe('a call that was answered', () => {
-  test('with success is done', async () => {
+  it('with success is done', async () => {
     expect(await send(update, { answers: [answer(200)] })).toMatchObject({ is: 'ok', log: ['send'] });
   });
 
-  test('with success gives the id of what it created', async () => {
+  it('with success gives the id of what it created', async () => {
     expect(await send(create, { answers: [created] })).toMatchObject({ is: 'ok', id: 'id-1', log: ['send'] });
   });
 
-  test("with a refusal has failed, in the service's words", async () => {
+  it("with a refusal has failed, in the service's words", async () => {
     const refused = answer(422, null, 'the name is silly');
     expect(await send(create, { answers: [refused] })).toEqual({
       is: 'failed',
-      why: 'POST https://toys.test/houses answered 422: the name is silly',
+      why: 'POST https://toys.test/wholes answered 422: the name is silly',
       refusal: 422,
       log: ['send'],
     });
   });
 
-  test('with a status that means success for another call has failed', async () => {
+  it('with a status that means success for another call has failed', async () => {
     expect(await send(update, { answers: [answer(201)] })).toMatchObject({ is: 'failed' });
   });
 });
 
 describe('a call whose answer was lost', () => {
-  test('is unknown when it may be sent again: the wire has tried that', async () => {
+  it('is unknown when it may be sent again: the wire has tried that', async () => {
     expect(await send(update, { answers: [lost] })).toEqual({
       is: 'unknown',
       why: 'the connection broke',
@@ -112,12 +112,12 @@ describe('a call whose answer was lost', () => {
     });
   });
 
-  test('and that creates nothing is unknown', async () => {
+  it('and that creates nothing is unknown', async () => {
     const { createsId: __, ...nameless } = create;
     expect(await send(nameless, { answers: [lost] })).toMatchObject({ is: 'unknown', log: ['send'] });
   });
 
-  test('before it was sent has failed', async () => {
+  it('before it was sent has failed', async () => {
     expect(await send(create, { answers: [unsent] })).toMatchObject({
       is: 'failed',
       why: 'connection refused',
@@ -125,7 +125,7 @@ describe('a call whose answer was lost', () => {
     });
   });
 
-  test('is unknown, too, when something breaks that nobody thought of', async () => {
+  it('is unknown, too, when something breaks that nobody thought of', async () => {
     expect(await send(update, { answers: [new TypeError('x is undefined')] })).toMatchObject({
       is: 'unknown',
     });
@@ -133,7 +133,7 @@ describe('a call whose answer was lost', () => {
 });
 
 describe('a create whose answer was lost is looked up by name before it is sent again', () => {
-  test('and is done when it is there, though nothing but a claim says that it is this one', async () => {
+  it('and is done when it is there, though nothing but a claim says that it is this one', async () => {
     expect(await send(create, { answers: [lost], found: [ours] })).toEqual({
       is: 'ok',
       id: 'id-9',
@@ -142,8 +142,8 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  test('and is done when it bears our birth mark only', async () => {
-    const born = live(home, { bornOf: 'mine', id: 'id-9' });
+  it('and is done when it bears our birth mark only', async () => {
+    const born = live(app, { bornOf: 'mine', id: 'id-9' });
     expect(await send(create, { answers: [lost], found: [born] })).toMatchObject({
       is: 'ok',
       id: 'id-9',
@@ -151,18 +151,18 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  test('and is known for its own by what its manifest says in place of the birth mark', async () => {
-    const found = (maker: string) => [live(home, { claim: 'mine', id: 'id-9', spec: { maker } })];
-    const insteadOfMark = { maker: 'bob' };
-    expect(await send(create, { answers: [lost], found: found('bob'), insteadOfMark })).toMatchObject({
+  it('and is known for its own by what its manifest says in place of the birth mark', async () => {
+    const found = (madeBy: string) => [live(app, { claim: 'mine', id: 'id-9', spec: { madeBy } })];
+    const declaredMark = { madeBy: 'bob' };
+    expect(await send(create, { answers: [lost], found: found('bob'), declaredMark })).toMatchObject({
       origin: 'created',
     });
-    expect(await send(create, { answers: [lost], found: found('eve'), insteadOfMark })).toMatchObject({
+    expect(await send(create, { answers: [lost], found: found('eve'), declaredMark })).toMatchObject({
       origin: 'adopted',
     });
   });
 
-  test('and is sent again when it is not there', async () => {
+  it('and is sent again when it is not there', async () => {
     expect(await send(create, { answers: [lost, created], found: [undefined] })).toMatchObject({
       is: 'ok',
       id: 'id-1',
@@ -170,7 +170,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  test.each([408, 500, 502, 503, 504])(
+  it.each([408, 500, 502, 503, 504])(
     'also when the answer was %i: nobody knows what the service did',
     async (status) => {
       const outcome = await send(create, { answers: [answer(status), created], found: [undefined] });
@@ -178,7 +178,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     },
   );
 
-  test('and takes "the name is taken" for the echo of its own success', async () => {
+  it('and takes "the name is taken" for the echo of its own success', async () => {
     const taken = answer(422, null, 'the name is taken');
     expect(await send(create, { answers: [lost, taken], found: [undefined, ours] })).toMatchObject({
       is: 'ok',
@@ -187,9 +187,9 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
   });
 
-  test('as one is that was sent again by the wire, and is refused: the name may be its own', async () => {
+  it('as one is that was sent again by the wire, and is refused: the name may be its own', async () => {
     const taken: Answer = { ...answer(422, null, 'the name is taken'), repeated: true };
-    const born = live(home, { claim: 'mine', bornOf: 'mine', id: 'id-9' });
+    const born = live(app, { claim: 'mine', bornOf: 'mine', id: 'id-9' });
     expect(await send(create, { answers: [taken], found: [born] })).toMatchObject({
       is: 'ok',
       id: 'id-9',
@@ -202,31 +202,31 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     });
     expect(await send(create, { answers: [taken], found: [new Error('not now')] })).toMatchObject({
       is: 'unknown',
-      why: 'POST https://toys.test/houses answered 422: the name is taken; looked up by name afterwards: not now',
+      why: 'POST https://toys.test/wholes answered 422: the name is taken; looked up by name afterwards: not now',
     });
   });
 
-  test('and has failed when the second try is refused and nothing is there', async () => {
+  it('and has failed when the second try is refused and nothing is there', async () => {
     const refused = answer(422, null, 'the name is silly');
     const outcome = await send(create, { answers: [lost, refused], found: [undefined] });
     expect(outcome).toMatchObject({
       is: 'failed',
-      why: 'POST https://toys.test/houses answered 422: the name is silly; looked up by name afterwards: it does not exist',
+      why: 'POST https://toys.test/wholes answered 422: the name is silly; looked up by name afterwards: it does not exist',
     });
   });
 
-  test.each<[string, LiveResource]>([
-    ["another stack's", live(home, { claim: 'yours' })],
-    ["nobody's", live(home)],
-    ["its project's", live(home, { claim: 'mine', inherited: true })],
+  it.each<[string, LiveResource]>([
+    ["another stack's", live(app, { claim: 'yours' })],
+    ["nobody's", live(app)],
+    ["its project's", live(app, { claim: 'mine', inherited: true })],
   ])('and has failed when what is there is %s', async (__, found) => {
     expect(await send(create, { answers: [lost], found: [found] })).toMatchObject({
       is: 'failed',
-      why: '"House/acme/home" exists, and is not ours',
+      why: '"Whole/acme/app" exists, and is not ours',
     });
   });
 
-  test('and is unknown when nobody can look', async () => {
+  it('and is unknown when nobody can look', async () => {
     for (const blind of [lost, new Error('answered 403')]) {
       expect(await send(create, { answers: [lost], found: [blind] })).toMatchObject({
         is: 'unknown',
@@ -235,7 +235,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     }
   });
 
-  test('and is given up after four tries, having waited longer each time', async () => {
+  it('and is given up after four tries, having waited longer each time', async () => {
     const outcome = await send(create, { answers: [lost], found: [undefined] });
     expect(outcome.is).toBe('failed');
     expect(outcome.log.filter((entry) => entry === 'send')).toHaveLength(4);
@@ -248,7 +248,7 @@ describe('a create whose answer was lost is looked up by name before it is sent 
     expect(outcome.log.at(-1)).toBe('look');
   });
 
-  test('and so is one whose answer tells no id', async () => {
+  it('and so is one whose answer tells no id', async () => {
     const outcome = await send(create, { answers: [answer(201, { data: {} })], found: [ours] });
     expect(outcome).toMatchObject({ is: 'ok', id: 'id-9', log: ['send', 'pause 250', 'look'] });
   });

@@ -1,13 +1,13 @@
 /**
- * What the plan that is made after an apply says of changes whose end nobody heard, or that were answered as failed: an
- * answer is not the fact (rule 40). What failed stays failed; that it is true all the same stands beside it.
+ * Uses the plan that is made after an apply to check changes whose answer was lost or was a failure: such an answer may be
+ * wrong (rule 40). The outcome stays the same, but is marked as found true.
  */
 import { type AddressText, formatAddress } from '../model/resource/address.ts';
 import type { Change } from '../model/plan/change.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
 import type { Planning } from '../plan/build-plan.ts';
 
-/** The same outcomes, those marked that were found true. @param changes of the plan that was applied */
+/** The same outcomes, with `foundTrue` where it applies. @param changes of the plan that was applied */
 export function withFoundTrue(
   outcomes: readonly Outcome[],
   changes: readonly Change[],
@@ -18,14 +18,14 @@ export function withFoundTrue(
   return outcomes.map((outcome) => {
     const text = formatAddress(outcome.address);
     const { foundTrue, ...others } = outcome;
-    // What was true a moment ago and is so no more is still to do, and told as that.
+    // A change that was found true before, but is planned again, is not done.
     if (open.has(text)) return others;
     const change = isInQuestion(outcome) ? applied.get(text) : undefined;
     return change !== undefined && isTrue(change, outcome, again) ? { ...outcome, foundTrue: true } : outcome;
   });
 }
 
-/** Creations of an apply that may have been carried out although nobody heard of it. */
+/** Creations of an apply that may have been carried out without a known result. */
 export function creationsInDoubt(outcomes: readonly Outcome[]): AddressText[] {
   return outcomes
     .filter((outcome) => outcome.action === 'create' && mayHaveHappened(outcome))
@@ -40,7 +40,7 @@ function isInQuestion(outcome: Outcome): boolean {
   return mayHaveHappened(outcome) || outcome.refused === true;
 }
 
-/** What was refused, and is there by now, is our creation only by all witnesses. */
+/** A refused creation counts as done only if all witnesses prove that the resource is ours. */
 function isTrue(change: Change, { refused }: Outcome, { remainingWork }: Planning): boolean {
   const { action, fields, isOurs } = remainingWork(change);
   const isWitnessed = isOurs || refused === undefined || change.action !== 'create';
