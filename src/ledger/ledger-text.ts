@@ -1,6 +1,6 @@
 /**
- * A ledger as the text that every store keeps: readable JSON with a version and a checksum, so that an edit by hand, a
- * torn write and a file of another trueup are noticed before anything is planned from them.
+ * The text of a ledger, the same in every store: readable JSON with a version and a checksum. Edits by hand, incomplete writes and
+ * ledgers of another version of trueup are detected before anything is planned from them.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -14,28 +14,28 @@ import { messageOf } from '../model/message-of.ts';
 import { readAddress } from '../model/resource/address.ts';
 import type { IdentityText } from '../model/stack/target-identity.ts';
 
-/** What a text is and where it was found, for messages. */
+/** Which ledger a text is and where it is stored, for messages. */
 export interface LedgerLocation {
   /** `the ledger "…/payments.ledger.json"` */
   readonly place: string;
   readonly stack: string;
 }
 
-/** What is kept under the checksum. */
-type Kept = Pick<Ledger, 'commit' | 'closedFor'> & {
+/** The part of a stored ledger that the checksum covers. */
+type Content = Pick<Ledger, 'commit' | 'closedFor'> & {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   readonly approved?: ApprovedPlan;
   readonly records: Readonly<Record<string, LedgerRecord>>;
 };
 
-interface Stored extends Kept {
+interface Stored extends Content {
   readonly version: 2;
   readonly stack: string;
   readonly serial: number;
   readonly checksum: string;
 }
 
-/** Of before targets had identities: what it approved was approved under another digest. */
+/** Version 1, from before targets had identities. Its approved plan has a digest of the former sort. */
 type FormerStored = Omit<Stored, 'version' | 'targets' | 'commit' | 'closedFor' | 'approved'> & {
   readonly version: 1;
   readonly approved?: Omit<ApprovedPlan, 'version'>;
@@ -43,17 +43,17 @@ type FormerStored = Omit<Stored, 'version' | 'targets' | 'commit' | 'closedFor' 
 
 export const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 
-/** The text of the ledger, under the serial that it has. */
+/** The text of the ledger, with the serial that it has. */
 export function formatLedger(stack: string, ledger: Ledger): string {
   const { serial, records, targets, commit, closedFor, approved } = ledger;
-  const kept: Kept = {
+  const content: Content = {
     ...(closedFor === undefined ? {} : { closedFor }),
     ...(targets === undefined ? {} : { targets: sorted(targets) }),
     ...(commit === undefined ? {} : { commit }),
     ...(approved === undefined ? {} : { approved }),
     records: sorted(records),
   };
-  const stored: Stored = { version: 2, stack, serial, checksum: hash(kept), ...kept };
+  const stored: Stored = { version: 2, stack, serial, checksum: hash(content), ...content };
   return `${JSON.stringify(stored, null, 2)}\n`;
 }
 
@@ -61,7 +61,7 @@ function sorted<T>(map: ReadonlyMap<string, T>): Readonly<Record<string, T>> {
   return Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** @throws LedgerError when the text is no ledger of this stack, or not as it was written */
+/** @throws LedgerError when the text is no ledger of this stack, or was changed after trueup wrote it */
 export function parseLedger(text: string, { place, stack }: LedgerLocation): Ledger {
   const stored = parseStored(place, text);
   if (stored.stack !== stack) {
@@ -86,12 +86,12 @@ export function parseLedger(text: string, { place, stack }: LedgerLocation): Led
   };
 }
 
-/** The checksum vouches for what was written, not that it was a trueup that wrote it. */
+/** Checks the addresses although the checksum matched, because another program may have written the text. */
 function recordsOf(place: string, records: Stored['records']): Ledger['records'] {
   try {
     return new Map(Object.entries(records).map(([text, record]) => [readAddress(text), record] as const));
   } catch (error) {
-    throw damaged(place, `one of its records is of nothing, ${messageOf(error)}`, error);
+    throw damaged(place, `one of its records has no valid address, ${messageOf(error)}`, error);
   }
 }
 
@@ -125,19 +125,19 @@ function isStored(value: Partial<Record<keyof Stored, unknown>>): value is Store
   return isKnown && isText && Number.isInteger(serial) && typeof records === 'object' && records !== null;
 }
 
-function damaged(place: string, how: string, cause?: unknown): DamagedLedger {
+function damaged(place: string, reason: string, cause?: unknown): DamagedLedger {
   const fix = 'restore it from a backup, or rebuild it with "trueup recover"';
-  return new DamagedLedger(`${place} is damaged: ${how}; ${fix}`, { cause });
+  return new DamagedLedger(`${place} is damaged: ${reason}; ${fix}`, { cause });
 }
 
-/** Over what each version kept, in the order in which it was written. */
+/** The checksum over the content of each version, with members in the order in which they were written. */
 function checksumOf(stored: Stored | FormerStored): string {
   if (stored.version === 1) {
     const { records, approved } = stored;
     return hash(approved === undefined ? records : [records, approved]);
   }
-  const { version: _, stack: __, serial: ___, checksum: ____, ...kept } = stored;
-  return hash(kept);
+  const { version: _, stack: __, serial: ___, checksum: ____, ...content } = stored;
+  return hash(content);
 }
 
 function hash(value: unknown): string {

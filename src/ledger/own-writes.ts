@@ -1,42 +1,42 @@
 /**
- * What may be written in the place of a ledger that stands in a store. A write whose answer was lost may have been carried
- * out: each is remembered until a later one is known to stand there, so that a run never takes its own write for another run's.
+ * Decides what may replace the stored ledger. A write whose answer was lost may have been carried out, so each write is remembered
+ * until a later one is known to be stored. That way a run never takes its own write for that of another run.
  */
 import { createHash } from 'node:crypto';
 import { type Ledger, LedgerConflict } from '../model/stack/ledger.ts';
 import { formatLedger, type LedgerLocation, parseLedger } from './ledger-text.ts';
 
-/** One try to write a ledger. */
-export interface Step {
+/** One attempt to write a ledger. */
+interface WriteStep {
   readonly written: Ledger;
   readonly text: string;
-  /** of the ledger in whose place it goes */
+  /** serial of the ledger that it replaces */
   readonly from: number;
-  /** it stands there already: an earlier try was carried out */
+  /** it is stored already: an earlier attempt was carried out */
   readonly isDone: boolean;
 }
 
-/** Of one store and its writes, which come one after the other. */
+/** The writes of one store, which are made one after the other. */
 export class OwnWrites {
   readonly #where: LedgerLocation;
-  /** hashes of the texts that were sent since the last one that is known to stand there */
+  /** hashes of the texts that were sent since the last one that is known to be stored */
   readonly #unsure = new Set<string>();
 
   constructor(where: LedgerLocation) {
     this.#where = where;
   }
 
-  /** For who has the store compare the serials: the step from the very ledger that this one was made from. */
-  first(ledger: Ledger): Step {
+  /** The first attempt, based on the ledger's own serial; for stores that compare the serials themselves. */
+  first(ledger: Ledger): WriteStep {
     return this.#step(ledger, ledger.serial);
   }
 
   /**
-   * The step from what stands there.
-   * @param stored undefined when nothing does
-   * @throws LedgerConflict when that is neither what the ledger was made from nor a write of this store
+   * The next attempt, based on the stored text.
+   * @param stored undefined when there is none
+   * @throws LedgerConflict when the stored ledger is neither the one that `ledger` is based on nor a write of this store
    */
-  next(ledger: Ledger, stored: string | undefined): Step {
+  next(ledger: Ledger, stored: string | undefined): WriteStep {
     const found = stored === undefined ? 0 : parseLedger(stored, this.#where).serial;
     const isOurs = stored !== undefined && this.#unsure.has(hashOf(stored));
     if (!isOurs) {
@@ -48,19 +48,19 @@ export class OwnWrites {
     return before.text === stored ? { ...before, isDone: true } : this.#step(ledger, found);
   }
 
-  /** From here on nobody knows whether it stands there. @returns the text to be sent */
-  sending({ text }: Step): string {
+  /** Call it just before sending: from then on the text may be stored. @returns the text to send */
+  sending({ text }: WriteStep): string {
     this.#unsure.add(hashOf(text));
     return text;
   }
 
-  /** A step is known to have been made: what was sent before it can stand there no more. */
-  settle({ written }: Step): Ledger {
+  /** Call it when an attempt is known to be stored: texts that were sent before it no longer matter. */
+  settle({ written }: WriteStep): Ledger {
     this.#unsure.clear();
     return written;
   }
 
-  #step(ledger: Ledger, from: number): Step {
+  #step(ledger: Ledger, from: number): WriteStep {
     const written = { ...ledger, known: true, serial: from + 1 };
     return { written, text: formatLedger(this.#where.stack, written), from, isDone: false };
   }

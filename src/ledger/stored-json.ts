@@ -1,11 +1,11 @@
-/** A lock and a history entry as the JSON that every store keeps. What cannot be read as one is told, never guessed. */
+/** The JSON of a lock and of a history entry, the same in every store. Invalid JSON is an error and never ignored. */
 import { type HistoryEntry, LedgerError, type LedgerLock } from '../model/stack/ledger.ts';
 
 export function formatStored(value: LedgerLock | HistoryEntry): string {
   return `${JSON.stringify(value, null, 2)}\n`;
 }
 
-/** @param place where it was found, for the message: `the lock "…/payments.ledger.json.lock"` */
+/** @param place where it is stored, for the message: `the lock "…/payments.ledger.json.lock"` */
 export function parseLock(text: string, place: string): LedgerLock {
   const value = parse(text, place);
   const { id, since, run } = value as Partial<LedgerLock>;
@@ -22,7 +22,7 @@ export function parseEntry(text: string, place: string): HistoryEntry {
   return value as unknown as HistoryEntry;
 }
 
-/** One that cannot be read stands for itself, and hides none of the others. */
+/** Returns the error of an entry that cannot be read, so that the other entries can still be shown. */
 export function tryEntry(text: string, place: string): HistoryEntry | LedgerError {
   try {
     return parseEntry(text, place);
@@ -31,13 +31,13 @@ export function tryEntry(text: string, place: string): HistoryEntry | LedgerErro
   }
 }
 
-/** @throws anything else */
+/** @throws the error when it is no LedgerError */
 export function onlyLedgerError(error: unknown): LedgerError {
   if (error instanceof LedgerError) return error;
   throw error;
 }
 
-/** For whoever needs all of them. @throws LedgerError the first one's that cannot be read */
+/** For callers that need all entries. @throws LedgerError of the first entry that cannot be read */
 export function wholeEntries(found: readonly (HistoryEntry | LedgerError)[]): readonly HistoryEntry[] {
   return found.map((entry) => {
     if (entry instanceof LedgerError) throw entry;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatLedger, parseLedger } from '../../src/ledger/ledger-text.ts';
 
 const place = { place: 'the ledger', stack: 'payments' };
@@ -13,7 +13,7 @@ function former(records: object): string {
 describe('a ledger of version 1', () => {
   const text = former({ 'Kind/acme/app': { origin: 'created', fields: {} } });
 
-  test('does not say what its targets were, also once it was written anew as it is', () => {
+  it('does not say what its targets were, also once it was written anew as it is', () => {
     const read = parseLedger(text, place);
     expect(read).not.toHaveProperty('targets');
     const again = parseLedger(formatLedger('payments', { ...read, serial: 4 }), place);
@@ -22,10 +22,12 @@ describe('a ledger of version 1', () => {
   });
 });
 
-test('a ledger with a record of what is no address is damaged, whoever made its checksum', () => {
+it('a ledger with a record of what is no address is damaged, whoever made its checksum', () => {
   const text = former({
     'Kind/acme/app': { origin: 'created', fields: {} },
     app: { origin: 'created', fields: {} },
   });
-  expect(() => parseLedger(text, place)).toThrow('the ledger is damaged: one of its records is of nothing');
+  expect(() => parseLedger(text, place)).toThrow(
+    'the ledger is damaged: one of its records has no valid address',
+  );
 });

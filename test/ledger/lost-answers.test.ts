@@ -2,17 +2,17 @@
  * A store that carries a write out and is gone before it has said so: what the run writes next goes on top of that, for
  * nobody else has written. Real git and a real PostgreSQL, each with a line that breaks.
  */
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, connect as dial, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
 import { LedgerConflict, type StackStore } from '../../src/model/stack/ledger.ts';
 import { makeRemote } from '../support/ledger/git-remote.ts';
 import { ledger, lock, namesIn } from '../support/ledger/kept-things.ts';
 import { findPostgres, type PostgresServer, startPostgres } from '../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 const bin = findPostgres();
 let server: PostgresServer | undefined;
@@ -69,7 +69,7 @@ const done = { write: /UPDATE 1/, unlock: /DELETE 1/ };
 /** Between the store and the server stands a socket of the test. */
 async function overPostgres(): Promise<BreakingLine> {
   const url = server?.newDatabase() ?? '';
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-line-'));
+  const directory = temporaryFolder();
   const real = join(new URL(url).searchParams.get('host') ?? '', '.s.PGSQL.5432');
   const sockets = new Set<Socket>();
   let isDown = false;
@@ -100,7 +100,6 @@ async function overPostgres(): Promise<BreakingLine> {
   onTestFinished(() => {
     breakAll();
     line.close();
-    rmSync(directory, { recursive: true, force: true });
   });
   const broken = new URL(url);
   broken.searchParams.set('host', directory);
@@ -125,7 +124,7 @@ const places = [
 ] as const;
 
 describe.each(places)('a lock in %s', (name, open) => {
-  test.skipIf(name === 'PostgreSQL' && bin === undefined)(
+  it.skipIf(name === 'PostgreSQL' && bin === undefined)(
     'that was given back is known to have been ours, also when the answer was lost',
     async () => {
       const line = await open();
@@ -150,7 +149,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
     const recordsOf = (...names: string[]) => ({ records: ledger(1, ...names).records });
     const namesOf = async ({ other }: BreakingLine) => namesIn(await other.read());
 
-    test('and the next one goes on top of it', async () => {
+    it('and the next one goes on top of it', async () => {
       const line = await lost();
       line.mend();
       expect(await line.other.read()).toMatchObject({ serial: 2 });
@@ -160,7 +159,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect((await line.store.write({ ...written, ...recordsOf('d') })).serial).toBe(4);
     });
 
-    test('also when others failed in between', async () => {
+    it('also when others failed in between', async () => {
       const line = await lost();
       for (const more of ['c', 'd'])
         await expect(line.store.write({ ...line.begun, ...recordsOf('a', 'b', more) })).rejects.toThrow();
@@ -169,7 +168,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await namesOf(line)).toEqual(['a', 'b', 'e']);
     });
 
-    test('also when the one on top of it was lost in the same way', async () => {
+    it('also when the one on top of it was lost in the same way', async () => {
       const line = await lost();
       line.mend();
       line.breakAfterWrite();
@@ -182,7 +181,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await namesOf(line)).toEqual(['z']);
     });
 
-    test('and not what another run has written since', async () => {
+    it('and not what another run has written since', async () => {
       const line = await lost();
       line.mend();
       const theirs = await line.other.read();
@@ -191,7 +190,7 @@ describe.each(places)('a ledger in %s whose answer to a write was lost', (name, 
       expect(await namesOf(line)).toEqual(['theirs']);
     });
 
-    test('and not the very same ledger once another run has raised its serial', async () => {
+    it('and not the very same ledger once another run has raised its serial', async () => {
       const line = await lost();
       line.mend();
       await line.other.write(await line.other.read());

@@ -1,9 +1,7 @@
 // One contract for every place that a ledger can be kept in. Each `open` stands for another machine.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../src/ledger/git/git-ledger.ts';
 import { localLedger } from '../../src/ledger/local/local-ledger.ts';
 import { postgresLedger } from '../../src/ledger/postgres/postgres-ledger.ts';
@@ -16,6 +14,7 @@ import {
   postgresIsRequired,
   startPostgres,
 } from '../support/ledger/postgres-server.ts';
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 
 /** Opens the store of one stack, in the same place each time; closed with the test. */
 type Open = (stack?: string) => StackStore;
@@ -36,8 +35,7 @@ const places: readonly (readonly [string, () => Open])[] = [
   [
     'a local file',
     () => {
-      const directory = mkdtempSync(join(tmpdir(), 'trueup-ledger-'));
-      onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+      const directory = temporaryFolder();
       return (stack = 'payments') =>
         closing(localLedger(join(directory, '.trueup', `${stack}.ledger.json`), stack));
     },
@@ -59,18 +57,18 @@ const places: readonly (readonly [string, () => Open])[] = [
   ],
 ];
 
-test.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
+it.runIf(postgresIsRequired)('PostgreSQL is there, as the environment says', () => {
   expect(bin).toBeDefined();
 });
 
 describe.each(places)('%s', (name, place) => {
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps a ledger', () => {
-    test('that is unknown before the first write', async () => {
+    it('that is unknown before the first write', async () => {
       const store = place()();
       expect(await store.read()).toEqual({ known: false, serial: 0, records: new Map() });
     });
 
-    test('that other machines read as it was written', async () => {
+    it('that other machines read as it was written', async () => {
       const open = place();
       const written = await open().write({
         ...ledger(0, 'Kind/acme/b', 'Kind/acme/a'),
@@ -88,7 +86,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().read()).toEqual(written);
     });
 
-    test('without an approved plan, once that is done', async () => {
+    it('without an approved plan, once that is done', async () => {
       const open = place();
       const first = await open().write({
         ...ledger(0, 'a'),
@@ -100,13 +98,13 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().read()).not.toHaveProperty('approved');
     });
 
-    test('of each stack by itself', async () => {
+    it('of each stack by itself', async () => {
       const open = place();
       await open().write(ledger(0, 'a'));
       expect((await open('other').read()).known).toBe(false);
     });
 
-    test('that is out of the way of a new one once it was set aside, lock and history left alone', async () => {
+    it('that is out of the way of a new one once it was set aside, lock and history left alone', async () => {
       const open = place();
       await open().write(ledger(0, 'old'));
       await open().lock(lock('a'));
@@ -117,7 +115,7 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().readLock())?.id).toBe('a');
     });
 
-    test('and refuses a write that began from an older one', async () => {
+    it('and refuses a write that began from an older one', async () => {
       const open = place();
       const [ours, theirs] = [open(), open()];
       const read = await ours.read();
@@ -129,7 +127,7 @@ describe.each(places)('%s', (name, place) => {
       expect(namesIn(await open().read())).toEqual(['theirs']);
     });
 
-    test('that can be set aside for a new one, and says where it is', async () => {
+    it('that can be set aside for a new one, and says where it is', async () => {
       const open = place();
       await open().lock(lock('mine'));
       await open().write(ledger(0, 'a'));
@@ -139,11 +137,11 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(lock('mine'));
     });
 
-    test('and refuses a write from one that has vanished', async () => {
+    it('and refuses a write from one that has vanished', async () => {
       await expect(place()().write(ledger(7, 'a'))).rejects.toThrow('(serial 0, expected 7)');
     });
 
-    test('and lets exactly one of several writers at once win', async () => {
+    it('and lets exactly one of several writers at once win', async () => {
       const open = place();
       const first = await open().write(ledger(0, 'first'));
       const ends = await Promise.allSettled(
@@ -155,7 +153,7 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().read()).serial).toBe(2);
     });
 
-    test('whatever text is in it', async () => {
+    it('whatever text is in it', async () => {
       const open = place();
       const store = open();
       let { serial } = await store.read();
@@ -174,11 +172,11 @@ describe.each(places)('%s', (name, place) => {
   });
 
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps a lock', () => {
-    test('that nobody holds at first', async () => {
+    it('that nobody holds at first', async () => {
       expect(await place()().readLock()).toBeUndefined();
     });
 
-    test('that one run takes, and another one sees in its way', async () => {
+    it('that one run takes, and another one sees in its way', async () => {
       const open = place();
       const mine = lock('mine', { attempt: 2, pid: 41, url: 'https://ci.example.com/771' });
       expect(await open().lock(mine)).toEqual(mine);
@@ -186,7 +184,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(mine);
     });
 
-    test('that is free again once it was given back', async () => {
+    it('that is free again once it was given back', async () => {
       const open = place();
       await open().lock(lock('mine'));
       expect(await open().unlock('mine')).toEqual(lock('mine'));
@@ -194,7 +192,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().lock(lock('yours'))).toEqual(lock('yours'));
     });
 
-    test('that only its own id takes away', async () => {
+    it('that only its own id takes away', async () => {
       const open = place();
       expect(await open().unlock('mine')).toBeUndefined();
       await open().lock(lock('mine'));
@@ -202,7 +200,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(lock('mine'));
     });
 
-    test('that may be taken over from a lock that is named, and from no other', async () => {
+    it('that may be taken over from a lock that is named, and from no other', async () => {
       const open = place();
       await open().lock(lock('old'));
       expect(await open().lock(lock('wrong'), 'another')).toEqual(lock('old'));
@@ -210,7 +208,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().lock(lock('late'), 'old')).toEqual(lock('new'));
     });
 
-    test('that exactly one of several runs at once takes', async () => {
+    it('that exactly one of several runs at once takes', async () => {
       const open = place();
       const wanted = ['a', 'b', 'c', 'd'].map((id) => lock(id));
       const held = await Promise.all(wanted.map((one) => open().lock(one)));
@@ -218,7 +216,7 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().readLock()).toEqual(held[0]);
     });
 
-    test('that is no obstacle to a write of who holds it', async () => {
+    it('that is no obstacle to a write of who holds it', async () => {
       const open = place();
       const ours = open();
       await ours.lock(lock('mine'));
@@ -231,13 +229,13 @@ describe.each(places)('%s', (name, place) => {
   });
 
   describe.skipIf(name === 'PostgreSQL' && bin === undefined)('keeps the history', () => {
-    test('that is empty at first', async () => {
+    it('that is empty at first', async () => {
       const store = place()();
       expect(await store.listEntries(10)).toEqual([]);
       expect(await store.showEntry('20261120T114200Z-7f3a')).toBeUndefined();
     });
 
-    test('newest first, and no more than is asked for', async () => {
+    it('newest first, and no more than is asked for', async () => {
       const open = place();
       for (const id of ['20261120T2-b', '20261121T1-a', '20261120T1-c'])
         await open().keepEntries([entry(id)]);
@@ -249,7 +247,7 @@ describe.each(places)('%s', (name, place) => {
       expect((await open().listEntries(1)).map(({ id }) => id)).toEqual(['20261121T1-a']);
     });
 
-    test('of which an entry is completed in its place', async () => {
+    it('of which an entry is completed in its place', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       const completed = entry('e1', { ended: '2026-11-20T11:43:00.000Z', commit: 'abc', dirty: true });
@@ -258,14 +256,14 @@ describe.each(places)('%s', (name, place) => {
       expect(await open().showEntry('e1')).toEqual(completed);
     });
 
-    test('of which nothing is shown that is no id', async () => {
+    it('of which nothing is shown that is no id', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       for (const id of ['e2', '', '../payments.ledger', "e1' or 'a' = 'a"])
         expect(await open().showEntry(id)).toBeUndefined();
     });
 
-    test('also while ledger and lock change', async () => {
+    it('also while ledger and lock change', async () => {
       const open = place();
       await open().keepEntries([entry('e1')]);
       await open().write(ledger(0, 'a'));

@@ -1,7 +1,7 @@
 /**
- * A repository of our own beside somebody's clone: it sees the clone's objects, and reaches the clone's remotes with the
- * clone's settings and credentials. What is fetched stays in it, so the clone remains as it is: no ref, no object, no
- * FETCH_HEAD, no other depth.
+ * A temporary repository beside the user's clone. It reads the clone's objects, and reaches the clone's remotes with the clone's
+ * settings and credentials. Fetched objects stay in it, so the clone is not changed: no new ref or object, no FETCH_HEAD, the
+ * same depth.
  */
 import { appendFile, copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,9 +12,9 @@ import { learnSecrets } from './configured-secrets.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
 export interface BorrowedRepository {
-  /** git that runs here works on the borrowed repository */
+  /** runs git in the temporary repository */
   readonly at: GitContext;
-  /** the one that the clone would ask: that of the branch, else `origin`, else the only one */
+  /** the remote that the clone would use: that of the branch, else `origin`, else the only one */
   readonly remote: string | undefined;
   close(): Promise<void>;
 }
@@ -29,9 +29,13 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
   const close = () => rm(directory, { recursive: true, force: true, maxRetries: 5 });
   try {
-    const reaching = configVariables(settings.filter(([key]) => isAboutReaching(key)));
-    // Addresses and files that are relative are so to the top of the clone.
-    const outside = { ...clone, directory: top, settings: { ...reaching, ...unasked(clone, settings) } };
+    const remoteSettings = configVariables(settings.filter(([key]) => isRemoteSetting(key)));
+    // Relative addresses and files are relative to the top of the clone.
+    const outside = {
+      ...clone,
+      directory: top,
+      settings: { ...remoteSettings, ...withoutPrompts(clone, settings) },
+    };
     const begin = ['init', '--quiet', '--bare', '--template=', `--object-format=${format}`, directory];
     await linesOf(outside, begin);
     const at = { ...outside, settings: { ...outside.settings, GIT_DIR: directory } };
@@ -47,22 +51,22 @@ export async function borrowRepository(clone: GitContext): Promise<BorrowedRepos
   }
 }
 
-/** All that git goes by in a repository, in its order: key and value. */
+/** All settings of git in a repository, in git's order: key and value. */
 type GitSettings = readonly (readonly [string, string])[];
 
 async function readSettings(clone: GitContext): Promise<GitSettings> {
-  const { code, out, words } = await runGit(['config', '--list', '-z'], clone);
-  if (code !== 0) throw new LedgerError(`git config says: ${words}`);
+  const { code, out, message } = await runGit(['config', '--list', '-z'], clone);
+  if (code !== 0) throw new LedgerError(`git config says: ${message}`);
   const entries = out.toString().split('\0').filter(Boolean);
   return entries.map((entry) => {
     const end = entry.indexOf('\n');
-    // A key alone means yes.
+    // A key without a value means true.
     return end === -1 ? [entry, 'true'] : [entry.slice(0, end), entry.slice(end + 1)];
   });
 }
 
-/** Which remotes there are, how one gets there, and as whom. What a partial clone promises is not ours to rely on. */
-function isAboutReaching(key: string): boolean {
+/** Settings of remotes, connections and credentials. Those of partial clones are left out: they would make git fetch by itself. */
+function isRemoteSetting(key: string): boolean {
   return (
     (/^(remote|url|http|credential|protocol|ssh)\./.test(key) &&
       !/^remote\..*\.(promisor|partialclonefilter)$/.test(key)) ||
@@ -70,7 +74,7 @@ function isAboutReaching(key: string): boolean {
   );
 }
 
-/** In place of all files of settings, so that none of them counts twice: a header that is sent twice is refused. */
+/** Replaces all config files, so that no setting is used twice: services refuse a header that is sent twice. */
 function configVariables(settings: GitSettings): Record<string, string> {
   const each = settings.flatMap(([key, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, key] as const,
@@ -85,12 +89,12 @@ function configVariables(settings: GitSettings): Record<string, string> {
   };
 }
 
-/** Nobody is asked for a passphrase, a host key or a login; a program of the clone's own that answers is kept. */
-function unasked({ env }: GitContext, settings: GitSettings): Record<string, string> {
+/** Git and ssh must never prompt for a passphrase, a host key or a login. A configured askpass program is kept. */
+function withoutPrompts({ env }: GitContext, settings: GitSettings): Record<string, string> {
   const never = { GCM_INTERACTIVE: 'never' };
   if (env['SSH_ASKPASS'] !== undefined) return never;
   const hasOwn = env['GIT_ASKPASS'] !== undefined || settings.some(([key]) => key === 'core.askpass');
-  // What ssh is given would be asked by git, too.
+  // git would also use SSH_ASKPASS, which is set below, unless GIT_ASKPASS is set
   const git = hasOwn ? {} : { GIT_ASKPASS: '' };
   return { ...never, ...git, SSH_ASKPASS: 'false', SSH_ASKPASS_REQUIRE: 'force' };
 }
@@ -102,7 +106,7 @@ async function branchOf(clone: GitContext): Promise<string | undefined> {
 
 function remoteOf(settings: GitSettings, branch: string | undefined): string | undefined {
   const upstream = settings.findLast(([key]) => key === `branch.${branch}.remote`)?.[1];
-  // A dot is this very repository.
+  // A dot means the repository itself.
   if (upstream !== undefined && upstream !== '.') return upstream;
   const names = new Set(settings.flatMap(([key]) => /^remote\.(.*)\.url$/.exec(key)?.[1] ?? []));
   if (names.has('origin')) return 'origin';
@@ -118,14 +122,14 @@ async function copyIfThere(from: string, to: string): Promise<void> {
 export interface FetchRequest {
   /** ids, or refspecs */
   readonly refs: readonly string[];
-  /** how many commits behind each of them */
+  /** how many commits of history for each of them */
   readonly depth: number;
-  /** commits alone, or with the trees that they name; a service that knows no such thing sends all of them */
+  /** commits alone, or with their trees; a service without filters sends everything */
   readonly content: 'commits' | 'trees';
 }
 
 /**
- * Fetches from the remote, without telling it what is there already.
+ * Fetches from the remote, without telling it which commits are there already.
  * @throws LedgerError when there is no remote
  */
 export async function fetchInto(

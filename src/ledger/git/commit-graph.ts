@@ -1,6 +1,6 @@
 /**
- * How two commits stand to each other, as far as one repository can tell by itself: nothing is sent, and nothing is said
- * that a history cut short (a shallow clone) leaves open.
+ * Compares two commits within one repository, without using the network. Where the history is incomplete (a shallow clone), the
+ * answer may be that it is unknown.
  */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -9,13 +9,13 @@ import { type GitContext, runGit } from './git-command.ts';
 
 /** Two commits, by their whole ids. */
 export interface CommitPair {
-  /** was applied last; the repository may not have it */
+  /** the commit that was applied last; the repository may not have it */
   readonly applied: string;
   /** the repository has it */
   readonly ours: string;
 }
 
-/** `behind`: ours is an ancestor of what was applied; `onward`: it is not; `open`: this repository does not know. */
+/** `behind`: ours is an ancestor of the applied commit; `onward`: it is not; `open`: this repository cannot tell. */
 export type Standing = 'behind' | 'onward' | 'open';
 
 export async function standingOf(at: GitContext, { applied, ours }: CommitPair): Promise<Standing> {
@@ -24,18 +24,18 @@ export async function standingOf(at: GitContext, { applied, ours }: CommitPair):
   if (await isAncestor(at, applied, ours)) return 'onward';
   const cut = await cutCommits(at);
   if (cut.size === 0) return 'onward';
-  // Ours may lie behind a commit whose parents are missing, unless ours has that one behind itself.
+  // Ours may be an ancestor of a commit whose parents are missing, unless that commit is an ancestor of ours.
   const others = await linesOf(at, ['rev-list', applied, `^${ours}`]);
   return others.some((id) => cut.has(id)) ? 'open' : 'onward';
 }
 
-/** What git must not do here is fetch what a partial clone lacks: this asks in a way that never does. */
+/** In a partial clone git may fetch a missing object when asked for it; with these options it does not. */
 export async function hasCommit(at: GitContext, id: string): Promise<boolean> {
   const { code, out } = await runGit(['rev-list', '--missing=allow-any', '--max-count=1', id, '--'], at);
   return code === 0 && out.toString().trim() === id;
 }
 
-/** The commits behind these, themselves included, whose parents the repository does not have. */
+/** Of these commits and their ancestors, those whose parents the repository does not have. */
 export async function cutBehind(at: GitContext, ids: readonly string[]): Promise<string[]> {
   const cut = await cutCommits(at);
   if (cut.size === 0) return [];
@@ -52,15 +52,15 @@ async function cutCommits(at: GitContext): Promise<ReadonlySet<string>> {
 }
 
 async function isAncestor(at: GitContext, one: string, other: string): Promise<boolean> {
-  const { code, words } = await runGit(['merge-base', '--is-ancestor', one, other], at);
-  if (code > 1) throw new LedgerError(`git merge-base says: ${words}`);
+  const { code, message } = await runGit(['merge-base', '--is-ancestor', one, other], at);
+  if (code > 1) throw new LedgerError(`git merge-base says: ${message}`);
   return code === 0;
 }
 
 /** @throws LedgerError when git fails */
 export async function linesOf(at: GitContext, args: readonly string[]): Promise<string[]> {
-  const { code, out, words } = await runGit(args, at);
-  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${words}`);
+  const { code, out, message } = await runGit(args, at);
+  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${message}`);
   return out
     .toString()
     .split('\n')

@@ -1,23 +1,23 @@
 /**
- * What git would tell a remote and nobody else: logins in its addresses and headers that its settings add. A remote may
- * say any of it again, so all of it is known before a remote is asked (rule 42).
+ * Collects the secrets that git sends to remotes: logins in addresses, and headers from its settings. A remote may repeat them in
+ * its messages, so they must be known, and then be masked, before a remote is used (rule 42).
  */
 import type { KnownSecrets } from '../../model/known-secrets.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
-/** A user of this length is a token, whatever stands behind it; shorter ones are names. */
+/** A user name of at least this length is a token, even with a password; shorter ones are names. */
 const shortestToken = 16;
 
-/** A user without a password that is one is a token from this length on; shorter ones are names, such as `git`. */
+/** A user name without a real password is a token from this length on; shorter ones are names, such as `git`. */
 const shortestLoneToken = 8;
 
-/** What services want in the place of a password when the user is the token. */
+/** Passwords that services expect when the user name is the token. */
 const noPassword = ['', 'x-oauth-basic'];
 
-/** A parameter of an address, or a word of a header, that is shorter is a word of its own. */
+/** Shorter parameters of an address and shorter parts of a header are ordinary words. */
 const shortestValue = 8;
 
-/** Remembers the secrets of every address that git knows here, rewritten ones (`insteadOf`) and those of `remote` too. */
+/** Remembers the secrets in all of git's settings here, and in the addresses of `remote` as git rewrites them (`insteadOf`). */
 export async function learnSecrets(place: GitContext, remote: string | undefined): Promise<void> {
   const { secrets } = place;
   if (secrets === undefined) return;
@@ -25,14 +25,14 @@ export async function learnSecrets(place: GitContext, remote: string | undefined
   for (const entry of listed.out.toString().split('\0')) learnSetting(entry, secrets);
   if (remote === undefined) return;
   learnAddresses(remote, secrets);
-  // Git also reads addresses from files of former days, which its settings do not list.
+  // Git also reads addresses from files in old formats (.git/remotes), which its settings do not list.
   for (const which of [['--all'], ['--all', '--push']]) {
     const { out } = await runGit(['remote', 'get-url', ...which, '--', remote], place);
     learnAddresses(out.toString(), secrets);
   }
 }
 
-/** @param entry key, line feed, value; an address may stand in either */
+/** @param entry key, line feed, value; both may contain an address */
 function learnSetting(entry: string, secrets: KnownSecrets): void {
   const [key = '', ...values] = entry.split('\n');
   if (/^http\.(.*\.)?extraheader$/i.test(key)) learnHeader(values.join('\n'), secrets);
@@ -52,7 +52,7 @@ function learnHeader(header: string, secrets: KnownSecrets): void {
 
 function learnAddresses(text: string, secrets: KnownSecrets): void {
   for (const [, scheme = '', rest = ''] of text.matchAll(/(\w*):\/\/([^\n]+)/g)) {
-    // Git and curl do not agree on where a login ends that has a slash of its own: whatever one of them takes for it counts.
+    // Git and curl disagree on where a login with a slash ends, so both readings count.
     for (const end of new Set([rest.lastIndexOf('@'), rest.split(/[/?#]/)[0]?.lastIndexOf('@') ?? -1]))
       if (end > 0) learnLogin(rest.slice(0, end), /^https?$/i.test(scheme), secrets);
     for (const [, value = ''] of rest.matchAll(/[?&#][^=&#]*=([^&#]+)/g))
@@ -69,12 +69,12 @@ function learnLogin(login: string, isHttp: boolean, secrets: KnownSecrets): void
   if (isHttp && user.length >= shortest) keepBoth(user, secrets);
 }
 
-/** As it stands in the address, and as it is sent. */
+/** Keeps the value as written in the address, and decoded, as it is sent. */
 function keepBoth(value: string, secrets: KnownSecrets): void {
   secrets.keep(value);
   try {
     secrets.keep(decodeURIComponent(value));
   } catch {
-    // A lone percent sign stands for itself.
+    // The value contains a percent sign that is no encoding, so there is no decoded form.
   }
 }

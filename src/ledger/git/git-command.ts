@@ -1,6 +1,6 @@
 /**
- * Runs the `git` of this machine. It never asks a question, runs no hook, takes no lock that it can do without, and
- * what it says is repeated without the user names and passwords of addresses.
+ * Runs the `git` of this machine. It never prompts, runs no hook and takes no optional lock, and its messages are repeated
+ * without the credentials of addresses.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import process from 'node:process';
@@ -12,24 +12,24 @@ export interface GitContext {
   /** absolute, anywhere inside the repository */
   readonly directory: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** variables of git's own, which the environment cannot set */
+  /** environment variables for git that override `env` */
   readonly settings?: Readonly<Record<string, string>>;
-  /** once aborted, what runs is ended */
+  /** aborting it ends the running command */
   readonly signal?: AbortSignal;
   /** milliseconds that one command may take; five minutes when absent */
-  readonly longest?: number;
-  /** kept out of what git and its remotes say */
+  readonly timeout?: number;
+  /** removed from messages of git and its remotes */
   readonly secrets?: KnownSecrets;
 }
 
 export interface GitAnswer {
   readonly code: number;
   readonly out: Buffer;
-  /** its own words about a failure, on one line */
-  readonly words: string;
+  /** git's message about a failure, on one line */
+  readonly message: string;
 }
 
-/** Set while a hook runs: they would point git at another repository, or at the user's index. */
+/** Variables that git sets while a hook runs. They would make our git use another repository, or the user's index. */
 const inherited = [
   'GIT_DIR',
   'GIT_WORK_TREE',
@@ -40,24 +40,24 @@ const inherited = [
   'GIT_PREFIX',
 ];
 
-/** Whoever watches git has its words on stderr, where only the words about a failure belong. */
-const watching = /^GIT_(TRACE|CURL_VERBOSE)/;
+/** Variables that make git write a trace to stderr, where we expect only messages about failures. */
+const tracing = /^GIT_(TRACE|CURL_VERBOSE)/;
 
-/** Milliseconds of one command: a remote that does not answer would otherwise be waited for without end. */
-const longest = 300_000;
+/** Default timeout of one command, in milliseconds, because a remote may never answer. */
+const defaultTimeout = 300_000;
 
 const quiet = ['-c', 'core.hooksPath=/dev/null', '-c', 'advice.detachedHead=false', '-c', 'gc.auto=0'];
 
-/** What git leaves behind when it is told to end, such as a lock of the user's repository, it takes away itself: it gets this long. */
-const farewell = 1_000;
+/** Milliseconds between SIGTERM and SIGKILL, so that git can clean up, for example remove a lock of the user's repository. */
+const killDelay = 1_000;
 
 /**
- * Git and all that it starts, such as a connection, are a group of processes of their own, so that they end together.
- * @throws LedgerError when there is no git on this machine, or when it does not end by itself; WaitEnded when it was told to
+ * Runs one command. Git and the processes that it starts are one process group, so that all of them can be ended together.
+ * @throws LedgerError when there is no git on this machine, or on a timeout; WaitEnded when `place.signal` was aborted
  */
 export async function runGit(args: readonly string[], place: GitContext, input = ''): Promise<GitAnswer> {
-  const late = AbortSignal.timeout(place.longest ?? longest);
-  const signal = place.signal === undefined ? late : AbortSignal.any([place.signal, late]);
+  const timeout = AbortSignal.timeout(place.timeout ?? defaultTimeout);
+  const signal = place.signal === undefined ? timeout : AbortSignal.any([place.signal, timeout]);
   const child = spawn('git', [...quiet, ...args], {
     cwd: place.directory,
     env: environment(place),
@@ -68,27 +68,27 @@ export async function runGit(args: readonly string[], place: GitContext, input =
   const err: Buffer[] = [];
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
-  // A git that fails early closes its end; its exit code tells more than the broken pipe.
+  // When git fails early, the pipe breaks; its exit code says more than that error.
   child.stdin.on('error', () => {});
   child.stdin.end(input);
   const code = await exitCode(child, signal);
-  if (late.aborted && signal.reason === late.reason) throw new LedgerError(lateWords(args, place));
+  if (timeout.aborted && signal.reason === timeout.reason) throw new LedgerError(timeoutMessage(args, place));
   if (signal.aborted) throw new WaitEnded(signal.reason instanceof Error ? signal.reason.message : undefined);
-  return { code, out: Buffer.concat(out), words: wordsOf(Buffer.concat(err).toString(), place) };
+  return { code, out: Buffer.concat(out), message: failureMessage(Buffer.concat(err).toString(), place) };
 }
 
-function lateWords(args: readonly string[], place: GitContext): string {
-  const seconds = (place.longest ?? longest) / 1000;
+function timeoutMessage(args: readonly string[], place: GitContext): string {
+  const seconds = (place.timeout ?? defaultTimeout) / 1000;
   return `"git ${args[0] ?? ''}" did not end within ${seconds} s; check that the remote answers this machine: "git ls-remote" shows it`;
 }
 
-/** @throws LedgerError when it could not begin */
+/** @throws LedgerError when the process could not be started */
 async function exitCode(child: ChildProcessWithoutNullStreams, signal: AbortSignal): Promise<number> {
   let timer: NodeJS.Timeout | undefined;
   const end = () => {
     endGroup(child, 'SIGTERM');
-    timer = setTimeout(() => endGroup(child, 'SIGKILL'), farewell);
-    // Nothing more is heard, and what holds these open holds nobody up.
+    timer = setTimeout(() => endGroup(child, 'SIGKILL'), killDelay);
+    // Processes that keep these streams open must not delay the "close" event.
     for (const stream of [child.stdout, child.stderr]) stream.destroy();
   };
   if (signal.aborted) end();
@@ -101,7 +101,7 @@ async function exitCode(child: ChildProcessWithoutNullStreams, signal: AbortSign
   } finally {
     signal.removeEventListener('abort', end);
     clearTimeout(timer);
-    // Of those that it started one may not have heard it.
+    // Processes that git started may have ignored SIGTERM.
     if (signal.aborted) endGroup(child, 'SIGKILL');
   }
 }
@@ -111,16 +111,16 @@ function endGroup({ pid }: { readonly pid?: number | undefined }, signal: NodeJS
   try {
     process.kill(-pid, signal);
   } catch {
-    // All of them have ended.
+    // All processes of the group have ended.
   }
 }
 
 function environment({ env, settings }: GitContext): Record<string, string> {
   const kept = Object.entries(env).flatMap(([name, value]) =>
-    value === undefined || inherited.includes(name) || watching.test(name) ? [] : [[name, value] as const],
+    value === undefined || inherited.includes(name) || tracing.test(name) ? [] : [[name, value] as const],
   );
-  const tame = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
-  return { ...Object.fromEntries(kept), ...tame, ...settings };
+  const nonInteractive = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0' };
+  return { ...Object.fromEntries(kept), ...nonInteractive, ...settings };
 }
 
 function notRun(error: NodeJS.ErrnoException): LedgerError {
@@ -128,12 +128,12 @@ function notRun(error: NodeJS.ErrnoException): LedgerError {
   return new LedgerError(`git cannot be run: ${why}`, { cause: error });
 }
 
-/** The lines that say what is wrong: no hints, no progress, no credentials of an address, no secret that is known. */
-function wordsOf(text: string, { secrets }: GitContext): string {
+/** The lines that say what is wrong: without hints, progress, credentials of addresses and known secrets. */
+function failureMessage(text: string, { secrets }: GitContext): string {
   const lines = text
     .split(/[\r\n]+/)
     .map((line) => line.replace(/^remote:\s*/, '').trim())
     .filter((line) => line !== '' && !/^(hint|To|warning):? /.test(line));
-  const said = lines.join('; ');
-  return maskAddresses(secrets?.redact(said) ?? said);
+  const message = lines.join('; ');
+  return maskAddresses(secrets?.redact(message) ?? message);
 }

@@ -1,21 +1,19 @@
 /**
- * Ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`: what a CI without any other storage has.
- * Every write is pushed with a lease on the state that it was made from; who loses the race looks again and decides anew.
+ * Keeps ledger, lock and history in one ref of a git remote, `refs/trueup/<stack>`, for CI without any other storage. Every
+ * write is pushed with a lease on the state that it is based on; a run that loses the race reads again and tries again.
  */
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
 import { asideName } from '../local/set-aside-name.ts';
-import { type EndableStore, type QuestionEnds, noEnds } from '../endable-store.ts';
+import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
 import type { GitContext } from './git-command.ts';
 import { type Edits, GitRepository, type Snapshot } from './git-repository.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
 
-/** @param at a directory in a clone of the repository whose remote (`origin`, say) keeps the ledger */
-export function gitLedger(
-  at: GitContext,
-  { remote, stack }: { remote: string; stack: string },
-): EndableStore {
+/** @param at a directory in a clone of the repository; @param where.remote the remote that keeps the ledger, such as `origin` */
+export function gitLedger(at: GitContext, where: { remote: string; stack: string }): AbortableStore {
+  const { remote, stack } = where;
   return new GitRef(at, remote, stack);
 }
 
@@ -23,18 +21,18 @@ const ledgerPath = 'ledger.json';
 const lockPath = 'lock.json';
 const historyFolder = 'history/';
 
-/** Also a ledger that was set aside. */
+/** The files that trueup writes, ledgers that were set aside included. */
 const ours = /^(ledger\.json|lock\.json|damaged-[^/]+\.json|history\/[^/]+\.json)$/;
 
-/** A lost race is no failure: this many in a row are. */
-const attempts = 20;
+/** Losing a race is normal; after this many lost races in a row a write fails. */
+const maxAttempts = 20;
 
-class GitRef implements EndableStore {
+class GitRef implements AbortableStore {
   readonly place: string;
   readonly #stack: string;
   readonly #repository: GitRepository;
   readonly #own: OwnWrites;
-  /** what this store read or wrote last: good enough to try a write from, never to answer from */
+  /** the state that this store read or wrote last; used for the first attempt of a write, never for an answer */
   #last: Snapshot | undefined;
 
   constructor(at: GitContext, remote: string, stack: string) {
@@ -45,73 +43,73 @@ class GitRef implements EndableStore {
     this.#own = new OwnWrites({ place: this.place, stack });
   }
 
-  async read(ends = noEnds): Promise<Ledger> {
-    return this.#ledgerIn(await this.#look(ends), ends);
+  async read(signals = noSignals): Promise<Ledger> {
+    return this.#ledgerIn(await this.#readState(signals), signals);
   }
 
-  async write(ledger: Ledger, ends = noEnds): Promise<Ledger> {
+  async write(ledger: Ledger, signals = noSignals): Promise<Ledger> {
     let step = this.#own.first(ledger);
-    await this.#replace('write the ledger', ends, async (state) => {
-      step = this.#own.next(ledger, await this.#textIn(state, ledgerPath, ends));
+    await this.#replace('write the ledger', signals, async (state) => {
+      step = this.#own.next(ledger, await this.#textIn(state, ledgerPath, signals));
       return step.isDone ? undefined : { [ledgerPath]: this.#own.sending(step) };
     });
     return this.#own.settle(step);
   }
 
-  async setAside(ends = noEnds): Promise<string> {
+  async setAside(signals = noSignals): Promise<string> {
     const path = `${asideName()}.json`;
-    await this.#replace('set the ledger aside', ends, async (state) => {
-      const text = await this.#textIn(state, ledgerPath, ends);
+    await this.#replace('set the ledger aside', signals, async (state) => {
+      const text = await this.#textIn(state, ledgerPath, signals);
       return text === undefined ? undefined : { [ledgerPath]: undefined, [path]: text };
     });
     return this.#fileName(path);
   }
 
-  async readLock(ends = noEnds): Promise<LedgerLock | undefined> {
-    return this.#lockIn(await this.#look(ends), ends);
+  async readLock(signals = noSignals): Promise<LedgerLock | undefined> {
+    return this.#lockIn(await this.#readState(signals), signals);
   }
 
-  async lock(wanted: LedgerLock, instead?: string, ends = noEnds): Promise<LedgerLock> {
-    let standing = wanted;
-    await this.#replace(`lock for ${wanted.run.who}`, ends, async (state) => {
-      const held = await this.#lockIn(state, ends);
-      standing = held === undefined || held.id === instead ? wanted : held;
-      return standing === wanted ? { [lockPath]: formatStored(wanted) } : undefined;
+  async lock(wanted: LedgerLock, instead?: string, signals = noSignals): Promise<LedgerLock> {
+    let current = wanted;
+    await this.#replace(`lock for ${wanted.run.who}`, signals, async (state) => {
+      const held = await this.#lockIn(state, signals);
+      current = held === undefined || held.id === instead ? wanted : held;
+      return current === wanted ? { [lockPath]: formatStored(wanted) } : undefined;
     });
-    return standing;
+    return current;
   }
 
-  async unlock(id: string, ends = noEnds): Promise<LedgerLock | undefined> {
+  async unlock(id: string, signals = noSignals): Promise<LedgerLock | undefined> {
     let removed: LedgerLock | undefined;
-    await this.#replace('unlock', ends, async (state) => {
-      const held = await this.#lockIn(state, ends);
+    await this.#replace('unlock', signals, async (state) => {
+      const held = await this.#lockIn(state, signals);
       removed = held?.id === id ? held : undefined;
       return removed === undefined ? undefined : { [lockPath]: undefined };
     });
     return removed;
   }
 
-  async keepEntries(entries: readonly HistoryEntry[], ends = noEnds): Promise<void> {
+  async keepEntries(entries: readonly HistoryEntry[], signals = noSignals): Promise<void> {
     if (entries.length === 0) return;
     const edits = Object.fromEntries(entries.map((entry) => [pathOf(entry.id), formatStored(entry)]));
-    await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, ends, async () => edits);
+    await this.#replace(`keep ${entries.map(({ id }) => id).join(', ')}`, signals, async () => edits);
   }
 
-  async listEntries(limit: number, ends?: QuestionEnds): Promise<readonly HistoryEntry[]> {
-    return wholeEntries(await this.readEntries(limit, ends));
+  async listEntries(limit: number, signals?: OperationSignals): Promise<readonly HistoryEntry[]> {
+    return wholeEntries(await this.readEntries(limit, signals));
   }
 
-  async readEntries(limit: number, ends = noEnds): Promise<readonly (HistoryEntry | LedgerError)[]> {
-    const { blobs } = await this.#look(ends);
+  async readEntries(limit: number, signals = noSignals): Promise<readonly (HistoryEntry | LedgerError)[]> {
+    const { blobs } = await this.#readState(signals);
     const paths = [...blobs.keys()].filter((path) => path.startsWith(historyFolder));
     const newest = paths.sort().reverse().slice(0, limit);
     const ids = newest.map((path) => blobs.get(path) ?? '');
-    const texts = await this.#repository.readBlobs(ids, ends.look);
+    const texts = await this.#repository.readBlobs(ids, signals.read);
     return texts.map((text, index) => tryEntry(text, this.#fileName(newest[index] ?? '')));
   }
 
-  async showEntry(id: string, ends = noEnds): Promise<HistoryEntry | undefined> {
-    const text = await this.#textIn(await this.#look(ends), pathOf(id), ends);
+  async showEntry(id: string, signals = noSignals): Promise<HistoryEntry | undefined> {
+    const text = await this.#textIn(await this.#readState(signals), pathOf(id), signals);
     return text === undefined ? undefined : parseEntry(text, this.#fileName(pathOf(id)));
   }
 
@@ -119,14 +117,14 @@ class GitRef implements EndableStore {
     return this.#repository.close();
   }
 
-  async #look({ look }: QuestionEnds): Promise<Snapshot> {
-    const seen = await this.#repository.look(look);
+  async #readState({ read }: OperationSignals): Promise<Snapshot> {
+    const seen = await this.#repository.read(read);
     this.#expectOurs(seen);
     this.#last = seen;
     return seen;
   }
 
-  /** Nothing at all is what a lock leaves that was given back. @throws LedgerError when all that stands there is somebody else's */
+  /** A ref without files is ours: an unlock leaves it so. @throws LedgerError when trueup wrote none of the files */
   #expectOurs({ blobs }: Snapshot): void {
     const paths = [...blobs.keys()];
     if (paths.length === 0 || paths.some((path) => ours.test(path))) return;
@@ -136,17 +134,17 @@ class GitRef implements EndableStore {
   }
 
   /**
-   * @param edit judges a state; undefined when nothing is to be written. Asked again for each state that is met, and what
-   * it says or throws of a state that is only remembered counts for nothing.
+   * @param edit returns the changes to a state, or undefined when there is nothing to write. It is called for each state that is
+   * tried. For a remembered state, which may be outdated, "nothing to write" and errors do not count.
    */
   async #replace(
     what: string,
-    ends: QuestionEnds,
+    signals: OperationSignals,
     edit: (state: Snapshot) => Promise<Edits | undefined>,
   ): Promise<void> {
-    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
       const remembered = attempt === 1 ? this.#last : undefined;
-      const state = remembered ?? (await this.#look(ends));
+      const state = remembered ?? (await this.#readState(signals));
       const edits = await edit(state).catch((error: unknown) => {
         if (remembered === undefined) throw error;
         return undefined;
@@ -155,9 +153,9 @@ class GitRef implements EndableStore {
         if (remembered === undefined) return;
         continue;
       }
-      const about = { message: `${this.#stack}: ${what}`, signal: ends.look };
+      const about = { message: `${this.#stack}: ${what}`, signal: signals.read };
       const next = await this.#repository.prepare(state, edits, about);
-      if (await this.#repository.replace(state, next, ends.word)) {
+      if (await this.#repository.replace(state, next, signals.write)) {
         this.#last = next;
         return;
       }
@@ -165,19 +163,19 @@ class GitRef implements EndableStore {
     throw new LedgerError(`${this.place} is written by too many runs at once: try again`);
   }
 
-  async #ledgerIn(state: Snapshot, ends: QuestionEnds): Promise<Ledger> {
-    const text = await this.#textIn(state, ledgerPath, ends);
+  async #ledgerIn(state: Snapshot, signals: OperationSignals): Promise<Ledger> {
+    const text = await this.#textIn(state, ledgerPath, signals);
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async #lockIn(state: Snapshot, ends: QuestionEnds): Promise<LedgerLock | undefined> {
-    const text = await this.#textIn(state, lockPath, ends);
+  async #lockIn(state: Snapshot, signals: OperationSignals): Promise<LedgerLock | undefined> {
+    const text = await this.#textIn(state, lockPath, signals);
     return text === undefined ? undefined : parseLock(text, this.#fileName(lockPath));
   }
 
-  async #textIn({ blobs }: Snapshot, path: string, { look }: QuestionEnds): Promise<string | undefined> {
+  async #textIn({ blobs }: Snapshot, path: string, { read }: OperationSignals): Promise<string | undefined> {
     const id = blobs.get(path);
-    return id === undefined ? undefined : (await this.#repository.readBlobs([id], look))[0];
+    return id === undefined ? undefined : (await this.#repository.readBlobs([id], read))[0];
   }
 
   #fileName(path: string): string {

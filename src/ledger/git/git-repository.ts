@@ -1,13 +1,13 @@
 /**
- * The files of one ref of a remote, read and replaced with git's plumbing alone. The objects that come and go live in a
- * directory of their own, so the user's repository, its index and its work tree stay as they are, also in a shallow
- * clone. A new state is a commit without parents: what a reader has to fetch stays small, however often it is replaced.
+ * Reads and replaces the files of one ref of a remote, with git's plumbing commands alone. Objects are kept in a temporary
+ * directory, so the user's repository, its index and its work tree are not changed, also in a shallow clone. A new state is a
+ * commit without parents, so a fetch stays small, however often the state was replaced.
  */
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join, resolve } from 'node:path';
 import { LedgerError } from '../../model/stack/ledger.ts';
-import { unlessEnded } from '../endable-store.ts';
+import { waitFor } from '../abortable-store.ts';
 import { learnSecrets } from './configured-secrets.ts';
 import { type GitAnswer, type GitContext, runGit } from './git-command.ts';
 
@@ -19,18 +19,18 @@ export interface Snapshot {
   readonly blobs: ReadonlyMap<string, string>;
 }
 
-/** New texts by path; `undefined` takes a file away. */
+/** New texts by path; `undefined` removes a file. */
 export type Edits = Readonly<Record<string, string | undefined>>;
 
-export interface RemoteRef {
+interface RemoteRef {
   readonly remote: string;
   readonly ref: string;
 }
 
 const nothing: Snapshot = { commit: undefined, blobs: new Map() };
 
-/** How often a look may find that the ref has moved between being asked for and being fetched. */
-const looks = 10;
+/** How often a read may find that the ref moved between the query and the fetch. */
+const maxReads = 10;
 
 export class GitRepository {
   readonly #at: GitContext;
@@ -42,9 +42,9 @@ export class GitRepository {
     this.#where = where;
   }
 
-  /** What the remote holds now. @throws LedgerError when it cannot be asked, WaitEnded */
-  async look(signal: AbortSignal): Promise<Snapshot> {
-    for (let attempt = 1; attempt <= looks; attempt += 1) {
+  /** The current state on the remote. @throws LedgerError when the remote cannot be read, WaitEnded */
+  async read(signal: AbortSignal): Promise<Snapshot> {
+    for (let attempt = 1; attempt <= maxReads; attempt += 1) {
       const commit = await this.#tip(signal);
       if (commit === undefined) return nothing;
       if (!(await this.#has(commit, signal))) await this.#fetch(signal);
@@ -68,7 +68,7 @@ export class GitRepository {
     return texts;
   }
 
-  /** A state that nobody knows of yet. */
+  /** Makes a new state, for now only in the temporary directory. */
   async prepare(
     from: Snapshot,
     edits: Edits,
@@ -85,9 +85,9 @@ export class GitRepository {
   }
 
   /**
-   * Puts one state in the place of another, if that is still what stands there.
-   * @returns false when somebody else was faster
-   * @param signal once aborted, nobody knows which of the two stands there
+   * Replaces one state by another if it is still the current one.
+   * @returns false when another run has replaced it before
+   * @param signal after it was aborted, either state may be the current one
    * @throws LedgerError when the remote refuses for another reason
    */
   async replace(from: Snapshot, by: Snapshot, signal: AbortSignal): Promise<boolean> {
@@ -100,12 +100,12 @@ export class GitRepository {
     ];
     const pushed = await this.#git(pushing, signal);
     if (pushed.code === 0) return true;
-    // What stands there tells more than words: an answer may be lost, and servers word a lost race in many ways.
+    // The current state is more reliable than the message: an answer may be lost, and servers report a lost race in many ways.
     const now = await this.#tip(signal);
     if (now === by.commit) return true;
     if (now !== from.commit) return false;
     throw new LedgerError(
-      `${this.#name} cannot be written: ${pushed.words}; the run needs permission to push "${ref}"`,
+      `${this.#name} cannot be written: ${pushed.message}; the run needs permission to push "${ref}"`,
     );
   }
 
@@ -131,28 +131,28 @@ export class GitRepository {
   }
 
   /**
-   * To git an answer over HTTP that is empty, or no line of which ends, is a repository without a ref. One that speaks git
-   * does so in packets, or names a HEAD. @throws LedgerError when it did neither
+   * Git takes an HTTP answer that is empty, or has no complete line, for a repository without refs. A real git server sends
+   * packets, or a HEAD. @throws LedgerError when the server sent neither
    */
   async #expectGit(signal: AbortSignal): Promise<void> {
     const { remote } = this.#where;
     const { at } = await this.#place(signal);
     const address = await runGit(['remote', 'get-url', remote], { ...at, signal });
     if (!/^https?:/i.test(address.out.toString())) return;
-    const watched = { ...at, signal, settings: { ...at.settings, GIT_TRACE_PACKET: '2' } };
-    const asked = await runGit(['ls-remote', '--quiet', remote, 'HEAD'], watched);
+    const traced = { ...at, signal, settings: { ...at.settings, GIT_TRACE_PACKET: '2' } };
+    const asked = await runGit(['ls-remote', '--quiet', remote, 'HEAD'], traced);
     if (asked.code !== 0)
       throw new LedgerError(
-        `${this.#name} cannot be read: the remote answers one time and not the next; try again`,
+        `${this.#name} cannot be read: the remote answered once and then failed; try again`,
       );
-    if (asked.out.length > 0 || /\bpacket: +\S+< /.test(asked.words)) return;
+    if (asked.out.length > 0 || /\bpacket: +\S+< /.test(asked.message)) return;
     throw new LedgerError(
       `${this.#name} cannot be read: what its address answers is not git's; check that "git remote get-url ${remote}" leads to the repository itself, and that no login page or proxy stands before it`,
     );
   }
 
-  #unreachable({ words }: GitAnswer): LedgerError {
-    return new LedgerError(`${this.#name} cannot be read: ${words}`);
+  #unreachable({ message }: GitAnswer): LedgerError {
+    return new LedgerError(`${this.#name} cannot be read: ${message}`);
   }
 
   async #fetch(signal: AbortSignal): Promise<void> {
@@ -163,8 +163,8 @@ export class GitRepository {
       ...['--no-auto-maintenance', '--no-recurse-submodules', '--no-filter', remote, ref],
     ];
     const fetched = await this.#git(fetching, signal);
-    // Gone meanwhile: the next look sees it.
-    if (fetched.code !== 0 && !/couldn't find remote ref/.test(fetched.words))
+    // When the ref was deleted meanwhile, the next read notices it.
+    if (fetched.code !== 0 && !/couldn't find remote ref/.test(fetched.message))
       throw this.#unreachable(fetched);
   }
 
@@ -198,10 +198,11 @@ export class GitRepository {
     return this.#text(['mktree'], signal, lines.join(''));
   }
 
-  /** @throws LedgerError when a command that works on objects alone fails: the disk is full, say */
+  /** @throws LedgerError when a command that only works on objects fails, for example because the disk is full */
   async #text(args: readonly string[], signal: AbortSignal, input?: string): Promise<string> {
-    const { code, out, words } = await this.#git(args, signal, input);
-    if (code !== 0) throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} says: ${words}`);
+    const { code, out, message } = await this.#git(args, signal, input);
+    if (code !== 0)
+      throw new LedgerError(`${this.#name} cannot be prepared: git ${args[0]} says: ${message}`);
     return out.toString().trim();
   }
 
@@ -212,14 +213,16 @@ export class GitRepository {
 
   #place(signal: AbortSignal): Promise<{ readonly at: GitContext }> {
     this.#opened ??= this.#open();
-    return unlessEnded(this.#opened, signal);
+    return waitFor(this.#opened, signal);
   }
 
   async #open() {
     const { directory: from } = this.#at;
     const found = await runGit(['rev-parse', '--git-path', 'objects'], this.#at);
     if (found.code !== 0)
-      throw new LedgerError(`"ledger: git" needs a git repository, and "${from}" is in none: ${found.words}`);
+      throw new LedgerError(
+        `"ledger: git" needs a git repository, and "${from}" is in none: ${found.message}`,
+      );
     await this.#findRemote();
     await learnSecrets(this.#at, this.#where.remote);
     const directory = await mkdtemp(join(tmpdir(), 'trueup-git-'));
@@ -247,7 +250,7 @@ export class GitRepository {
   }
 }
 
-/** In a list of paths a colon parts two, unless the path stands in quotes. */
+/** Quotes a path that contains the separator of lists of paths. */
 function quotedPath(path: string): string {
   return path.includes(delimiter) ? JSON.stringify(path) : path;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether a plan from this commit would take a later one back (rule 43). The clone is asked first; only what it cannot
- * tell, for it is shallow or older than the other commit, is asked of its remote, and the clone is left as it is.
+ * Tells whether a plan from this commit would undo a later one (rule 43). The clone is asked first. Only when it cannot tell,
+ * because it is shallow or older than the other commit, its remote is asked. The clone is not changed.
  */
 import { messageOf } from '../../model/message-of.ts';
 import { posix } from 'node:path';
@@ -17,35 +17,35 @@ import { type CommitPair, cutBehind, hasCommit, linesOf, type Standing, standing
 import { type GitContext, runGit } from './git-command.ts';
 import type { NoCommit, RepositoryCommit } from './repository-commit.ts';
 
-export interface CommitQuestion {
+interface CommitQuestion {
   /** where the manifests are */
   readonly at: GitContext;
-  /** what was applied last, as the ledger has it */
+  /** the commit that was applied last, from the ledger */
   readonly applied: string;
   readonly ours: RepositoryCommit | NoCommit;
   /** relative to that directory */
   readonly files: StackPaths;
-  /** manifests that git does not track: by `files` it must be told what they may be made from */
+  /** manifests that git does not track; `files` must also match the files that they may be made from */
   readonly untracked?: readonly string[];
-  /** milliseconds until a remote that does not tell is given up */
-  readonly patience?: number;
+  /** milliseconds; 60 seconds when absent */
+  readonly timeout?: number;
 }
 
-/** Never rejects: what goes wrong is why nobody can tell. */
+/** Never rejects: an error becomes the reason why the order is unknown. */
 export async function orderCommits(question: CommitQuestion): Promise<CommitOrder> {
-  const { at, applied, ours, patience = 60_000 } = question;
+  const { at, applied, ours, timeout = 60_000 } = question;
   const unknown = (why: string) => ({ is: 'unknown', applied, why }) as const;
   if (ours.commit === undefined) return unknown(ours.why);
   if (ours.commit === applied) return { is: 'onward' };
-  // It becomes an argument of git.
+  // It is passed to git as an argument, so it must be a commit id and nothing else.
   if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(applied)) return unknown('it is no commit of git');
-  const enough = AbortSignal.timeout(patience);
-  const signal = at.signal === undefined ? enough : AbortSignal.any([at.signal, enough]);
+  const timer = AbortSignal.timeout(timeout);
+  const signal = at.signal === undefined ? timer : AbortSignal.any([at.signal, timer]);
   const pair = { applied, ours: ours.commit };
   try {
     return await compare({ ...at, signal }, pair, question);
   } catch (error) {
-    if (enough.aborted) return unknown(`git did not tell within ${patience / 1000} seconds`);
+    if (timer.aborted) return unknown(`git did not answer within ${timeout / 1000} seconds`);
     return unknown(messageOf(error));
   }
 }
@@ -62,48 +62,48 @@ async function compare(
     const standing = known === 'open' ? await askRemote(borrowed, pair) : known;
     if (standing === 'onward') return { is: 'onward' };
     const changed = await changedFiles(borrowed, pair);
-    const differs = changed.length > 0 && (await concerns(at, changed, { borrowed, pair, files }));
+    const differs = changed.length > 0 && (await changesStack(at, changed, { borrowed, pair, files }));
     const [first] = untracked;
     return !differs && changed.length > 0 && first !== undefined
-      ? { is: 'unknown', applied: pair.applied, why: untold(first, untracked.length - 1) }
+      ? { is: 'unknown', applied: pair.applied, why: untrackedReason(first, untracked.length - 1) }
       : { is: 'behind', ...pair, differs };
   } finally {
     await borrowed.close();
   }
 }
 
-interface Concerned {
+interface CommitComparison {
   readonly borrowed: BorrowedRepository;
   readonly pair: CommitPair;
   readonly files: StackPaths;
 }
 
-/** Whether any of what changed is the stack's, or may be. */
-async function concerns(
+/** Whether any of the changed files is, or may be, a file of the stack. */
+async function changesStack(
   at: GitContext,
   changed: readonly ChangedFile[],
-  { borrowed, pair, files }: Concerned,
+  { borrowed, pair, files }: CommitComparison,
 ): Promise<boolean> {
   const [prefix = ''] = await linesOf(at, ['rev-parse', '--show-prefix']);
   const fromStack = (path: string) => posix.relative(`/${prefix}`, `/${path}`);
   const isOfStack = changed.some(({ path, isSubmodule }) =>
-    // All that is in a submodule changes as the one path that it has.
+    // Git reports any change in a submodule as a change of the submodule's own path.
     isSubmodule ? files.isOnTheWay(fromStack(path)) : files.isFile(fromStack(path)),
   );
   if (isOfStack) return true;
-  // Behind a symbolic link a file of the stack has another name: then whatever changed may be one.
+  // A file behind a symbolic link has another path in git, so any changed file may belong to the stack.
   return (await symbolicLinks(borrowed.at, pair)).some((path) => files.isOnTheWay(fromStack(path)));
 }
 
-function untold(first: string, more: number): string {
+function untrackedReason(first: string, more: number): string {
   const which = more === 0 ? `"${first}" is` : `"${first}" and ${more} more manifests are`;
   return `${which} not tracked by git, and nothing that is tracked in the folder of the stack differs between the two`;
 }
 
-/** Commits behind each, a step at a time: most questions are answered by a few, and a whole history may be long. */
+/** Depths of the fetches, one after the other: mostly a few commits are enough, and a whole history may be long. */
 const depths = [64, 4096, 0x7fffffff];
 
-/** For a service that gives nothing by its id, also not the trees of a commit later on. */
+/** For a service that does not send commits by their id; it would not send trees by id later, so they are fetched at once. */
 const everyBranch: Pick<FetchRequest, 'refs' | 'content'> = {
   refs: ['+refs/heads/*:refs/trueup/*'],
   content: 'trees',
@@ -113,32 +113,32 @@ async function askRemote(borrowed: BorrowedRepository, pair: CommitPair): Promis
   const { at } = borrowed;
   const missing = (await hasCommit(at, pair.applied)) ? [] : [pair.applied];
   const tips = [pair.ours, pair.applied].filter((id) => !missing.includes(id));
-  let wanted: Pick<FetchRequest, 'refs' | 'content'> = {
+  let request: Pick<FetchRequest, 'refs' | 'content'> = {
     refs: [...missing, ...(await cutBehind(at, tips))],
     content: 'commits',
   };
   for (const depth of depths) {
-    if ((await fetch(borrowed, { ...wanted, depth })) === 'refused') {
-      wanted = everyBranch;
-      await fetch(borrowed, { ...wanted, depth });
+    if ((await fetch(borrowed, { ...request, depth })) === 'refused') {
+      request = everyBranch;
+      await fetch(borrowed, { ...request, depth });
     }
     const standing = await standingOf(at, pair);
     if (standing !== 'open') return standing;
   }
-  throw lacking(borrowed, pair.applied);
+  throw missingCommit(borrowed, pair.applied);
 }
 
-/** @returns `refused` when the remote gives nothing by its id. @throws LedgerError when it gives nothing at all */
-async function fetch(borrowed: BorrowedRepository, wanted: FetchRequest): Promise<'fetched' | 'refused'> {
-  const { code, words } = await fetchInto(borrowed, wanted);
+/** @returns `refused` when the remote sends nothing by id. @throws LedgerError when the fetch fails in another way */
+async function fetch(borrowed: BorrowedRepository, request: FetchRequest): Promise<'fetched' | 'refused'> {
+  const { code, message } = await fetchInto(borrowed, request);
   if (code === 0) return 'fetched';
-  const unknown = /not our ref/.test(words) && wanted.refs.find((ref) => words.includes(ref));
-  if (unknown) throw lacking(borrowed, unknown);
-  if (/unadvertised object/.test(words) && wanted.refs !== everyBranch.refs) return 'refused';
-  throw new LedgerError(`the ${nameOf(borrowed)} cannot be asked: ${words}`);
+  const unknown = /not our ref/.test(message) && request.refs.find((ref) => message.includes(ref));
+  if (unknown) throw missingCommit(borrowed, unknown);
+  if (/unadvertised object/.test(message) && request.refs !== everyBranch.refs) return 'refused';
+  throw new LedgerError(`the ${nameOf(borrowed)} cannot be asked: ${message}`);
 }
 
-function lacking(borrowed: BorrowedRepository, id: string): LedgerError {
+function missingCommit(borrowed: BorrowedRepository, id: string): LedgerError {
   return new LedgerError(`the ${nameOf(borrowed)} does not have commit ${shortCommit(id)}`);
 }
 
@@ -149,11 +149,11 @@ function nameOf({ remote = '' }: BorrowedRepository): string {
 interface ChangedFile {
   /** from the top of the repository, with slashes */
   readonly path: string;
-  /** in one of the commits */
+  /** whether it is a submodule in one of the commits */
   readonly isSubmodule: boolean;
 }
 
-/** What one of the commits has and the other has not, or otherwise. */
+/** The files that differ between the commits. */
 async function changedFiles(
   borrowed: BorrowedRepository,
   { ours, applied }: CommitPair,
@@ -163,14 +163,14 @@ async function changedFiles(
     if (!(await hasTrees(at, id))) await fetch(borrowed, { refs: [id], depth: 1, content: 'trees' });
   }
   const entries = await entriesOf(at, ['diff-tree', '-r', '-z', '--raw', '--no-renames', ours, applied]);
-  // Each is two: `:160000 160000 <id> <id> M`, then the path.
+  // Each file has two entries: `:160000 160000 <id> <id> M`, then the path.
   return entries.flatMap((modes, index) => {
     const path = entries[index + 1];
     return index % 2 === 1 || path === undefined ? [] : [{ path, isSubmodule: /\b160000 /.test(modes) }];
   });
 }
 
-/** Of either commit; from the top of the repository, with slashes. */
+/** The symbolic links of both commits, as paths from the top of the repository with slashes. */
 async function symbolicLinks(at: GitContext, { ours, applied }: CommitPair): Promise<string[]> {
   const listed = [ours, applied].map((id) => entriesOf(at, ['ls-tree', '-r', '-z', '--full-tree', id]));
   return (await Promise.all(listed))
@@ -179,8 +179,8 @@ async function symbolicLinks(at: GitContext, { ours, applied }: CommitPair): Pro
 }
 
 async function entriesOf(at: GitContext, args: readonly string[]): Promise<string[]> {
-  const { code, out, words } = await runGit(args, at);
-  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${words}`);
+  const { code, out, message } = await runGit(args, at);
+  if (code !== 0) throw new LedgerError(`git ${args[0]} says: ${message}`);
   return out.toString().split('\0').filter(Boolean);
 }
 

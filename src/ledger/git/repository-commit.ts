@@ -1,17 +1,17 @@
-/** Which commit the manifests of a directory come from. Only looks; a directory outside of any repository has none. */
+/** Finds the commit that the manifests of a directory come from. Read-only; a directory outside a repository has none. */
 import { messageOf } from '../../model/message-of.ts';
 import { type GitContext, runGit } from './git-command.ts';
 
 export interface RepositoryCommit {
   readonly commit: string;
-  /** the directory holds changes that are not committed; our own files do not count */
+  /** whether the directory has uncommitted changes; trueup's own files do not count */
   readonly dirty: boolean;
 }
 
-/** There is no git, no repository or no commit: what is planned and applied is as good without. */
+/** There is no git, no repository or no commit. Plan and apply work without one. */
 export interface NoCommit {
   readonly commit?: undefined;
-  /** a clause */
+  /** the reason, as a clause of a message */
   readonly why: string;
 }
 
@@ -19,7 +19,7 @@ export async function repositoryCommit(place: GitContext): Promise<RepositoryCom
   try {
     const head = await runGit(['rev-parse', '--verify', '--quiet', 'HEAD'], place);
     if (head.code !== 0)
-      return { why: head.words.replace(/^fatal: /, '') || 'the repository has no commit yet' };
+      return { why: head.message.replace(/^fatal: /, '') || 'the repository has no commit yet' };
     const status = await runGit(['status', '--porcelain', '--', '.', ':(exclude,glob)**/.trueup/**'], place);
     return { commit: head.out.toString().trim(), dirty: status.out.length > 0 };
   } catch (error) {

@@ -1,7 +1,7 @@
 /**
- * A short critical section between processes: who has the exclusive transaction of an empty database beside the ledger goes
- * on, everyone else waits. The system ends the transaction of whoever dies, and of nobody else: neither clocks nor the time
- * that somebody takes decide. The file stays when all are done, for to remove it would let in who opens it just then.
+ * A short critical section between processes: the process with the exclusive transaction on an empty database beside the ledger
+ * runs, the others wait. The system ends the transaction when its process dies, and only then: no timeout can break the lock. The
+ * file is never removed, because a process that has just opened the removed file would not see the lock on a new one.
  */
 import { messageOf } from '../../model/message-of.ts';
 import { accessSync, closeSync, constants, openSync } from 'node:fs';
@@ -13,14 +13,14 @@ import { makeFolder } from './state-folder.ts';
 
 /**
  * @param guard absolute path of a file that nobody else uses
- * @param pauses milliseconds between tries; when they end, so does the waiting
- * @param signal ends the waiting, too; whoever is inside goes on
- * @throws when the guard cannot be had
+ * @param pauses milliseconds between attempts; after the last one the waiting ends
+ * @param signal ends the waiting, too; it does not stop `work`
+ * @throws when the guard cannot be locked
  */
 export async function withExclusiveFile<T>(
   guard: string,
   work: () => Promise<T>,
-  pauses: Iterable<number> = aMinute(),
+  pauses: Iterable<number> = pausesForOneMinute(),
   signal?: AbortSignal,
 ): Promise<T> {
   await makeFolder(dirname(guard));
@@ -51,23 +51,23 @@ async function enter(
   );
 }
 
-/** Who is inside reads and writes one small file. Who takes longer is paused, and nobody knows until when. */
-function* aMinute(): Generator<number> {
+/** The work reads and writes one small file. A process that holds the lock for longer is suspended, perhaps for ever. */
+function* pausesForOneMinute(): Generator<number> {
   for (let waited = 0, next = 1; waited < 60_000; waited += next, next = Math.min(50, next * 2)) yield next;
 }
 
 /**
- * All in one go: a file that this process closes, whatever it was opened for, would take the locks of the whole process
- * along. @returns how to leave; undefined when somebody is inside
+ * Opens and locks synchronously: when this process closes any handle of the file, the system releases all of the process's locks
+ * on it. @returns a function that unlocks; undefined when the lock is held
  */
 function tryToEnter(guard: string): (() => void) | undefined {
   makeFile(guard);
-  // Of a file that it may only read SQLite gives everybody a transaction.
+  // On a read-only file SQLite would give every process a transaction.
   accessSync(guard, constants.W_OK);
   const { DatabaseSync } = loadSqlite();
   const database = new DatabaseSync(guard, { timeout: 0 });
   try {
-    // Nothing is ever written into it, so there is no journal to leave behind either.
+    // Nothing is ever written to the database, and with this mode no journal file is left.
     database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
     return () => database.close();
   } catch (error) {
@@ -81,7 +81,7 @@ function tryToEnter(guard: string): (() => void) | undefined {
   }
 }
 
-/** Of its owner only. One that is there is not opened. */
+/** Creates the file, readable by its owner only. An existing file is not opened (see above). */
 function makeFile(guard: string): void {
   try {
     closeSync(openSync(guard, 'wx', 0o600));
@@ -90,7 +90,7 @@ function makeFile(guard: string): void {
   }
 }
 
-/** SQLITE_BUSY, whatever it says besides in its upper bits (https://sqlite.org/rescode.html). */
+/** Whether the primary result code is SQLITE_BUSY; the upper bits hold details (https://sqlite.org/rescode.html). */
 function isBusy(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 5;
 }

@@ -6,7 +6,7 @@ import process from 'node:process';
 
 type SqliteModule = typeof import('node:sqlite');
 
-/** Loaded on first use: most commands need no database. */
+/** Call it on first use: most commands need no database. */
 export function loadSqlite(): SqliteModule {
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning: string | Error, ...rest: unknown[]): void => {

@@ -1,15 +1,15 @@
 /**
- * Ledger, lock and history in local files beside the stack, readable JSON. Each file is replaced as a whole, and
- * whoever changes ledger or lock does so alone, so that a look and the write that relies on it are one. Where the ledger is
- * a link, all of it is kept where that leads, so that those who share a ledger share its lock.
+ * Keeps ledger, lock and history in local files beside the stack, as readable JSON. Each file is replaced as a whole. Ledger and
+ * lock are changed only in a critical section, so that a read and the write that depends on it are one step. When the ledger is
+ * a symbolic link, all files are kept beside its target, so that stacks that share a ledger share its lock.
  */
-import { readdir, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { readdir, readlink, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { type HistoryEntry, type Ledger, LedgerError, type LedgerLock } from '../../model/stack/ledger.ts';
 import { asideName } from './set-aside-name.ts';
-import { type EndableStore, type QuestionEnds, noEnds } from '../endable-store.ts';
-import { followLinks } from './follow-links.ts';
+import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
+
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { withExclusiveFile } from './exclusive-file.ts';
 import { OwnWrites } from '../own-writes.ts';
@@ -17,12 +17,12 @@ import { replaceFile } from './replace-file.ts';
 import { stateFolderName } from './state-folder.ts';
 import { formatStored, onlyLedgerError, parseEntry, parseLock, wholeEntries } from '../stored-json.ts';
 
-/** @param file absolute path of the ledger; its directory is made when the first write needs it */
-export function localLedger(file: string, stack: string): EndableStore {
+/** @param file absolute path of the ledger; its directory is created by the first write */
+export function localLedger(file: string, stack: string): AbortableStore {
   return new LocalFile(file, stack);
 }
 
-class LocalFile implements EndableStore {
+class LocalFile implements AbortableStore {
   readonly place: string;
   readonly #file: string;
   readonly #stack: string;
@@ -40,8 +40,8 @@ class LocalFile implements EndableStore {
     return text === undefined ? noLedger : parseLedger(text, { place: this.place, stack: this.#stack });
   }
 
-  async write(ledger: Ledger, ends?: QuestionEnds): Promise<Ledger> {
-    return this.#alone(this.place, ends, async (file) => {
+  async write(ledger: Ledger, signals?: OperationSignals): Promise<Ledger> {
+    return this.#exclusively(this.place, signals, async (file) => {
       const step = this.#own.next(ledger, await this.#readText());
       if (!step.isDone) await replaceFile(file, this.#own.sending(step));
       return this.#own.settle(step);
@@ -52,8 +52,8 @@ class LocalFile implements EndableStore {
     return readIfThere(this.#file, this.place);
   }
 
-  async setAside(ends?: QuestionEnds): Promise<string> {
-    return this.#alone(this.place, ends, async (file) => {
+  async setAside(signals?: OperationSignals): Promise<string> {
+    return this.#exclusively(this.place, signals, async (file) => {
       const aside = `${file}.${asideName()}`;
       await rename(file, aside);
       return `"${aside}"`;
@@ -64,8 +64,8 @@ class LocalFile implements EndableStore {
     return readLockIn(await this.#realFile());
   }
 
-  async lock(wanted: LedgerLock, instead?: string, ends?: QuestionEnds): Promise<LedgerLock> {
-    return this.#alone(this.#lockPlace, ends, async (file) => {
+  async lock(wanted: LedgerLock, instead?: string, signals?: OperationSignals): Promise<LedgerLock> {
+    return this.#exclusively(this.#lockPlace, signals, async (file) => {
       const held = await readLockIn(file);
       if (held !== undefined && held.id !== instead) return held;
       await replaceFile(lockOf(file), formatStored(wanted));
@@ -73,8 +73,8 @@ class LocalFile implements EndableStore {
     });
   }
 
-  async unlock(id: string, ends?: QuestionEnds): Promise<LedgerLock | undefined> {
-    return this.#alone(this.#lockPlace, ends, async (file) => {
+  async unlock(id: string, signals?: OperationSignals): Promise<LedgerLock | undefined> {
+    return this.#exclusively(this.#lockPlace, signals, async (file) => {
       const held = await readLockIn(file);
       if (held?.id !== id) return undefined;
       await rm(lockOf(file), { force: true });
@@ -118,15 +118,15 @@ class LocalFile implements EndableStore {
 
   async close(): Promise<void> {}
 
-  /** Who is inside is waited for, and nothing else can take long. @param work is given the ledger's file, where it really lies */
-  async #alone<T>(
+  /** Runs `work` in the critical section of this ledger. @param work gets the real path of the ledger's file */
+  async #exclusively<T>(
     what: string,
-    { look }: QuestionEnds = noEnds,
+    { read }: OperationSignals = noSignals,
     work: (file: string) => Promise<T>,
   ): Promise<T> {
     try {
       const file = await followLinks(this.#file);
-      return await withExclusiveFile(guardOf(file), () => work(file), undefined, look);
+      return await withExclusiveFile(guardOf(file), () => work(file), undefined, read);
     } catch (error) {
       return unwritable(what)(error);
     }
@@ -153,7 +153,7 @@ async function readLockIn(file: string): Promise<LedgerLock | undefined> {
   return text === undefined ? undefined : parseLock(text, place);
 }
 
-/** It stays, so it stands in a folder that git leaves out, also where the ledger itself is meant for git. */
+/** The file is never removed, so it is in a folder that git ignores, even when the ledger itself is committed. */
 function guardOf(file: string): string {
   const folder = dirname(file);
   const ours = basename(folder) === stateFolderName ? folder : join(folder, stateFolderName);
@@ -171,16 +171,34 @@ function entryIn(history: string, id: string): string {
 
 const entrySuffix = '.json';
 
-/** What a user types as an id becomes part of a path. */
+/** Users type ids, and an id becomes part of a path, so it must not contain any other character. */
 function isEntryId(text: string): boolean {
   return /^[A-Za-z0-9-]+$/.test(text);
 }
 
-/** Of a ledger, a lock or an entry; a text of many more could not be held in one piece. */
-const mostBytes = 500 * megabyte;
+/** The maximal size of a ledger, a lock or an entry: a much longer text does not fit into one string. */
+const maxBytes = 500 * megabyte;
+
+/** The system's own limit. */
+const maxLinks = 40;
+
+/**
+ * Follows symbolic links to the file that they lead to, even when it does not exist yet, so that it is written and not the link.
+ * @param file absolute. @throws when the links form a circle
+ */
+async function followLinks(file: string): Promise<string> {
+  let at = file;
+  for (let followed = 0; followed <= maxLinks; followed += 1) {
+    const folder = await realpath(dirname(at)).catch(() => dirname(at));
+    const target = await readlink(at).catch(() => undefined);
+    if (target === undefined) return join(folder, basename(at));
+    at = resolve(folder, target);
+  }
+  throw new Error(`"${file}" leads through too many links`);
+}
 
 async function readIfThere(file: string, place: string): Promise<string | undefined> {
-  return readRegularText(file, mostBytes).catch((error: NodeJS.ErrnoException) => {
+  return readRegularText(file, maxBytes).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw new LedgerError(`${place} cannot be read: ${error.message}`, { cause: error });
   });

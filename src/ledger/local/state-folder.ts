@@ -1,15 +1,15 @@
 /**
- * The folder where trueup keeps what is not for git: ledger, history, and the embedded service's data and tokens. It is
- * born closed to others and with a `.gitignore` of its own that leaves all of it out. What already stands in such a
- * folder is somebody's choice, and so is what git does with it: nothing is added then.
+ * The folder for files that should not be committed: ledger, history, and the embedded service's data and tokens. It is created
+ * with access for its owner only and with a `.gitignore` that excludes everything. When the folder exists and has files, no
+ * `.gitignore` is added: its user has decided what git does with them.
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, sep } from 'node:path';
 
-/** Where it stands beside a stack. */
+/** The folder's name beside a stack. */
 export const stateFolderName = '.trueup';
 
-/** Makes a folder, and those above it, when there is none; where one of them is ours, as ours. */
+/** Creates a folder and its parents when needed; one with our name is created as a state folder. */
 export async function makeFolder(folder: string): Promise<void> {
   const names = folder.split(sep);
   const ours = names.lastIndexOf(stateFolderName);
@@ -17,22 +17,23 @@ export async function makeFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
 }
 
-/** The same for a folder that is to be ours, whatever it is called. */
+/** Creates a folder with any name as a state folder. */
 export async function makeStateFolder(folder: string): Promise<void> {
   await mkdir(dirname(folder), { recursive: true });
   if (!(await isNew(folder))) return;
-  await unlessThere(writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }));
+  await unlessExists(writeFile(join(folder, '.gitignore'), '*\n', { flag: 'wx' }));
 }
 
-/** Also one of our name that is empty yet: whoever made it was killed just then, or made it for us. */
+/** Creates the folder. An empty one with our name counts as new, too: the run that created it was killed, or it was made for us. */
 async function isNew(folder: string): Promise<boolean> {
-  if (await unlessThere(mkdir(folder, { mode: 0o700 }))) return true;
+  if (await unlessExists(mkdir(folder, { mode: 0o700 }))) return true;
   return basename(folder) === stateFolderName && (await readdir(folder)).length === 0;
 }
 
-async function unlessThere(making: Promise<void>): Promise<boolean> {
+/** @returns false when the file or folder existed */
+async function unlessExists(creation: Promise<void>): Promise<boolean> {
   try {
-    await making;
+    await creation;
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;

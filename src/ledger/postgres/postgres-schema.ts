@@ -1,11 +1,11 @@
 /**
- * The tables that trueup keeps in PostgreSQL, in a schema of their own, and how they come to be. Migrations are only
- * ever added; each runs once, in one transaction with all that are missing, whoever comes first.
+ * Creates and migrates trueup's tables in PostgreSQL, which have a schema of their own. Migrations are only added, never changed.
+ * All missing ones run in one transaction, started by the first run that needs them.
  */
 import type { ClientBase } from 'pg';
 import { LedgerError } from '../../model/stack/ledger.ts';
 
-/** By version, from 1. `json` and not `jsonb`: what was written is read back to the letter. */
+/** By version, from 1. `json` and not `jsonb`, because `json` keeps the exact text. */
 const migrations: readonly string[] = [
   `create table trueup.ledgers (
      stack text primary key,
@@ -26,15 +26,15 @@ const migrations: readonly string[] = [
    );`,
 ];
 
-/** Any number that only trueup uses: two runs that come first at the same time take turns. */
-const turn = 7_278_783;
+/** The key of an advisory lock, a number that only trueup uses: two runs cannot migrate at the same time. */
+const migrationLock = 7_278_783;
 
-/** @throws LedgerError when a newer trueup was here; what the server says when the user may not create */
+/** @throws LedgerError when a newer trueup created the tables; the server's error when the user may not create them */
 export async function migrate(client: ClientBase): Promise<void> {
   if ((await versionOf(client)) === migrations.length) return;
   await client.query('begin');
   try {
-    await client.query('select pg_advisory_xact_lock($1)', [turn]);
+    await client.query('select pg_advisory_xact_lock($1)', [migrationLock]);
     const version = await versionOf(client);
     if (version === 0) await createSchema(client);
     for (const [index, migration] of migrations.entries()) {
@@ -49,7 +49,7 @@ export async function migrate(client: ClientBase): Promise<void> {
   }
 }
 
-/** The schema may have been made for us by somebody with more rights. */
+/** The schema may exist already, because an administrator with more rights created it for us. */
 async function createSchema(client: ClientBase): Promise<void> {
   const { rows } = await client.query(`select from pg_namespace where nspname = 'trueup'`);
   if (rows.length === 0) await client.query('create schema trueup');
@@ -58,9 +58,9 @@ async function createSchema(client: ClientBase): Promise<void> {
   );
 }
 
-/** 0: trueup was never here. @throws LedgerError when a newer trueup was */
+/** The version of the tables; 0 when there are none. @throws LedgerError when a newer trueup created them */
 export async function versionOf(client: ClientBase): Promise<number> {
-  // A query of the catalogue, which sees what was made a moment ago; `to_regclass` may answer from a cache.
+  // A query of the catalogue sees tables that were just created; `to_regclass` may answer from a cache.
   const { rows: found } = await client.query(
     `select from pg_tables where schemaname = 'trueup' and tablename = 'migrations'`,
   );

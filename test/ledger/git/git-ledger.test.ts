@@ -1,13 +1,13 @@
 // What only a git ref can do wrong: the user's repository, odd clones, remotes that are not there or say no.
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { gitLedger } from '../../../src/ledger/git/git-ledger.ts';
 import { repositoryCommit } from '../../../src/ledger/git/repository-commit.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
 import { git, makeRemote, stateOf } from '../../support/ledger/git-remote.ts';
 import { entry, ledger, lock, namesIn } from '../../support/ledger/kept-things.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 function open(directory: string, remote = 'origin', stack = 'payments'): StackStore {
   const store = gitLedger({ directory, env: process.env }, { remote, stack });
@@ -37,7 +37,7 @@ async function useAll(store: StackStore): Promise<void> {
 }
 
 describe("the user's repository", () => {
-  test('stays as it is, down to the last file', async () => {
+  it('stays as it is, down to the last file', async () => {
     const clone = makeRemote().clone();
     writeFileSync(join(clone, 'file.txt'), 'half-staged');
     git(clone, 'add', 'file.txt');
@@ -49,14 +49,14 @@ describe("the user's repository", () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  test('runs none of its hooks', async () => {
+  it('runs none of its hooks', async () => {
     const clone = makeRemote().clone();
     for (const name of ['pre-push', 'reference-transaction', 'pre-commit'])
       hook(join(clone, '.git', 'hooks'), name, 'exit 1');
     await useAll(open(clone));
   });
 
-  test('may be shallow', async () => {
+  it('may be shallow', async () => {
     const remote = makeRemote();
     await open(remote.clone()).write(ledger(0, 'a'));
     const shallow = remote.clone('--depth=1');
@@ -71,7 +71,7 @@ describe("the user's repository", () => {
     expect((await open(remote.clone('--depth=1')).read()).serial).toBe(2);
   });
 
-  test('may be a work tree of another one, or a directory deep inside', async () => {
+  it('may be a work tree of another one, or a directory deep inside', async () => {
     const remote = makeRemote();
     const clone = remote.clone();
     const tree = `${clone}-tree`;
@@ -80,7 +80,7 @@ describe("the user's repository", () => {
     expect((await open(clone).read()).serial).toBe(1);
   });
 
-  test('may have the stack in a directory of its own, for who writes and for who reads', async () => {
+  it('may have the stack in a directory of its own, for who writes and for who reads', async () => {
     const remote = makeRemote();
     const [writing, reading] = [deepIn(remote.clone()), deepIn(remote.clone())];
     await useAll(open(writing));
@@ -91,7 +91,7 @@ describe("the user's repository", () => {
     expect(await store.listEntries(5)).toHaveLength(1);
   });
 
-  test('may be in the middle of a hook of its own', async () => {
+  it('may be in the middle of a hook of its own', async () => {
     const clone = makeRemote().clone();
     const env = { ...process.env, GIT_DIR: '/nowhere/.git', GIT_INDEX_FILE: '/nowhere/index' };
     const store = gitLedger({ directory: clone, env }, { remote: 'origin', stack: 'payments' });
@@ -101,7 +101,7 @@ describe("the user's repository", () => {
 });
 
 describe('the ref', () => {
-  test('holds readable files, and one commit however often it is written', async () => {
+  it('holds readable files, and one commit however often it is written', async () => {
     const remote = makeRemote();
     const store = open(remote.clone());
     await useAll(store);
@@ -114,7 +114,7 @@ describe('the ref', () => {
     expect(git(remote.directory, 'for-each-ref', '--format=%(refname)')).toBe(`refs/heads/main\n${ref}`);
   });
 
-  test('is written anew when another run was faster between the look and the push', async () => {
+  it('is written anew when another run was faster between the look and the push', async () => {
     const remote = makeRemote();
     const [ours, theirs] = [open(remote.clone()), open(remote.clone())];
     await ours.keepEntries([entry('e1')]);
@@ -126,7 +126,7 @@ describe('the ref', () => {
     expect(await ours.readLock()).toEqual(lock('theirs'));
   });
 
-  test('counts as written when only the answer to the push was lost', async () => {
+  it('counts as written when only the answer to the push was lost', async () => {
     const remote = makeRemote();
     // The update is done when this hook runs, and its failure makes the connection end in an error.
     hook(join(remote.directory, 'hooks'), 'post-receive', 'kill -9 $PPID');
@@ -135,9 +135,8 @@ describe('the ref', () => {
     expect((await open(remote.clone()).read()).serial).toBe(1);
   });
 
-  test('leaves nothing behind in the directory for temporary files', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'trueup-tmp-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  it('leaves nothing behind in the directory for temporary files', async () => {
+    const directory = temporaryFolder();
     const before = process.env['TMPDIR'];
     process.env['TMPDIR'] = directory;
     try {
@@ -156,22 +155,21 @@ describe('the ref', () => {
 });
 
 describe('it says clearly', () => {
-  test('that there is no repository', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  it('that there is no repository', async () => {
+    const directory = temporaryFolder();
     const said = `"ledger: git" needs a git repository, and "${directory}" is in none`;
     await expect(open(directory).read()).rejects.toThrow(said);
     await expect(open(directory).write(ledger(0))).rejects.toThrow(said);
   });
 
-  test('that there is no such remote', async () => {
+  it('that there is no such remote', async () => {
     const clone = makeRemote().clone();
     await expect(open(clone, 'upstream').read()).rejects.toThrow(
       /needs the remote "upstream", which this repository does not have: add it with "git remote add/,
     );
   });
 
-  test('that there is no git', async () => {
+  it('that there is no git', async () => {
     const clone = makeRemote().clone();
     const store = gitLedger(
       { directory: clone, env: { PATH: '/nowhere' } },
@@ -180,7 +178,7 @@ describe('it says clearly', () => {
     await expect(store.read()).rejects.toThrow('git cannot be run: it is not installed, or not in PATH');
   });
 
-  test.each([
+  it.each([
     'http://me:planted@127.0.0.1:1/x.git',
     'http://me:of/planted@127.0.0.1:1/x.git',
     "http://me:of'planted@127.0.0.1:1/x.git",
@@ -195,7 +193,7 @@ describe('it says clearly', () => {
     expect(failure).not.toContain('planted');
   });
 
-  test('that the run may not push there, in the words of the server', async () => {
+  it('that the run may not push there, in the words of the server', async () => {
     const remote = makeRemote();
     hook(join(remote.directory, 'hooks'), 'pre-receive', 'echo "only releases may be pushed" >&2; exit 1');
     const store = open(remote.clone());
@@ -205,7 +203,7 @@ describe('it says clearly', () => {
     );
   });
 
-  test('that what stands there is no ledger', async () => {
+  it('that what stands there is no ledger', async () => {
     const remote = makeRemote();
     const clone = remote.clone();
     writeFileSync(join(clone, 'ledger.json'), 'half a led');
@@ -219,7 +217,7 @@ describe('it says clearly', () => {
 });
 
 describe('the commit of the manifests', () => {
-  test('is told with whether there is more than was committed, our own files aside', async () => {
+  it('is told with whether there is more than was committed, our own files aside', async () => {
     const clone = makeRemote().clone();
     const head = git(clone, 'rev-parse', 'HEAD');
     const place = { directory: clone, env: process.env };
@@ -230,9 +228,8 @@ describe('the commit of the manifests', () => {
     expect(await repositoryCommit(place)).toEqual({ commit: head, dirty: true });
   });
 
-  test('is unknown outside of any repository, and without git', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  it('is unknown outside of any repository, and without git', async () => {
+    const directory = temporaryFolder();
     const why = async (env: Record<string, string | undefined>) => repositoryCommit({ directory, env });
     expect(await why(process.env)).toEqual({ why: expect.stringMatching(/^not a git repository/) });
     expect(await why({ PATH: '/nowhere' })).toEqual({ why: expect.stringMatching(/not installed/) });

@@ -1,12 +1,12 @@
 // Whether a plan would take a later commit back, asked of real clones of real repositories.
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CommitScene, openScene, orderIn } from '../../support/ledger/commit-scene.ts';
 import { serveGit } from '../../support/ledger/git-http.ts';
 import { git, stateOf } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const manifest = 'pay/manifests/app.yaml';
 
@@ -32,7 +32,7 @@ const behind = (applied: string, ours: string, differs = true) => ({ is: 'behind
 const onward = { is: 'onward' };
 
 describe('a clone that has the whole history', () => {
-  test('tells an older commit, the same, a later one, and one of another line', async () => {
+  it('tells an older commit, the same, a later one, and one of another line', async () => {
     const { older, newer, author, at } = twoCommits();
     git(author, 'checkout', '--quiet', '-b', 'side', older);
     git(author, 'commit', '--quiet', '--allow-empty', '-m', 'aside');
@@ -46,7 +46,7 @@ describe('a clone that has the whole history', () => {
     expect(await orderIn(clone, side)).toEqual(onward);
   });
 
-  test('asks nobody', async () => {
+  it('asks nobody', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older);
     git(clone, 'remote', 'set-url', 'origin', 'file:///nowhere');
@@ -55,7 +55,7 @@ describe('a clone that has the whole history', () => {
     expect(await orderIn(clone, older)).toEqual(onward);
   });
 
-  test('but for a commit that was pushed since, is told by its remote, and stays as it is', async () => {
+  it('but for a commit that was pushed since, is told by its remote, and stays as it is', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     const clone = scene.at(older);
@@ -65,7 +65,7 @@ describe('a clone that has the whole history', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  test('and commits that nobody has pushed yet is told all the same', async () => {
+  it('and commits that nobody has pushed yet is told all the same', async () => {
     const scene = openScene();
     const clone = scene.at(scene.commit({ [manifest]: 'one' }));
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -75,7 +75,7 @@ describe('a clone that has the whole history', () => {
 });
 
 describe("the stack's files", () => {
-  test('are those of its patterns, in either commit', async () => {
+  it('are those of its patterns, in either commit', async () => {
     const scene = openScene();
     const { author } = scene;
     const older = scene.commit({ [manifest]: 'one', 'shared/base.yaml': 'one', 'pay/tool.sh': 'one' });
@@ -97,7 +97,7 @@ describe("the stack's files", () => {
     }
   });
 
-  test('may be any in a submodule that changed, which does so as one path', async () => {
+  it('may be any in a submodule that changed, which does so as one path', async () => {
     const scene = openScene();
     const { author } = scene;
     const older = scene.commit({ 'pay/tool.sh': 'one' });
@@ -121,7 +121,7 @@ describe("the stack's files", () => {
     }
   });
 
-  test('may be any that changed where a symbolic link leads to them', async () => {
+  it('may be any that changed where a symbolic link leads to them', async () => {
     const scene = openScene();
     const { author } = scene;
     mkdirSync(join(author, 'pay'));
@@ -134,13 +134,17 @@ describe("the stack's files", () => {
   });
 });
 
+/** What is checked out, what was applied, and how the one is to the other. */
+const bothWays = (older: string, newer: string) =>
+  [
+    [older, newer, behind(newer, older)],
+    [newer, older, onward],
+  ] as const;
+
 describe('a shallow clone', () => {
-  test('is told by its remote, in both directions, and stays as it is', async () => {
+  it('is told by its remote, in both directions, and stays as it is', async () => {
     const { older, newer, shallowAt } = twoCommits();
-    for (const [checkedOut, applied, expected] of [
-      [older, newer, behind(newer, older)],
-      [newer, older, onward],
-    ] as const) {
+    for (const [checkedOut, applied, expected] of bothWays(older, newer)) {
       const clone = shallowAt(checkedOut);
       expect(git(clone, 'rev-list', '--all', 'HEAD', '--count')).toBe('1');
       const before = stateOf(clone);
@@ -149,7 +153,7 @@ describe('a shallow clone', () => {
     }
   });
 
-  test('is told what lies further apart than the first step, and of another line', async () => {
+  it('is told what lies further apart than the first step, and of another line', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(100);
@@ -161,7 +165,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(scene.shallowAt(side), newer)).toEqual(onward);
   });
 
-  test('that has both commits, and not what lies between, is told', async () => {
+  it('that has both commits, and not what lies between, is told', async () => {
     const scene = openScene();
     const older = scene.commit({ [manifest]: 'one' });
     scene.commits(3);
@@ -173,7 +177,7 @@ describe('a shallow clone', () => {
     expect(stateOf(clone)).toEqual(before);
   });
 
-  test('that has enough of the history asks nobody', async () => {
+  it('that has enough of the history asks nobody', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older, '--depth=2');
     expect(git(clone, 'rev-parse', '--is-shallow-repository')).toBe('true');
@@ -181,7 +185,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
   });
 
-  test('with a commit of its own on top is told', async () => {
+  it('with a commit of its own on top is told', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'commit', '--quiet', '--allow-empty', '-m', 'mine alone');
@@ -190,7 +194,7 @@ describe('a shallow clone', () => {
     expect(await orderIn(clone, newer)).toEqual(behind(newer, older));
   });
 
-  test('may be a work tree of another one', async () => {
+  it('may be a work tree of another one', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const tree = `${clone}-tree`;
@@ -200,7 +204,7 @@ describe('a shallow clone', () => {
 });
 
 describe('a clone without trees', () => {
-  test('is told what files differ without keeping any', async () => {
+  it('is told what files differ without keeping any', async () => {
     const { older, newer, at } = twoCommits();
     const clone = at(older, '--filter=tree:0');
     const before = stateOf(clone);
@@ -210,25 +214,22 @@ describe('a clone without trees', () => {
 });
 
 describe('a remote', () => {
-  test('that cannot leave files out of what it sends will do', async () => {
+  it('that cannot leave files out of what it sends will do', async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     git(remote.directory, 'config', 'uploadpack.allowFilter', 'false');
     expect(await orderIn(shallowAt(older), newer)).toEqual(behind(newer, older));
   });
 
-  test('that gives nothing by its id is asked for its branches', async () => {
+  it('that gives nothing by its id is asked for its branches', async () => {
     const { older, newer, shallowAt } = twoCommits();
-    for (const [checkedOut, applied, expected] of [
-      [older, newer, behind(newer, older)],
-      [newer, older, onward],
-    ] as const) {
+    for (const [checkedOut, applied, expected] of bothWays(older, newer)) {
       const clone = shallowAt(checkedOut);
       git(clone, 'config', 'protocol.version', '0');
       expect(await orderIn(clone, applied)).toEqual(expected);
     }
   });
 
-  test.each(['0', '2'])('that does not have the commit is named (protocol %s)', async (version) => {
+  it.each(['0', '2'])('that does not have the commit is named (protocol %s)', async (version) => {
     const { older, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'config', 'protocol.version', version);
@@ -240,7 +241,7 @@ describe('a remote', () => {
     });
   });
 
-  test('that cannot be reached is named, without the password of its address', async () => {
+  it('that cannot be reached is named, without the password of its address', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'remote', 'set-url', 'origin', 'http://me:planted@127.0.0.1:1/x.git');
@@ -252,7 +253,7 @@ describe('a remote', () => {
     expect(JSON.stringify(order)).not.toContain('planted');
   });
 
-  test('that never answers is given up', async () => {
+  it('that never answers is given up', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const silent = createServer(() => {});
@@ -261,13 +262,13 @@ describe('a remote', () => {
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : 0;
     git(clone, 'remote', 'set-url', 'origin', `git://127.0.0.1:${port}/x.git`);
-    expect(await orderIn(clone, newer, { patience: 500 })).toMatchObject({
+    expect(await orderIn(clone, newer, { timeout: 500 })).toMatchObject({
       is: 'unknown',
-      why: 'git did not tell within 0.5 seconds',
+      why: 'git did not answer within 0.5 seconds',
     });
   });
 
-  test('that is asked is that of the branch, else origin, else the only one', async () => {
+  it('that is asked is that of the branch, else origin, else the only one', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const url = git(clone, 'remote', 'get-url', 'origin');
@@ -287,7 +288,7 @@ describe('a remote', () => {
     expect(await orderIn(clone, newer)).toMatchObject({ why: expect.stringContaining('no remote to ask') });
   });
 
-  test("is reached with the clone's own settings and credentials, each sent once", async () => {
+  it("is reached with the clone's own settings and credentials, each sent once", async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     const host = await serveGit(remote.directory, 'Basic planted');
     const clone = shallowAt(older);
@@ -306,7 +307,7 @@ describe('a remote', () => {
     expect(new Set(host.credentials.map(String))).toEqual(new Set(['Basic planted']));
   });
 
-  test('that wants a login which nobody has is given up at once', async () => {
+  it('that wants a login which nobody has is given up at once', async () => {
     const { older, newer, shallowAt, remote } = twoCommits();
     const host = await serveGit(remote.directory, 'Basic planted');
     const clone = shallowAt(older);
@@ -318,7 +319,7 @@ describe('a remote', () => {
     });
   });
 
-  test('may have an address that is relative', async () => {
+  it('may have an address that is relative', async () => {
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     git(clone, 'remote', 'set-url', 'origin', '../remote.git');
@@ -327,9 +328,8 @@ describe('a remote', () => {
 });
 
 describe('nobody can tell', () => {
-  test('without git, without a repository, and without a commit', async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'trueup-bare-'));
-    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  it('without git, without a repository, and without a commit', async () => {
+    const directory = temporaryFolder();
     const { older, newer, shallowAt } = twoCommits();
     const clone = shallowAt(older);
     const why = async (where: string, env = process.env) => {
@@ -345,7 +345,7 @@ describe('nobody can tell', () => {
     expect(await why(directory)).toMatch(/^not a git repository/);
   });
 
-  test('of what is no commit', async () => {
+  it('of what is no commit', async () => {
     const { older, at } = twoCommits();
     expect(await orderIn(at(older), '--upload-pack=touch')).toMatchObject({
       is: 'unknown',
@@ -354,9 +354,8 @@ describe('nobody can tell', () => {
   });
 });
 
-test('nothing is left in the directory for temporary files, also when nobody could tell', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-tmp-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+it('nothing is left in the directory for temporary files, also when nobody could tell', async () => {
+  const directory = temporaryFolder();
   const { older, newer, shallowAt } = twoCommits();
   const clone = shallowAt(older);
   const before = process.env['TMPDIR'];

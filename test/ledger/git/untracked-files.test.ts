@@ -1,13 +1,13 @@
 // Which manifests no commit tells of, asked of a real repository.
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { untrackedFiles } from '../../../src/ledger/git/untracked-files.ts';
 import { openScene } from '../../support/ledger/commit-scene.ts';
 import { git } from '../../support/ledger/git-remote.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
-test('a file is tracked when it is in the index, in a submodule, or behind a link that is', async () => {
+it('a file is tracked when it is in the index, in a submodule, or behind a link that is', async () => {
   const { author, commit } = openScene();
   mkdirSync(join(author, 'pay'));
   symlinkSync('../teams', join(author, 'pay', 'link'));
@@ -23,9 +23,8 @@ test('a file is tracked when it is in the index, in a submodule, or behind a lin
   expect(await untrackedFiles(at, [...tracked, ...untracked])).toEqual(untracked);
 });
 
-test('nothing is said where there is no git and where there is no repository', async () => {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-untracked-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
+it('nothing is said where there is no git and where there is no repository', async () => {
+  const directory = temporaryFolder();
   expect(await untrackedFiles({ directory, env: process.env }, ['a.yaml'])).toEqual([]);
   expect(await untrackedFiles({ directory, env: { PATH: '/nowhere' } }, ['a.yaml'])).toEqual([]);
 });

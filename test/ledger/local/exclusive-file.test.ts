@@ -1,23 +1,12 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { holderOf } from '../../support/ledger/other-holder.ts';
 import { withExclusiveFile } from '../../../src/ledger/local/exclusive-file.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 function guardFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-guard-'));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryFolder();
   return join(directory, 'deep', 'guard');
 }
 
@@ -33,7 +22,7 @@ function* triesUntil(tries: number, then: () => void): Generator<number> {
 const longAgo = (guard: string) => utimesSync(guard, new Date(0), new Date(0));
 
 describe('work that one at a time may do', () => {
-  test('never overlaps, and all of it is done', async () => {
+  it('never overlaps, and all of it is done', async () => {
     const guard = guardFile();
     let inside = 0;
     let most = 0;
@@ -50,21 +39,21 @@ describe('work that one at a time may do', () => {
     expect([ends.length, most]).toEqual([10, 1]);
   });
 
-  test('leaves nothing but an empty file of its owner', async () => {
+  it('leaves nothing but an empty file of its owner', async () => {
     const guard = guardFile();
     await withExclusiveFile(guard, async () => expect(readdirSync(join(guard, '..'))).toEqual(['guard']));
     expect(readdirSync(join(guard, '..'))).toEqual(['guard']);
     expect([statSync(guard).size, statSync(guard).mode & 0o777]).toEqual([0, 0o600]);
   });
 
-  test('leaves the way free when it fails', async () => {
+  it('leaves the way free when it fails', async () => {
     const guard = guardFile();
     const failing = withExclusiveFile(guard, () => Promise.reject(new Error('the disk is full')));
     await expect(failing).rejects.toThrow('the disk is full');
     expect(await withExclusiveFile(guard, async () => 'next')).toBe('next');
   });
 
-  test('waits for another process that is inside, however long that one is paused', async () => {
+  it('waits for another process that is inside, however long that one is paused', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     holder.pause();
@@ -78,7 +67,7 @@ describe('work that one at a time may do', () => {
     expect(seen).toEqual(['still outside', 'inside']);
   });
 
-  test('admits one of several that wait, whatever the clock of the file server says', async () => {
+  it('admits one of several that wait, whatever the clock of the file server says', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     longAgo(guard);
@@ -97,7 +86,7 @@ describe('work that one at a time may do', () => {
     expect(most).toEqual([1, 1, 1, 1, 1]);
   });
 
-  test('goes on at once when who was inside is killed', async () => {
+  it('goes on at once when who was inside is killed', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     await holder.kill();
@@ -105,7 +94,7 @@ describe('work that one at a time may do', () => {
     expect(await withExclusiveFile(guard, async () => 'inside', [])).toBe('inside');
   });
 
-  test('is given up with a word when nobody ever leaves', async () => {
+  it('is given up with a word when nobody ever leaves', async () => {
     const guard = guardFile();
     const holder = await holderOf(guard);
     await expect(withExclusiveFile(guard, async () => {}, [1, 1])).rejects.toThrow(
@@ -114,7 +103,7 @@ describe('work that one at a time may do', () => {
     holder.leave();
   });
 
-  test('is told when the guard cannot be made, or is another file', async () => {
+  it('is told when the guard cannot be made, or is another file', async () => {
     const guard = guardFile();
     writeFileSync(join(guard, '..', '..', 'file'), '');
     const below = join(guard, '..', '..', 'file', 'guard');
@@ -126,7 +115,7 @@ describe('work that one at a time may do', () => {
     );
   });
 
-  test('is refused where the guard may only be read, for that would admit everybody', async () => {
+  it('is refused where the guard may only be read, for that would admit everybody', async () => {
     const guard = guardFile();
     await withExclusiveFile(guard, async () => {});
     chmodSync(guard, 0o400);

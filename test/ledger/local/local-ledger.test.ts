@@ -1,50 +1,49 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { LedgerConflict, LedgerError } from '../../../src/model/stack/ledger.ts';
 import { ledgerOf, record } from '../../support/toys/toy-plan.ts';
 import { readAddress } from '../../../src/model/resource/address.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 async function open() {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-ledger-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const file = join(directory, '.trueup', 'mine.ledger.json');
   const store = localLedger(file, 'mine');
   const written = async () => {
     await store.write({
       ...(await store.read()),
-      records: ledgerOf({ 'House/acme/home': record() }).records,
+      records: ledgerOf({ 'Whole/acme/app': record() }).records,
     });
     return readFile(file, 'utf8');
   };
   return { directory: join(directory, '.trueup'), file, store, written };
 }
 
-test('reading makes no directory and no file', async () => {
+it('reading makes no directory and no file', async () => {
   const { directory, store } = await open();
   expect(await store.read()).toMatchObject({ known: false, serial: 0 });
   await expect(stat(directory)).rejects.toThrow('ENOENT');
 });
 
-test('nobody but its owner may read it', async () => {
+it('nobody but its owner may read it', async () => {
   const { file, written } = await open();
   await written();
   expect((await stat(file)).mode & 0o777).toBe(0o600);
 });
 
-test('it is readable JSON, in the order of addresses, whatever the order they came in', async () => {
+it('it is readable JSON, in the order of addresses, whatever the order they came in', async () => {
   const { file, store } = await open();
-  const records = ledgerOf({ 'House/acme/b': record(), 'House/acme/a': record() }).records;
+  const records = ledgerOf({ 'Whole/acme/b': record(), 'Whole/acme/a': record() }).records;
   await store.write({ known: false, serial: 0, records });
   const text = await readFile(file, 'utf8');
-  expect(Object.keys(JSON.parse(text).records)).toEqual(['House/acme/a', 'House/acme/b']);
+  expect(Object.keys(JSON.parse(text).records)).toEqual(['Whole/acme/a', 'Whole/acme/b']);
   expect(text.split('\n').length).toBeGreaterThan(5);
 });
 
-test('it reads back with every value that a field can have', async () => {
+it('it reads back with every value that a field can have', async () => {
   const { store } = await open();
   const fields = {
     nothing: null,
@@ -54,8 +53,8 @@ test('it reads back with every value that a field can have', async () => {
   };
   const records = new Map([
     [
-      readAddress('House/acme/a/b'),
-      record({ id: '1', fields, content: fields, marks: { edges: { home: 'id' } } }),
+      readAddress('Whole/acme/a/b'),
+      record({ id: '1', fields, content: fields, marks: { edges: { app: 'id' } } }),
     ],
   ]);
   await store.write({ known: false, serial: 0, records });
@@ -63,7 +62,7 @@ test('it reads back with every value that a field can have', async () => {
 });
 
 describe('a ledger that is not as it was written is told, and never taken for an empty one', () => {
-  test.each<[string, (text: string) => string, string]>([
+  it.each<[string, (text: string) => string, string]>([
     ['cut off', (text) => text.slice(0, -20), 'is damaged: it is no JSON'],
     ['empty', () => '', 'is damaged: it is no JSON'],
     ['another file', () => '[1, 2]', 'is damaged: it is no ledger'],
@@ -72,7 +71,7 @@ describe('a ledger that is not as it was written is told, and never taken for an
     ['edited', (text) => text.replace('created', 'adopted'), 'its checksum does not match'],
     [
       'short of a record',
-      (text) => text.replace('House/acme/home', 'House/acme/inn'),
+      (text) => text.replace('Whole/acme/app', 'Whole/acme/lib'),
       'its checksum does not match',
     ],
     ['of a newer trueup', (text) => text.replace('"version": 2', '"version": 3'), 'has version 3'],
@@ -89,7 +88,7 @@ describe('a ledger that is not as it was written is told, and never taken for an
     await expect(store.write(ledgerOf({}))).rejects.toThrow(message);
   });
 
-  test('a directory in its place', async () => {
+  it('a directory in its place', async () => {
     const { file, store } = await open();
     await mkdir(file, { recursive: true });
     await expect(store.read()).rejects.toThrow(`"${file}" cannot be read`);
@@ -97,7 +96,7 @@ describe('a ledger that is not as it was written is told, and never taken for an
 });
 
 describe('a write', () => {
-  test('that cannot be made says which file, and leaves the old one as it was', async () => {
+  it('that cannot be made says which file, and leaves the old one as it was', async () => {
     const { directory, file, store, written } = await open();
     const text = await written();
     await chmod(directory, 0o500);
@@ -114,7 +113,7 @@ describe('a write', () => {
     }
   });
 
-  test('that began from an older ledger is refused, and leaves nothing behind', async () => {
+  it('that began from an older ledger is refused, and leaves nothing behind', async () => {
     const { directory, store, written } = await open();
     const before = await store.read();
     await written();
@@ -122,14 +121,14 @@ describe('a write', () => {
     expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
-  test('leaves the ledger and the empty file that guards it, and nothing else', async () => {
+  it('leaves the ledger and the empty file that guards it, and nothing else', async () => {
     const { directory, store, written } = await open();
     await written();
     await store.write(await store.read());
     expect(await readdir(directory)).toEqual(['.gitignore', 'mine.ledger.json', 'mine.ledger.json.guard']);
   });
 
-  test('that was killed half-way changes nothing: its torn file is no ledger', async () => {
+  it('that was killed half-way changes nothing: its torn file is no ledger', async () => {
     const { file, store, written } = await open();
     await written();
     await writeFile(`${file}.1234.new`, '{"version":1,"stack":"mi');
@@ -137,7 +136,7 @@ describe('a write', () => {
     expect(await store.write(await store.read())).toMatchObject({ serial: 2 });
   });
 
-  test('takes away what was killed long ago, and neither what may be under way nor what somebody else put there', async () => {
+  it('takes away what was killed long ago, and neither what may be under way nor what somebody else put there', async () => {
     const { directory, file, written } = await open();
     await mkdir(directory);
     const fresh = () => `${randomUUID()}.new`;
@@ -155,10 +154,10 @@ describe('a write', () => {
     expect((await readdir(directory)).toSorted()).toEqual(kept.toSorted());
   });
 
-  test('is seen whole by whoever reads meanwhile', async () => {
+  it('is seen whole by whoever reads meanwhile', async () => {
     const { store } = await open();
     const big = ledgerOf(
-      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`House/acme/${index}`, record()])),
+      Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`Whole/acme/${index}`, record()])),
     );
     let ledger = await store.write({ ...big, serial: 0 });
     let isWriting = true;

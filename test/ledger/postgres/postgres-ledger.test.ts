@@ -1,5 +1,5 @@
 // What only a database can do wrong: rights, versions, connections that break.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { postgresLedger } from '../../../src/ledger/postgres/postgres-ledger.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
 import { entry, ledger, lock } from '../../support/ledger/kept-things.ts';
@@ -23,7 +23,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
   const schemas = (url: string) =>
     server.run(url, `select count(*) from pg_namespace where nspname = 'trueup'`);
 
-  test('is not touched by looking', async () => {
+  it('is not touched by looking', async () => {
     const url = server.newDatabase();
     const store = open(url);
     expect((await store.read()).known).toBe(false);
@@ -34,14 +34,14 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     expect(schemas(url)).toBe('1');
   });
 
-  test('is made ready once, by whoever comes first', async () => {
+  it('is made ready once, by whoever comes first', async () => {
     const url = server.newDatabase();
     await Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => open(url).keepEntries([entry(id)])));
     expect(server.run(url, 'select version from trueup.migrations')).toBe('1');
     expect(await open(url).listEntries(9)).toHaveLength(5);
   });
 
-  test('can be read by a user who may do nothing else', async () => {
+  it('can be read by a user who may do nothing else', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(
@@ -56,14 +56,14 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     );
   });
 
-  test('may have the schema made by somebody with more rights', async () => {
+  it('may have the schema made by somebody with more rights', async () => {
     const url = server.newDatabase();
     server.run(url, 'create role writer login; create schema trueup authorization writer');
     await open(server.urlFor(url, 'writer')).write(ledger(0, 'a'));
     expect((await open(url).read()).serial).toBe(1);
   });
 
-  test('says what a user may not create', async () => {
+  it('says what a user may not create', async () => {
     const url = server.newDatabase();
     server.run(url, 'create role nobody_much login');
     await expect(open(server.urlFor(url, 'nobody_much')).write(ledger(0))).rejects.toThrow(
@@ -71,7 +71,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     );
   });
 
-  test('is left alone when a newer trueup has been there', async () => {
+  it('is left alone when a newer trueup has been there', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(url, 'insert into trueup.migrations (version) values (99)');
@@ -80,14 +80,14 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     await expect(open(url).lock(lock('mine'))).rejects.toThrow(newer);
   });
 
-  test('notices an edit by hand', async () => {
+  it('notices an edit by hand', async () => {
     const url = server.newDatabase();
     await open(url).write(ledger(0, 'a'));
     server.run(url, `update trueup.ledgers set content = replace(content::text, 'created', 'adopted')::json`);
     await expect(open(url).read()).rejects.toThrow('its checksum does not match');
   });
 
-  test('may be restarted between two writes', async () => {
+  it('may be restarted between two writes', async () => {
     const url = server.newDatabase();
     const store = open(url);
     const first = await store.write(ledger(0, 'a'));
@@ -95,7 +95,7 @@ describe.skipIf(bin === undefined)('PostgreSQL', () => {
     expect((await store.write(first)).serial).toBe(2);
   });
 
-  test('is told when it cannot be reached, without the password', async () => {
+  it('is told when it cannot be reached, without the password', async () => {
     for (const url of [
       'postgres://me:planted@127.0.0.1:1/trueup',
       'postgres://me:of/planted@127.0.0.1:1/trueup',
