@@ -1,4 +1,4 @@
-/** A call as people read it: its path as a template, its body as JSON with references and secrets named, not shown. */
+/** Formats a call: its path as a template, its body as JSON with placeholders for ids and secrets. */
 import {
   type Call,
   type CallValue,
@@ -8,7 +8,7 @@ import {
 } from '../../model/plan/call.ts';
 import { printable } from './printable.ts';
 
-/** `/workspaces/{Kind/acme/app}/actions/lock`: segments encoded as on the wire, so that braces are references. */
+/** `/workspaces/{Kind/acme/app}/actions/lock`: segments are encoded as on the wire, so braces always mean references. */
 export function pathTemplate(path: Call['path'], reference = (address: string) => `{${address}}`): string {
   return path
     .map((segment) =>
@@ -25,7 +25,7 @@ export function formatCallPath(path: Call['path']): string {
   return pathTemplate(path, (address) => `{id of ${address}}`);
 }
 
-/** Indented JSON, but for `{id of Kind/acme/app}` and `{secret from env REVIEWER_JWT}` in place of references. */
+/** Indented JSON, with `{id of Kind/acme/app}` and `{secret from env REVIEWER_JWT}` in place of references. */
 export function bodyLines(body: CallValue): string[] {
   return bodyText(body).split('\n').map(printable);
 }

@@ -1,13 +1,13 @@
-/** What a plan looked at, as labelled rows of words, before any layout. All text is printable. */
+/** The coverage of a plan as labelled rows, before any layout. All text is printable. */
 import { counted } from '../../model/counted.ts';
 import type { Coverage, TargetCoverage } from '../../model/plan/plan.ts';
-import { fewOf } from '../terminal/layout.ts';
+import { firstFew } from '../terminal/layout.ts';
 import { printable } from './printable.ts';
 
-export interface CoverageRow {
+interface CoverageRow {
   readonly label: string;
-  readonly says: readonly string[];
-  /** why what was read is not all that there is */
+  readonly details: readonly string[];
+  /** why the reading is not complete */
   readonly incomplete: readonly string[];
 }
 
@@ -19,8 +19,8 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
       ? 'found'
       : 'none: no field is reset, no access revoked, and nothing removed without an acknowledgement';
   return [
-    { label: 'manifests', says: [read], incomplete: [] },
-    { label: 'ledger', says: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
+    { label: 'manifests', details: [read], incomplete: [] },
+    { label: 'ledger', details: [ledger, ...coverage.ledgerNotes.map(printable)], incomplete: [] },
     ...coverage.targets.map(targetRow),
   ];
 }
@@ -29,7 +29,7 @@ function targetRow(coverage: TargetCoverage): CoverageRow {
   const { target, unread, requests, read, incomplete, invisible, notes } = coverage;
   if (unread) {
     const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
-    return { label: printable(target), says: [`not looked at${after}`], incomplete: [] };
+    return { label: printable(target), details: [`not looked at${after}`], incomplete: [] };
   }
   const counts = read.map(({ kind, count, total }) =>
     printable(total === undefined ? `${count} ${kind}` : `${count} of ${total} ${kind}`),
@@ -42,11 +42,11 @@ function targetRow(coverage: TargetCoverage): CoverageRow {
         ];
   return {
     label: printable(target),
-    says: [
+    details: [
       `${counted(requests, 'request')}${counts.length === 0 ? '' : ': '}${counts.join(', ')}`,
       ...unseen,
       ...notes.map(printable),
     ],
-    incomplete: fewOf(incomplete.map(printable)),
+    incomplete: firstFew(incomplete.map(printable)),
   };
 }

@@ -1,6 +1,5 @@
 /**
- * A field change as people read it, before any layout: what it is called, what kind of difference it is, and what else
- * there is to say about it. All text is printable.
+ * Formats a field change before any layout: its name, the kind of its difference, and remarks. All text is printable.
  */
 import { diffArrays } from 'diff';
 import type { FieldChange, Shape } from '../../model/kind/field.ts';
@@ -27,7 +26,7 @@ export interface FieldView {
   /** `vcsRepo.branch`, `tags."cost.center"` */
   readonly name: string;
   readonly difference: ShownDifference;
-  /** where the value comes from, why the one before is unknown */
+  /** where the value comes from, or why the one before is unknown */
   readonly remarks: readonly string[];
 }
 
@@ -35,7 +34,7 @@ export type ShownDifference =
   /** only one side has a value */
   | { readonly as: 'added' | 'removed'; readonly value: ShownValue }
   | { readonly as: 'pair'; readonly before: ShownSide; readonly after: ShownSide }
-  /** elements of a set, in no order */
+  /** elements of a set, unordered */
   | {
       readonly as: 'elements';
       readonly added: readonly Element[];
@@ -45,23 +44,23 @@ export type ShownDifference =
   /** lines of a text, or elements of a list, in order */
   | { readonly as: 'sequence'; readonly unit: 'line' | 'element'; readonly parts: readonly SequencePart[] };
 
-/** One side of a pair: on one line, and as it is laid out where that line is too long. */
-export interface ShownSide {
+/** One side of a pair: on one line, and as a value for when that line is too long. */
+interface ShownSide {
   readonly inline: string;
   readonly value: ShownValue;
 }
 
-/** Its lines: one, but for a text such as a key in PEM. */
+/** The lines of an element: several only for a multi-line text such as a PEM key. */
 export type Element = readonly string[];
 
 export interface SequencePart {
   readonly mark: 'added' | 'removed' | 'same';
   readonly lines: readonly string[];
-  /** unchanged lines that follow and are left out */
+  /** number of unchanged lines that follow and are left out */
   readonly omitted: number;
 }
 
-/** The views of one change: one, but for a map that changes as a whole, which has one for each key that differs. */
+/** The views of one change: a single one, or, for a map that changes as a whole, one for each key that differs. */
 export function fieldViews(change: FieldChange): FieldView[] {
   const { before, after, shape } = change;
   if (shape === 'map' && isJsonObject(before) && isJsonObject(after)) {
@@ -75,7 +74,7 @@ export function fieldViews(change: FieldChange): FieldView[] {
   return [view(change)];
 }
 
-/** A path in dots; segments that are no plain words in quotes. */
+/** A path with dots; segments that are no plain words are quoted. */
 export function formatPath(path: Path): string {
   return path
     .map((segment) => (/^[\w-]+$/.test(segment) ? segment : printable(JSON.stringify(segment))))
@@ -109,15 +108,17 @@ function differenceOf(change: FieldChange): ShownDifference {
   if (before === undefined && after !== undefined) return { as: 'added', value: formatValue(after, shape) };
   if (after === undefined && before !== undefined)
     return { as: 'removed', value: formatValue(before, shape) };
-  return compared(change) ?? { as: 'pair', before: sideOf(before, shape), after: sideOf(after, shape) };
+  return (
+    structuralDifference(change) ?? { as: 'pair', before: sideOf(before, shape), after: sideOf(after, shape) }
+  );
 }
 
 function sideOf(value: Json | undefined, shape: Shape): ShownSide {
   return { inline: formatInline(value, shape), value: formatValue(value, shape) };
 }
 
-/** A difference of two values of one structure; undefined when the two are better shown whole, side by side. */
-function compared({ before, after, shape }: FieldChange): ShownDifference | undefined {
+/** The difference of two values of the same structure; undefined when showing both values whole is better. */
+function structuralDifference({ before, after, shape }: FieldChange): ShownDifference | undefined {
   if (shape === 'secret' || shape === 'duration') return undefined;
   if (Array.isArray(before) && Array.isArray(after)) {
     return shape === 'set' ? elements(before, after) : inOrder(before, after);
@@ -158,10 +159,10 @@ function elementLines(item: Json): Element {
   return isMultiline(item) ? textLines(String(item)) : [element(item)];
 }
 
-/** Beyond this many differing lines, two texts have too little in common for a line diff to be worth its time. */
+/** With more differing lines than this, a line diff takes too long and shows little. */
 const maxEditLength = 2_000;
 
-/** What was taken out, put in and kept, in order; of what was kept only `context` lines beside each difference. */
+/** Removed, added and unchanged lines, in order; of unchanged ones only `context` lines around each difference. */
 function sequence(before: string[], after: string[], context: number): SequencePart[] {
   const runs = diffArrays(before, after, { maxEditLength }) ?? [
     { value: before, removed: true, added: false },
@@ -172,11 +173,11 @@ function sequence(before: string[], after: string[], context: number): SequenceP
       return { mark: removed ? ('removed' as const) : ('added' as const), lines: value, omitted: 0 };
     const head = index === 0 ? 0 : context;
     const tail = index === runs.length - 1 ? 0 : context;
-    return kept(value, head, tail);
+    return unchangedParts(value, head, tail);
   });
 }
 
-function kept(lines: readonly string[], head: number, tail: number): SequencePart[] {
+function unchangedParts(lines: readonly string[], head: number, tail: number): SequencePart[] {
   const omitted = lines.length - head - tail;
   if (omitted <= 1) return [{ mark: 'same', lines, omitted: 0 }];
   return [

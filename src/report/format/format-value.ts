@@ -1,6 +1,6 @@
 /**
- * A value as people read it, before any layout: terminal, markdown and HTML lay out the same words. All text that
- * leaves here is printable; nothing of a secret leaves here but whether it is set, its version, and where it comes from.
+ * Formats a value before any layout. All returned text is printable; of a secret it contains only whether it is set, its
+ * version and its source.
  */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Shape } from '../../model/kind/field.ts';
@@ -8,17 +8,17 @@ import { isJsonObject, type Json } from '../../model/json/json.ts';
 import { summarizeSecret } from '../../model/secret-summary.ts';
 import { printable } from './printable.ts';
 
-/** A value ready to be laid out: one word, items that may wrap, or lines that may not. */
+/** A value ready for layout: one word, items that may wrap, or lines that may not. */
 export type ShownValue =
   | { readonly as: 'word'; readonly text: string }
   | { readonly as: 'items'; readonly items: readonly string[] }
   | { readonly as: 'lines'; readonly lines: readonly string[] };
 
-export const absent = '(absent)';
+const absent = '(absent)';
 export const unknown = '(unknown)';
 const none = '(none)';
 
-/** The value in the form that wastes least room and hides nothing. */
+/** The value in its most compact complete form. */
 export function formatValue(value: Json | undefined, shape: Shape): ShownValue {
   if (shape === 'secret' || value === undefined || value === null) return word(value, shape);
   if (typeof value === 'string' && shape === 'text' && value.includes('\n')) {
@@ -33,7 +33,7 @@ export function formatValue(value: Json | undefined, shape: Shape): ShownValue {
   return word(value, shape);
 }
 
-/** The value on one line, however long: `1h30m`, `[a, b]`, `{branch: main}`, `set (version 2)`. */
+/** The value on one line of any length: `1h30m`, `[a, b]`, `{branch: main}`, `set (version 2)`. */
 export function formatInline(value: Json | undefined, shape: Shape): string {
   if (shape === 'secret') return formatSecret(value);
   if (value === undefined) return absent;
@@ -42,17 +42,17 @@ export function formatInline(value: Json | undefined, shape: Shape): string {
   return typeof value === 'string' ? formatString(value) : structure(value);
 }
 
-/** `set (version 2, from env REVIEWER_JWT)`. Whatever else the value holds is dropped. */
+/** `set (version 2, from env REVIEWER_JWT)`. All other members of the value are dropped. */
 export function formatSecret(value: Json | undefined): string {
   const known = summarizeSecret(value);
   if (!known?.set) return 'unset';
   const { version, env, file } = known;
-  const told = [
+  const details = [
     ...(version === undefined ? [] : [`version ${version}`]),
     ...(env === undefined ? [] : [`from env ${printable(env)}`]),
     ...(file === undefined ? [] : [`from file ${printable(file)}`]),
   ];
-  return told.length === 0 ? 'set' : `set (${told.join(', ')})`;
+  return details.length === 0 ? 'set' : `set (${details.join(', ')})`;
 }
 
 /** Text as printable lines. */
@@ -60,7 +60,7 @@ export function textLines(text: string): string[] {
   return text.split('\n').map(printable);
 }
 
-/** A structure as indented JSON, a member a line. */
+/** A structure as indented JSON, one member per line. */
 export function jsonLines(value: Json): string[] {
   return JSON.stringify(value, null, 2).split('\n').map(printable);
 }
@@ -69,7 +69,7 @@ export function isMultiline(value: Json): boolean {
   return typeof value === 'string' && value.includes('\n');
 }
 
-/** A string as YAML would need it: bare where that is plain, else in quotes with its escapes visible. */
+/** A string as in YAML: without quotes where that is unambiguous, else in quotes with visible escapes. */
 export function formatString(text: string): string {
   return isBare(text) ? text : quoted(text);
 }
@@ -102,7 +102,7 @@ function isSeconds(value: Json): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** A value inside another one, where a comma parts two. */
+/** A value inside another one, where commas separate values. */
 function structure(value: Json): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return value.includes(',') ? quoted(value) : formatString(value);
@@ -115,7 +115,7 @@ function members(value: Readonly<Record<string, Json>>): string[] {
   return Object.entries(value).map(([key, member]) => `${formatString(key)}: ${structure(member)}`);
 }
 
-/** Not bare: what reads as another type, as our own words and marks, or hides its edges or characters. */
+/** Whether a text needs no quotes: it cannot be mistaken for another type or our own marks, and hides no characters. */
 function isBare(text: string): boolean {
   return (
     text !== '' &&

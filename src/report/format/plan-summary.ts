@@ -1,20 +1,20 @@
 /**
- * What a plan amounts to, in words. The one place that may say "No changes", and it does so only of a plan whose look
- * was complete and that nothing forbids.
+ * The summary of a plan. Only this file may say "No changes", and only for a plan whose look was complete and that has no
+ * errors.
  */
 import type { Action, Change } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import type { Plan, TargetCoverage } from '../../model/plan/plan.ts';
-import { fewOf } from '../terminal/layout.ts';
+import { firstFew } from '../terminal/layout.ts';
 import { printable } from './printable.ts';
 
-export type PlannedAction = Exclude<Action, 'none'>;
+type PlannedAction = Exclude<Action, 'none'>;
 
-/** In the order in which they are counted up. */
-export const plannedActions: readonly PlannedAction[] = ['create', 'adopt', 'update', 'release', 'delete'];
+/** In the order of the summary. */
+const plannedActions: readonly PlannedAction[] = ['create', 'adopt', 'update', 'release', 'delete'];
 
-export type ActionCounts = Readonly<Record<PlannedAction, number>>;
+type ActionCounts = Readonly<Record<PlannedAction, number>>;
 
 export function countActions(changes: readonly Change[]): ActionCounts {
   const counts = { create: 0, adopt: 0, update: 0, release: 0, delete: 0 };
@@ -30,7 +30,7 @@ export function formatCounts(counts: ActionCounts): string {
     .join(', ');
 }
 
-/** `2 to create, 3 to update, 1 to delete, 211 unchanged`, or why there is nothing to say that about. */
+/** `2 to create, 3 to update, 1 to delete, 211 unchanged`, or why the plan has no changes. */
 export function summaryLine(plan: Plan): string {
   const todo = formatCounts(countActions(plan.changes));
   const unchanged = `${plan.unchanged} unchanged`;
@@ -47,17 +47,17 @@ export function blockedLine({ problems }: Plan): string | undefined {
   return `${counted(errors, 'problem')} ${errors === 1 ? 'forbids' : 'forbid'} applying`;
 }
 
-/** Why the look was incomplete, a clause each; empty when it was complete. */
+/** Why the look was incomplete, as clauses; empty when it was complete. */
 export function incompleteReasons({ coverage, problems }: Plan): string[] {
   if (coverage.complete) return [];
   const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
   return [
     ...(coverage.targets.every(isWhole) ? ['not every manifest could be read'] : []),
-    // Why it was not is told once, among the problems.
+    // The reason is among the problems already.
     ...coverage.targets.flatMap(({ target, unread, incomplete }) =>
       unread
         ? [`target "${printable(target)}" was not looked at`]
-        : fewOf(incomplete).map((why) => printable(`${target}: ${why}`)),
+        : firstFew(incomplete).map((why) => printable(`${target}: ${why}`)),
     ),
     ...problems
       .filter(({ class: about, code }) => about === 'incomplete' && code !== 'target-unread')

@@ -1,6 +1,6 @@
 /**
- * Text from outside (live names, values, a service's words) made safe to print. What could move a cursor, hide, or
- * reorder text becomes a visible escape, so that no output holds a control character but the line ends of a layout.
+ * Makes text from outside (live names, values, a service's words) safe to print. Characters that could move a cursor, or hide
+ * or reorder text become visible escapes, so that line ends of the layout are the only control characters in any output.
  */
 
 /** Controls, format characters (bidi overrides, zero-width), line separators, halves of surrogate pairs. */
@@ -13,12 +13,12 @@ export function printable(text: string): string {
   return text.replace(unprintable, escaped);
 }
 
-/** The same for finished JSON, whose own line ends stay: escapes inside its strings mean the same to a parser. */
+/** The same for rendered JSON, whose line ends are kept: escapes inside its strings mean the same to a parser. */
 export function printableJson(json: string): string {
   return json.replace(unprintable, (character) => (character === '\n' ? '\n' : escaped(character)));
 }
 
-/** JSON has no `\u{…}`: a character beyond the first plane is written as its two halves. */
+/** JSON has no `\u{…}`: a character outside the basic plane is written as a surrogate pair. */
 function escaped(character: string): string {
   return (
     familiar[character] ??

@@ -1,13 +1,13 @@
 /**
- * A word of a command that trueup proposes, as a shell reads it back: what a user or a damaged file says never becomes
- * a command of its own.
+ * Quotes a word of a command that trueup proposes, so that text from a user or a damaged file never becomes a command
+ * itself.
  */
 import { printable } from './printable.ts';
 
-/** What means nothing to a shell anywhere in a word. */
+/** Characters without any special meaning in shells. */
 const plain = /^[\w@%+:,./-]+$/;
 
-/** The text as it is, or quoted for POSIX shells; what cannot be printed as escapes between `$'…'`, as bash and zsh have them. */
+/** The text unchanged, or quoted for POSIX shells; with unprintable characters as escapes in `$'…'`, which bash and zsh support. */
 export function shellWord(text: string): string {
   if (plain.test(text)) return text;
   if (printable(text) === text) return `'${text.replaceAll("'", String.raw`'\''`)}'`;

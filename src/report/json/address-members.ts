@@ -1,4 +1,4 @@
-/** An address as JSON has it: as text and in its parts. */
+/** The members of an address in JSON: as one text, and as its parts. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 
 export function addressMembers(address: Address) {

@@ -1,6 +1,6 @@
 /**
- * The body of a call as JSON and back. References stand as `{ "$id": … }` and `{ "$secret": … }`; an object that only looks
- * like one of them, because a service answered it so, stands as `{ "$value": … }`, so that reading back never mistakes it.
+ * Converts the body of a call to JSON and back. References become `{ "$id": … }` and `{ "$secret": … }`. A live object of the
+ * same form becomes `{ "$value": … }`, so that it is never mistaken for a reference when it is read back.
  */
 import {
   type CallObject,
@@ -23,8 +23,8 @@ export function bodyJson(value: CallValue): Json {
   return isSpecial(members) ? { $value: members } : members;
 }
 
-/** The inverse of `bodyJson`. @throws when a reference leads to what is no address */
-export function bodyOf(json: Json): CallValue {
+/** The inverse of `bodyJson`. @throws when the text of a reference is no address */
+function bodyOf(json: Json): CallValue {
   if (Array.isArray(json)) return (json as readonly Json[]).map(bodyOf);
   if (!isJsonObject(json)) return json as null | boolean | number | string;
   const { $id, $secret, $value } = json;
@@ -36,7 +36,7 @@ export function bodyOf(json: Json): CallValue {
   return membersOf(json);
 }
 
-/** Of a whole body; undefined when it is none. */
+/** The inverse of `bodyJson` for a whole body; undefined when the JSON is no body. */
 export function bodyObject(json: Json | undefined): CallObject | undefined {
   const body = json === undefined ? undefined : bodyOf(json);
   return isReference(body) || !isCallObject(body) ? undefined : body;

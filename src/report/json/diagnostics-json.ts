@@ -1,4 +1,4 @@
-/** Problems as JSON, for editors and CI. Members stand in a fixed order; absent ones are left out. */
+/** Diagnostics as JSON, for editors and CI. Members have a fixed order; absent ones are left out. */
 import type { Place, ShownDiagnostic } from '../../model/diagnostic.ts';
 import { renderJson } from './canonical-json.ts';
 import { countDiagnostics } from '../terminal/diagnostics-text.ts';
@@ -13,9 +13,11 @@ export function renderDiagnosticsJson(diagnostics: readonly ShownDiagnostic[]): 
   });
 }
 
-/** `{ diagnostics }` of what a command told besides its result, or nothing. */
-export function toldMember(told: readonly ShownDiagnostic[]): { diagnostics?: DiagnosticJson[] } {
-  return told.length === 0 ? {} : { diagnostics: told.map(diagnosticJson) };
+/** `{ diagnostics }` of a command besides its result; empty without any. */
+export function diagnosticsMember(diagnostics: readonly ShownDiagnostic[]): {
+  diagnostics?: DiagnosticJson[];
+} {
+  return diagnostics.length === 0 ? {} : { diagnostics: diagnostics.map(diagnosticJson) };
 }
 
 export function diagnosticJson(diagnostic: ShownDiagnostic): DiagnosticJson {
@@ -35,7 +37,7 @@ export function diagnosticJson(diagnostic: ShownDiagnostic): DiagnosticJson {
   };
 }
 
-/** `{ place: { file, line, column } }`, or nothing. */
+/** `{ place: { file, line, column } }`; empty without a place. */
 export function placeMember(place: Place | undefined) {
   if (place === undefined) return {};
   const { file, line, column } = place;

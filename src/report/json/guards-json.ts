@@ -16,15 +16,15 @@ export function guardJson({ concerns, ...guard }: Guard): PlanJson['guards'][num
     ...(of === undefined ? {} : { of }),
     ...(limit === undefined ? {} : { limit }),
     message,
-    concerns: concerns.map(({ address, says }) => ({ ...addressMembers(address), says: [...says] })),
+    concerns: concerns.map(({ address, messages }) => ({ ...addressMembers(address), says: [...messages] })),
   };
 }
 
 export function riskJson({
   path,
   effect,
-  says,
+  message,
   guard,
 }: Risk): NonNullable<PlanJson['changes'][number]['risks']>[number] {
-  return { path: jsonPointer(path), effect, says, ...(guard === undefined ? {} : { guard }) };
+  return { path: jsonPointer(path), effect, says: message, ...(guard === undefined ? {} : { guard }) };
 }

@@ -1,12 +1,12 @@
-/** The history of a stack as JSON: what is kept, with a summary of each apply. Valid against `history-schema`. */
+/** The history of a stack as JSON, with a summary of each apply. Valid against `history-schema`. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { HistoryEntry } from '../../model/stack/ledger.ts';
 import { renderJson } from './canonical-json.ts';
-import { toldMember } from './diagnostics-json.ts';
+import { diagnosticsMember } from './diagnostics-json.ts';
 import { countOutcomes } from '../terminal/outcomes-text.ts';
 
-/** What was read of a history. */
-export interface HistoryReading {
+/** The entries that were read from a history. */
+interface HistoryReading {
   readonly stack: string;
   /** newest first */
   readonly entries: readonly HistoryEntry[];
@@ -17,21 +17,21 @@ export interface HistoryReading {
 /** `{ version: 1, stack, entries: [{ id, began, …, summary }], damaged, diagnostics? }`, without the changes. */
 export function renderHistoryJson(
   { stack, entries, damaged }: HistoryReading,
-  told: readonly ShownDiagnostic[] = [],
+  diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
   return renderJson({
     version: 1,
     stack,
     entries: entries.map(({ version, changes, ...entry }) => ({ ...entry, summary: summaryOf(changes) })),
     damaged,
-    ...toldMember(told),
+    ...diagnosticsMember(diagnostics),
   });
 }
 
 /** The entry with its changes, their fields before and after, and a summary. */
-export function renderEntryJson(entry: HistoryEntry, told: readonly ShownDiagnostic[] = []): string {
+export function renderEntryJson(entry: HistoryEntry, diagnostics: readonly ShownDiagnostic[] = []): string {
   const { changes, ...head } = entry;
-  return renderJson({ ...head, summary: summaryOf(changes), changes, ...toldMember(told) });
+  return renderJson({ ...head, summary: summaryOf(changes), changes, ...diagnosticsMember(diagnostics) });
 }
 
 function summaryOf(changes: HistoryEntry['changes']): object {

@@ -1,4 +1,4 @@
-/** The shape of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added to it. */
+/** The schema of `history --format json`; `schemas/history.schema.json` is generated from it. Members may be added. */
 import { Type } from 'typebox';
 import { diagnosticSchema } from './plan-schema.ts';
 

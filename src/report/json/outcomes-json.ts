@@ -1,21 +1,21 @@
-/** What became of every change, as JSON. Members stand in a fixed order; absent ones are left out. */
+/** The outcomes of all changes as JSON. Members have a fixed order; absent ones are left out. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Outcome } from '../../model/plan/outcome.ts';
 import { addressMembers } from './address-members.ts';
 import { renderJson } from './canonical-json.ts';
-import { placeMember, toldMember } from './diagnostics-json.ts';
+import { placeMember, diagnosticsMember } from './diagnostics-json.ts';
 import { countOutcomes } from '../terminal/outcomes-text.ts';
 
 /** `{ version: 1, summary: { applied, unchanged, stale, skipped, unknown, failed }, outcomes, diagnostics? }` */
 export function renderOutcomesJson(
   outcomes: readonly Outcome[],
-  told: readonly ShownDiagnostic[] = [],
+  diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
   return renderJson({
     version: 1,
     summary: countOutcomes(outcomes),
     outcomes: outcomes.map(outcomeJson),
-    ...toldMember(told),
+    ...diagnosticsMember(diagnostics),
   });
 }
 

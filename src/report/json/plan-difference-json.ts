@@ -1,15 +1,15 @@
-/** How two plans differ, as JSON: members in a fixed order, secrets without their values. */
+/** The difference of two plans as JSON: members in a fixed order, secrets without their values. */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import { jsonPointer } from '../../model/json/json-patch.ts';
 import type { ChangeDifference, PlanDifference } from '../../model/plan/plan-difference.ts';
 import { renderJson } from './canonical-json.ts';
-import { toldMember } from './diagnostics-json.ts';
+import { diagnosticsMember } from './diagnostics-json.ts';
 import { fieldJson, safeField } from './plan-json.ts';
 
-/** One of the two plans: what it is called here, and its digest. */
-export interface ComparedPlan {
+/** One of the two plans: its name in the report, and its digest. */
+interface ComparedPlan {
   readonly name: string;
   readonly digest: string;
 }
@@ -18,7 +18,7 @@ export interface ComparedPlan {
 export function renderPlanDifferenceJson(
   difference: PlanDifference,
   { one, other }: { readonly one: ComparedPlan; readonly other: ComparedPlan },
-  told: readonly ShownDiagnostic[] = [],
+  diagnostics: readonly ShownDiagnostic[] = [],
 ): string {
   const { stack, targets, selection, changes } = difference;
   return renderJson({
@@ -30,7 +30,7 @@ export function renderPlanDifferenceJson(
     targets,
     ...(selection === undefined ? {} : { selection }),
     changes: changes.map(changeJson),
-    ...toldMember(told),
+    ...diagnosticsMember(diagnostics),
   });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A plan as JSON, valid against `plan-schema`. The same plan is always the same text: members in a fixed order, keys
- * inside values sorted. Of a secret it holds whether it is set, its version and its source, whatever the fields hold.
+ * A plan as JSON, valid against `plan-schema`. Equal plans give equal texts: members have a fixed order, keys inside values are
+ * sorted. Of a secret it contains only whether it is set, its version and its source.
  */
 import type { Call } from '../../model/plan/call.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
@@ -14,7 +14,7 @@ import { summarizeSecret } from '../../model/secret-summary.ts';
 import { addressMembers } from './address-members.ts';
 import { bodyJson } from './call-body-json.ts';
 import { renderJson, sortedKeys } from './canonical-json.ts';
-import { diagnosticJson, placeMember, toldMember } from './diagnostics-json.ts';
+import { diagnosticJson, placeMember, diagnosticsMember } from './diagnostics-json.ts';
 import { pathTemplate } from '../format/format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
@@ -23,20 +23,20 @@ import { countActions } from '../format/plan-summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
 
-/** No line end behind the text. */
+/** Without a final line end. */
 export function renderPlanJson(plan: Plan, about: PlanJsonOptions = {}): string {
   return renderJson(planJson(plan, about));
 }
 
-export interface PlanJsonOptions {
-  /** what was said besides, and is no part of the plan */
+interface PlanJsonOptions {
+  /** diagnostics of the command that are no part of the plan */
   readonly told?: readonly ShownDiagnostic[];
-  /** takes secrets out, text by text: the checksum is of what is left */
+  /** redacts secrets in all texts; the checksum is computed afterwards */
   readonly clean?: <T extends object>(value: T) => T;
 }
 
 export function planJson(plan: Plan, { told = [], clean = (all) => all }: PlanJsonOptions = {}): PlanJson {
-  const { version, stack, digest, ...rest } = clean({ ...membersOf(plan), ...toldMember(told) });
+  const { version, stack, digest, ...rest } = clean({ ...membersOf(plan), ...diagnosticsMember(told) });
   return { version, stack, digest, checksum: checksumOf({ version, stack, digest, ...rest }), ...rest };
 }
 
@@ -89,7 +89,7 @@ function changeJson(change: Change): ChangeJson {
   };
 }
 
-/** The change with sorted values, and of a secret only what may be known. */
+/** The change with sorted values, and secrets as summaries. */
 export function safeField(change: FieldChange): FieldChange {
   const safe = (value: Json) => {
     if (change.shape !== 'secret' || value === null) return sortedKeys(value);

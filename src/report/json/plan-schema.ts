@@ -1,6 +1,6 @@
 /**
- * The shape of a plan as JSON, once: `schemas/plan.schema.json` is generated from it and the type that `plan-json`
- * fills is derived from it. Version 2: members may be added to it, none removed or given another meaning.
+ * The schema of a plan as JSON: the source of `schemas/plan.schema.json` and of the type that `plan-json` uses.
+ * Version 2: members may be added, but none may be removed or get another meaning.
  */
 import { type Static, Type } from 'typebox';
 import { type GuardId, guardIds, type RiskGuard } from '../../model/plan/guard.ts';
@@ -13,7 +13,7 @@ const json = (description: string) => Type.Unsafe<Json>({ description });
 const text = (description: string) => Type.String({ description });
 const texts = (description: string) => Type.Array(Type.String(), { description });
 
-const place = Type.Object(
+export const placeSchema = Type.Object(
   { file: Type.String(), line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
   { ...closed, description: 'where a manifest says it; lines and columns count from 1' },
 );
@@ -31,12 +31,12 @@ export const diagnosticSchema = Type.Object(
     severity: Type.Enum(['error', 'warning']),
     class: Type.Enum(['invalid', 'conflict', 'incomplete', 'failure']),
     message: Type.String(),
-    place: Type.Optional(place),
+    place: Type.Optional(placeSchema),
     found: Type.Optional(Type.String()),
     allowed: Type.Optional(Type.String()),
     fix: Type.Optional(text('the way out, as an instruction')),
     related: Type.Optional(
-      Type.Array(Type.Object({ message: Type.String(), place: Type.Optional(place) }, closed)),
+      Type.Array(Type.Object({ message: Type.String(), place: Type.Optional(placeSchema) }, closed)),
     ),
   },
   closed,
@@ -46,7 +46,7 @@ const field = Type.Object(
   {
     path: text('JSON pointer below the spec'),
     before: Type.Optional(json('canonical; missing when there is no such member, or when it is unknown')),
-    after: Type.Optional(json('canonical; missing when the member goes')),
+    after: Type.Optional(json('canonical; missing when the member is removed')),
     shape: Type.Enum(['scalar', 'text', 'list', 'set', 'map', 'duration', 'secret']),
     unknown: Type.Optional(text('why the service does not tell the value before')),
     origin: Type.Optional(text('where the value comes from when the manifest itself does not say it')),
@@ -71,7 +71,7 @@ const call = Type.Object(
     path: text('below the API root, encoded; an address in braces stands for the id of that resource'),
     body: Type.Optional(
       json(
-        'may hold { "$id": address } and { "$secret": { "env" or "file": name } }; { "$value": … } is what only looks so',
+        'may hold { "$id": address } and { "$secret": { "env" or "file": name } }; { "$value": … } is a live object of that form',
       ),
     ),
     order: Type.Integer({ description: 'calls of one target run in rising order' }),
@@ -125,10 +125,10 @@ const change = Type.Object(
     ...addressParts,
     action: Type.Enum(['create', 'update', 'delete', 'release', 'adopt', 'none']),
     reason: Type.String(),
-    place: Type.Optional(place),
+    place: Type.Optional(placeSchema),
     id: Type.Optional(text('of the live resource')),
     fingerprint: Type.Optional(
-      text('of the live content of what is taken away and has no id; a part of what is approved'),
+      text('hash of the live content, for a removed resource without an id; it is approved with the change'),
     ),
     fields: Type.Array(field),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
@@ -161,7 +161,8 @@ export const planSchema = Type.Object(
     digest: Type.String({ pattern: '^[0-9a-f]{32}$' }),
     checksum: Type.String({
       pattern: '^[0-9a-f]{64}$',
-      description: 'SHA-256 over all the rest, keys sorted and without white space: who edits a plan ends it',
+      description:
+        'SHA-256 over all other members, keys sorted and without white space: an edited plan is refused',
     }),
     targets: Type.Array(
       Type.Object(
@@ -202,7 +203,7 @@ export const planSchema = Type.Object(
     problems: Type.Array(diagnosticSchema, { description: 'what forbids applying' }),
     coverage: Type.Object(
       {
-        complete: Type.Boolean({ description: 'when false, an absence of changes proves nothing' }),
+        complete: Type.Boolean({ description: 'when false, the plan may lack changes' }),
         files: count,
         documents: count,
         ledger: Type.Enum(['found', 'none']),

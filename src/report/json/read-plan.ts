@@ -1,6 +1,6 @@
 /**
- * A plan read back from its JSON: the inverse of `plan-json`, up to what JSON leaves out (the text of a manifest's line).
- * Nothing of it is ever sent: a plan that was read is shown, compared, and judged against a fresh one.
+ * Reads a plan from its JSON: the inverse of `plan-json`, except for what the JSON lacks (the text of a manifest's line).
+ * The calls of such a plan are never sent: it is only shown, and compared with a fresh one.
  */
 import { messageOf } from '../../model/message-of.ts';
 import { type Call, IdReference } from '../../model/plan/call.ts';
@@ -10,6 +10,7 @@ import type { FieldChange } from '../../model/kind/field.ts';
 import type { Guard } from '../../model/plan/guard.ts';
 import { isJsonObject, type Json, type Path } from '../../model/json/json.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
+import type { Risk } from '../../model/plan/risk.ts';
 import { readAddress } from '../../model/resource/address.ts';
 import { bodyObject } from './call-body-json.ts';
 import { checksumOf } from './plan-checksum.ts';
@@ -17,15 +18,15 @@ import type { DiagnosticJson, PlanJson } from './plan-schema.ts';
 
 export type ReadPlan =
   | { readonly is: 'plan'; readonly plan: Plan }
-  /** no plan at all: another file, or a part of one */
+  /** no plan: another file, or an incomplete one */
   | { readonly is: 'no-plan'; readonly why: string }
-  /** a plan, but of a shape that this trueup does not know */
+  /** a plan of a version that this trueup does not support */
   | { readonly is: 'other-version'; readonly version: Json }
-  /** not as any trueup writes it */
+  /** not as trueup writes plans */
   | { readonly is: 'malformed'; readonly why: string };
 
-export interface PlanReader {
-  /** what is wrong with a value as a plan, by `planSchema`; a clause each, empty when nothing is */
+interface PlanReader {
+  /** Validates a value against `planSchema`. @returns clauses; empty when it is valid */
   check(value: Json): readonly string[];
 }
 
@@ -38,7 +39,7 @@ export function readPlan(text: string, { check }: PlanReader): ReadPlan {
   const [why = edited(value)] = check(value);
   if (why !== undefined) return { is: 'malformed', why };
   try {
-    // The schema was the judge of that.
+    // Safe: `check` has validated it.
     return { is: 'plan', plan: planOf(value as unknown as PlanJson) };
   } catch (error) {
     return { is: 'malformed', why: messageOf(error) };
@@ -53,7 +54,7 @@ function edited(value: PlanMembers): string | undefined {
     : 'its checksum does not match, so something in it was changed';
 }
 
-/** Whether JSON means to be a plan, of whatever version. */
+/** Whether the JSON has the form of a plan of any version. */
 export function looksLikePlan(value: Json): value is PlanMembers {
   return isJsonObject(value) && 'version' in value && 'digest' in value && 'changes' in value;
 }
@@ -97,7 +98,10 @@ function planOf({
 function guardOf({ concerns, ...rest }: PlanJson['guards'][number]): Guard {
   return {
     ...rest,
-    concerns: concerns.map(({ kind, target, name, says }) => ({ address: { kind, target, name }, says })),
+    concerns: concerns.map(({ kind, target, name, says }) => ({
+      address: { kind, target, name },
+      messages: says,
+    })),
   };
 }
 
@@ -109,9 +113,13 @@ function changeOf(json: PlanJson['changes'][number]): Change {
     address: { kind, target, name },
     fields: fields.map(fieldOf),
     calls: calls.map(callOf),
-    ...(risks === undefined ? {} : { risks: risks.map((risk) => ({ ...risk, path: pathOf(risk.path) })) }),
+    ...(risks === undefined ? {} : { risks: risks.map(riskOf) }),
     ...(place === undefined ? {} : { place: placeOf(place) }),
   };
+}
+
+function riskOf({ path, says, ...rest }: NonNullable<PlanJson['changes'][number]['risks']>[number]): Risk {
+  return { ...rest, path: pathOf(path), message: says };
 }
 
 function fieldOf({ path, ...rest }: PlanJson['changes'][number]['fields'][number]): FieldChange {
@@ -136,14 +144,14 @@ function callOf({ path, body, gives, says, ...rest }: PlanJson['changes'][number
   };
 }
 
-/** The inverse of `pathTemplate`: braces stand for references only, for in a segment they are encoded. */
+/** The inverse of `pathTemplate`: braces always mean references, because in segments they are encoded. */
 function segmentsOf(template: string): Call['path'] {
   return [...template.matchAll(/\/(?:\{(.*?)\}(?=\/|$)|([^/]*))/gs)].map(([, $id, segment = '']) =>
     $id === undefined ? decodeURIComponent(segment) : new IdReference(readAddress($id)),
   );
 }
 
-/** Its code stays the text that it is: another version may have some that this one does not know. */
+/** The code stays any text: another version may have codes that are unknown here. */
 function diagnosticOf({ place, related, ...rest }: DiagnosticJson): ShownDiagnostic {
   return {
     ...rest,

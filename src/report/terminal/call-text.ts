@@ -1,4 +1,4 @@
-/** The requests of a change as terminal lines: what `plan --calls` shows. */
+/** The calls of a change as terminal lines, for `plan --calls`. */
 import type { Call } from '../../model/plan/call.ts';
 import type { Change } from '../../model/plan/change.ts';
 import { bodyLines, formatCallPath } from '../format/format-call.ts';
@@ -6,14 +6,14 @@ import { flow, indent } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from '../format/printable.ts';
 
-export interface CallLayout {
+interface CallLayout {
   readonly paint: Paint;
   readonly width: number;
-  /** what stands before the path of a target's requests: `/v1` */
+  /** The API root of a target, which precedes the paths: `/v1`. */
   rootOf(target: string): string;
 }
 
-/** Every call of the change in order, a blank line before each, or which other call carries it out; unindented. */
+/** All calls of the change, with a blank line before each; and the shared call that carries it out, if any. Not indented. */
 export function callLines({ calls, sharedCall }: Change, layout: CallLayout): string[] {
   const shared =
     sharedCall === undefined ? [] : ['', `carried out by call ${printable(sharedCall)} of another change`];
@@ -27,7 +27,7 @@ function oneCall(call: Call, { paint, width, rootOf }: CallLayout): string[] {
   return [`${paint.bold(call.method)} ${path}`, ...indent([...terms, ...body], 2)];
 }
 
-/** All that a reader must know besides the request itself. */
+/** What a reader must know about a call besides its request. */
 function callTerms(call: Call): string[] {
   const { id, description, needs, success, already = [], repeatable, createsId, order, permission } = call;
   return [

@@ -1,4 +1,4 @@
-/** One change as terminal lines, and several that say the same as one block under all their names. */
+/** Changes as terminal lines; equal changes share one block below all their names. */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Action, Change } from '../../model/plan/change.ts';
 import type { Place } from '../../model/diagnostic.ts';
@@ -16,11 +16,11 @@ export interface PlanLayout {
   readonly width: number;
   /** with the exact requests */
   readonly calls: boolean;
-  /** what stands before the path of a target's requests: `/v1` */
+  /** The API root of a target, which precedes the paths: `/v1`. */
   rootOf?(target: string): string;
 }
 
-/** The sign that stands for an action, always beside its word. */
+/** The symbol of each action, which is always shown with its word. */
 export const actionSymbols: Readonly<Record<Action, string>> = {
   create: '+',
   update: '~',
@@ -42,8 +42,8 @@ export function formatPlace({ file, line }: Place): string {
   return `${printable(file)}:${line}`;
 }
 
-/** Neighbours that say the same (the same action, reason, fields, notes), so that the words need to stand once. */
-export function alike(changes: readonly Change[]): Change[][] {
+/** Groups neighbouring changes with the same action, reason, fields and notes, so that these are shown once. */
+export function groupEqual(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let last: string | undefined;
   for (const change of changes) {
@@ -65,7 +65,7 @@ export function alike(changes: readonly Change[]): Change[][] {
 
 const bodyIndent = 4;
 
-/** A block: the name of each change, then once what is to become of them. */
+/** A block: the name of each change, then once what happens to them. */
 export function changeLines(changes: readonly Change[], layout: PlanLayout): string[] {
   const [first] = changes;
   if (first === undefined) return [];
@@ -82,7 +82,7 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   return [...changes.map((change) => headerLine(change, layout)), ...indent(body, bodyIndent)];
 }
 
-/** Symbol, word, address, and at the right edge where the manifest declares it. */
+/** Symbol, action, address, and at the right edge the place in the manifest. */
 function headerLine({ action, address, place }: Change, { paint, width }: PlanLayout): string {
   const verb = `${actionSymbols[action]} ${pad(action, 7)}`;
   const name = printable(formatAddress(address));
@@ -93,27 +93,27 @@ function headerLine({ action, address, place }: Change, { paint, width }: PlanLa
 }
 
 /** `widens: "api" in "payments" gains the policy "write"` */
-function riskLines({ effect, says }: Risk, paint: Paint, width: number): string[] {
-  const lines = labelled(`${effect}: `, printable(says), width);
+function riskLines({ effect, message }: Risk, paint: Paint, width: number): string[] {
+  const lines = labelled(`${effect}: `, printable(message), width);
   return effect === 'widens' ? lines.map(paint.warning) : lines;
 }
 
 function changedFields({ action, fields }: Change, paint: Paint, width: number): string[] {
   const whole = action === 'create' || action === 'delete';
   const views = fields.flatMap(fieldViews);
-  const told = whole ? views.filter((view) => !isGathered(view)) : views;
-  const gathered = whole ? gatherByRemark(views.filter(isGathered)) : [];
+  const single = whole ? views.filter((view) => !isGrouped(view)) : views;
+  const grouped = whole ? groupByRemark(views.filter(isGrouped)) : [];
   return [
-    ...fieldLines(told, { paint, width, whole }),
-    ...gathered.flatMap(({ remark, items }) => {
+    ...fieldLines(single, { paint, width, whole }),
+    ...grouped.flatMap(({ remark, items }) => {
       const [head = '', ...more] = flow(items, ', ', width - columns(remark) - 4);
       return [`(${remark})  ${head}`, ...indent(more, columns(remark) + 4)].map(paint.dim);
     }),
   ];
 }
 
-/** One-word values that nobody wrote: of a resource that is created whole they are worth one paragraph, not a line each. */
-function isGathered({ difference, remarks }: FieldView): boolean {
+/** Whether a field is shown in a common paragraph instead of its own line: a one-word value with a remark, such as a default. */
+function isGrouped({ difference, remarks }: FieldView): boolean {
   return (
     remarks.length === 1 &&
     (difference.as === 'added' || difference.as === 'removed') &&
@@ -121,7 +121,7 @@ function isGathered({ difference, remarks }: FieldView): boolean {
   );
 }
 
-function gatherByRemark(views: readonly FieldView[]): { remark: string; items: string[] }[] {
+function groupByRemark(views: readonly FieldView[]): { remark: string; items: string[] }[] {
   const paragraphs = new Map<string, string[]>();
   for (const { name, difference, remarks } of views) {
     if (difference.as !== 'added' && difference.as !== 'removed') continue;

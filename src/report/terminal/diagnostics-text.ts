@@ -1,4 +1,4 @@
-/** Problems for a terminal: what, where in the user's own text, what would be right, and how many in all. */
+/** Diagnostics for a terminal: the message, an excerpt of the user's text, what is allowed, and a total. */
 import { counted } from '../../model/counted.ts';
 import type { ShownDiagnostic, Place } from '../../model/diagnostic.ts';
 import { type Excerpt, excerpt } from './excerpt.ts';
@@ -6,19 +6,19 @@ import { indent, labelled } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from '../format/printable.ts';
 
-/** Nobody reads more of them before mending the first: a template that renders wrongly breaks every manifest. */
-const mostShown = 100;
+/** More are not helpful: one wrong template may cause an error in every manifest. */
+const maxShown = 100;
 
 /**
- * In the order given, and a count of all; empty when there are none. Of more than a hundred the first errors are shown, then
- * the first warnings, and the rest are counted. No line end behind the text.
+ * In the given order, with a total; empty when there are none. Of more than a hundred, the first errors are shown, then
+ * the first warnings, and the rest are only counted. Without a final line end.
  */
 export function renderDiagnostics(
   diagnostics: readonly ShownDiagnostic[],
   { paint }: { paint: Paint },
 ): string {
   if (diagnostics.length === 0) return '';
-  const shown = worthShowing(diagnostics);
+  const shown = firstDiagnostics(diagnostics);
   const left = diagnostics.length - shown.length;
   return [
     ...shown.map((diagnostic) => oneDiagnostic(diagnostic, paint)),
@@ -27,14 +27,14 @@ export function renderDiagnostics(
   ].join('\n\n');
 }
 
-function worthShowing(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
-  if (diagnostics.length <= mostShown) return diagnostics;
-  const room = { error: mostShown, warning: mostShown - countDiagnostics(diagnostics).errors };
+function firstDiagnostics(diagnostics: readonly ShownDiagnostic[]): readonly ShownDiagnostic[] {
+  if (diagnostics.length <= maxShown) return diagnostics;
+  const room = { error: maxShown, warning: maxShown - countDiagnostics(diagnostics).errors };
   return diagnostics.filter(({ severity }) => room[severity]-- > 0);
 }
 
 /** `3 errors, 1 warning in 2 files` */
-export function countLine(diagnostics: readonly ShownDiagnostic[]): string {
+function countLine(diagnostics: readonly ShownDiagnostic[]): string {
   const { errors, warnings, files } = countDiagnostics(diagnostics);
   const counts = [
     ...(errors > 0 ? [counted(errors, 'error')] : []),
@@ -58,7 +58,7 @@ function oneDiagnostic(diagnostic: ShownDiagnostic, paint: Paint): string {
     `  ${paint.bold(printable(message))}`,
     ...excerptLines(place, gutter, severity, paint),
     ...member('found', found),
-    // a long list, where the other two are copied and so stay on one line
+    // Only this one is wrapped: it may be a long list, while users copy the other two.
     ...(allowed === undefined ? [] : labelled('  allowed: ', printable(allowed), 100)),
     ...member('fix', fix),
     ...related.flatMap((other) => [

@@ -1,4 +1,4 @@
-/** The line that a user wrote, with its number and the span in question underlined. All text is printable. */
+/** The excerpt of a diagnostic: the user's line with its number, and the span underlined. All text is printable. */
 import type { Place } from '../../model/diagnostic.ts';
 import { columns } from './layout.ts';
 import { printable } from '../format/printable.ts';
@@ -10,10 +10,10 @@ export interface Excerpt {
   readonly underline: string;
 }
 
-/** Longer lines are cut around the span: a whole certificate may stand on one line. */
+/** Longer lines are cut around the span: a line may contain a whole certificate. */
 const maxLength = 90;
 
-/** What is escaped takes more room than it did, so the underline is measured on what is shown. */
+/** The underline is measured on the escaped text, which may be longer than the original. */
 export function excerpt({ line, column, length, text }: Place): Excerpt {
   const start = Math.min(column - 1, text.length);
   const cut = cutAround(text, start, length);
@@ -36,7 +36,7 @@ function cutAround(text: string, start: number, length: number): { from: number;
   return { from, to: Math.min(text.length, from + maxLength) };
 }
 
-/** A tab as one space, so that the line reads as it was written. */
+/** Printable text, with a tab as one space. */
 function shown(text: string): string {
   return printable(text.replaceAll('\t', ' '));
 }

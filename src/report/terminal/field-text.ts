@@ -1,4 +1,4 @@
-/** Field views as terminal lines: names in one column, differences beside them, and below where they need more room. */
+/** Field views as terminal lines: names in one column, differences beside them, or below if they need more room. */
 import { counted } from '../../model/counted.ts';
 import { stripVTControlCharacters } from 'node:util';
 import type { ShownDifference, Element, FieldView, SequencePart } from '../format/format-field.ts';
@@ -6,19 +6,19 @@ import type { ShownValue } from '../format/format-value.ts';
 import { columns, flow, inColumn, indent, nameColumn } from './layout.ts';
 import type { Paint } from './paint.ts';
 
-export interface FieldLayout {
+interface FieldLayout {
   readonly paint: Paint;
   readonly width: number;
-  /** shows the one side that there is, without marks: for what is created or deleted whole */
+  /** for a resource that is created or deleted as a whole: shows its values without `+` and `-` */
   readonly whole: boolean;
 }
 
-/** Long text of a resource that is created or deleted whole is shown this far. */
+/** Number of lines shown of a long text when the whole resource is created or deleted. */
 const maxWholeLines = 6;
-/** Paragraphs narrower than this stand below their name instead of beside it. */
+/** Minimum width for a paragraph beside its name; narrower ones are shown below it. */
 const minRoom = 40;
 
-/** Every view in the order given, unindented. */
+/** All views in the given order, not indented. */
 export function fieldLines(views: readonly FieldView[], layout: FieldLayout): string[] {
   const column = nameColumn(views.map(({ name }) => name));
   return views.flatMap((view) => viewLines(view, column, layout));
@@ -35,7 +35,7 @@ function viewLines(view: FieldView, column: number, layout: FieldLayout): string
   return fits ? [`${head}  ${dimmed}`, ...rest] : [head, ...rest, ...indent([dimmed], 2)];
 }
 
-/** The first line stands beside the name, which ends at `column`; the others below it with their own indentation. */
+/** The first line goes beside the name, which ends at `column`; the others go below, with their own indentation. */
 function differenceLines(difference: ShownDifference, column: number, layout: FieldLayout): string[] {
   const room = layout.width - column;
   switch (difference.as) {
@@ -87,7 +87,7 @@ function pairLines({ before, after }: ShownPair, room: number, { paint, width }:
   return ['', ...indent(below, 2)];
 }
 
-/** A whole value below its name, each line behind the mark. */
+/** A whole value below its name, each line after the mark. */
 function marked(value: ShownValue, mark: string, width: number): string[] {
   return linesOf(value, width - 4).map((line) => `${mark} ${line}`);
 }
@@ -99,7 +99,7 @@ function linesOf(value: ShownValue, width: number): readonly string[] {
 
 type Elements = Extract<ShownDifference, { as: 'elements' }>;
 
-/** Few short elements beside the name; else a paragraph of those added and one of those removed. */
+/** A few short elements beside the name; else a paragraph of added and one of removed elements. */
 function elementLines({ added, removed, same }: Elements, room: number, layout: FieldLayout): string[] {
   const { paint } = layout;
   const left = same === 0 ? '' : `  (${same} the same)`;

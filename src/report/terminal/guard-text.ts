@@ -1,4 +1,4 @@
-/** The risk list: what a plan is stopped for or warned of, with its numbers, before anything else of it is shown. */
+/** The guards of a plan for a terminal, with their numbers, shown before the changes. */
 import { formatAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
 import { blockingIds, type Concern, type Guard, isBlocking } from '../../model/plan/guard.ts';
@@ -12,10 +12,10 @@ interface GuardLayout {
   readonly width: number;
 }
 
-/** Beyond this many resources the rest is counted: each is told with its own change. What blocks by its words is told whole. */
-const fewConcerns = 20;
+/** Maximum number of listed resources; more are counted, as each has its own change. Messages of blocking guards are all shown. */
+const maxConcerns = 20;
 
-/** A heading and each guard below it; nothing when none fires. */
+/** A heading and each guard below it; empty when no guard fires. */
 export function guardLines({ guards }: Plan, layout: GuardLayout): string[] {
   if (guards.length === 0) return [];
   const column = Math.max(...guards.map(({ id }) => columns(id))) + 2;
@@ -34,32 +34,34 @@ function oneGuard(guard: Guard, column: number, { paint, width }: GuardLayout): 
 
 function concernLines(guard: Guard, width: number): string[] {
   const { concerns } = guard;
-  const isTold = isBlocking(guard) && concerns.some(({ says }) => says.length > 0);
-  const shown = isTold ? concerns : concerns.slice(0, fewConcerns);
+  const showAll = isBlocking(guard) && concerns.some(({ messages }) => messages.length > 0);
+  const shown = showAll ? concerns : concerns.slice(0, maxConcerns);
   const left = concerns.length - shown.length;
-  const nameOf = nameIn(guard);
+  const nameOf = nameFormatter(guard);
   const more = left === 0 ? [] : [`and ${left} more, each told with its change`];
   return [
-    ...flow(shown.filter(isBare).map(nameOf), ', ', width),
+    ...flow(shown.filter(hasNoMessages).map(nameOf), ', ', width),
     ...shown
-      .filter((concern) => !isBare(concern))
-      .flatMap((concern) => hanging(`${nameOf(concern)}: ${concern.says.map(printable).join('; ')}`, width)),
+      .filter((concern) => !hasNoMessages(concern))
+      .flatMap((concern) =>
+        hanging(`${nameOf(concern)}: ${concern.messages.map(printable).join('; ')}`, width),
+      ),
     ...more,
   ];
 }
 
-/** Further lines begin two columns in: names are of any length, and what is said needs the room. */
+/** Wraps with a fixed indent of two, because names may be long. */
 function hanging(text: string, width: number): string[] {
   const [first = '', ...more] = wrap(text, width - 2);
   return [first, ...indent(more, 2)];
 }
 
-function isBare({ says }: Concern): boolean {
-  return says.length === 0;
+function hasNoMessages({ messages }: Concern): boolean {
+  return messages.length === 0;
 }
 
-/** Where a guard is about several kinds or targets, a name alone says too little. */
-function nameIn({ kind, target }: Guard): (concern: Concern) => string {
+/** Shows kind or target with the name where the guard is about several of them. */
+function nameFormatter({ kind, target }: Guard): (concern: Concern) => string {
   if (kind !== undefined) return ({ address }) => printable(address.name);
   return ({ address }) =>
     printable(target === undefined ? formatAddress(address) : `${address.kind} ${address.name}`);
@@ -77,13 +79,13 @@ export function guardSummary({ guards }: Plan): string | undefined {
 }
 
 function blocks(count: number): string {
-  const [verb, they] = count === 1 ? ['blocks', 'it is'] : ['block', 'they are'];
-  return `${counted(count, 'guard')} ${verb} applying until ${they} acknowledged`;
+  const [verb, subject] = count === 1 ? ['blocks', 'it is'] : ['block', 'they are'];
+  return `${counted(count, 'guard')} ${verb} applying until ${subject} acknowledged`;
 }
 
 /**
- * How a person who has read the plan lets its guards pass; undefined when none blocks.
- * @param stack what names the stack on the command line; nothing for the one that is here
+ * The command that acknowledges the guards of a plan; undefined when none blocks.
+ * @param stack the stack's argument on the command line; absent for the one in the working directory
  */
 export function acknowledgement(
   { guards, digest }: Pick<Plan, 'guards' | 'digest'>,

@@ -1,23 +1,23 @@
-/** The history of a stack for a terminal: a line for each apply, and one apply whole, change by change. */
+/** The history of a stack for a terminal: a line for each apply, or all changes of one apply. */
 import { parseAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
-import { alike, changeLines } from './change-text.ts';
+import { groupEqual, changeLines } from './change-text.ts';
 import { columns, pad } from './layout.ts';
 import { outcomeSummary } from './outcomes-text.ts';
 import type { Paint } from './paint.ts';
 import { printable } from '../format/printable.ts';
 
-export interface HistoryTextOptions {
+interface HistoryTextOptions {
   readonly paint: Paint;
-  /** columns of the terminal; 100 when not told */
+  /** columns of the terminal; default 100 */
   readonly width?: number;
 }
 
-const heads = ['id', 'began', 'who', 'outcome', 'commit'];
+const columnTitles = ['id', 'began', 'who', 'outcome', 'commit'];
 
-/** Newest first, as they are given. */
+/** In the given order, newest first. */
 export function renderHistory(entries: readonly HistoryEntry[], { paint }: HistoryTextOptions): string {
   if (entries.length === 0) return 'Nothing was applied yet';
   const rows = entries.map((entry) => [
@@ -27,7 +27,7 @@ export function renderHistory(entries: readonly HistoryEntry[], { paint }: Histo
     entrySummary(entry),
     commitText(entry, 12),
   ]);
-  const widths = heads.map((head, at) =>
+  const widths = columnTitles.map((head, at) =>
     Math.max(columns(head), ...rows.map((row) => columns(row[at] ?? ''))),
   );
   const line = (row: readonly string[]) =>
@@ -35,11 +35,11 @@ export function renderHistory(entries: readonly HistoryEntry[], { paint }: Histo
       .map((cell, at) => pad(cell, widths[at] ?? 0))
       .join('  ')
       .trimEnd();
-  return [paint.bold(line(heads)), ...rows.map(line)].join('\n');
+  return [paint.bold(line(columnTitles)), ...rows.map(line)].join('\n');
 }
 
-/** `9 applied, 1 failed`; of an apply that was killed, that it did not end. */
-export function entrySummary({ ended, changes }: HistoryEntry): string {
+/** `9 applied, 1 failed`, or that a killed apply did not end. */
+function entrySummary({ ended, changes }: HistoryEntry): string {
   if (ended === undefined) return `did not end (${counted(changes.length, 'change')} begun)`;
   const known = changes.flatMap(({ outcome }) => (outcome === undefined ? [] : [{ kind: outcome }]));
   const open = changes.length - known.length;
@@ -65,7 +65,9 @@ export function renderEntry(entry: HistoryEntry, { paint, width = 100 }: History
     value === undefined ? [] : [`${paint.dim(pad(name, 8))}${printable(value)}`],
   );
   const layout = { paint, width, calls: false };
-  const changes = alike(entry.changes.map(asChange)).map((block) => changeLines(block, layout).join('\n'));
+  const changes = groupEqual(entry.changes.map(asChange)).map((block) =>
+    changeLines(block, layout).join('\n'),
+  );
   return [head.join('\n'), ...changes, paint.bold(entrySummary(entry))].join('\n\n');
 }
 
@@ -74,7 +76,7 @@ function commitText({ commit, dirty }: HistoryEntry, length = 40): string {
   return `${printable(commit.slice(0, length))}${dirty === true ? ' with uncommitted changes' : ''}`;
 }
 
-/** What became of it stands among the notes. */
+/** The history's change as a plan's change, with the outcome as a note. */
 function asChange({
   address,
   action,
@@ -85,14 +87,14 @@ function asChange({
   done = [],
   foundTrue,
 }: HistoryChange): Change {
-  const became = outcome === undefined ? 'not known: the apply did not come to its end' : outcome;
+  const text = outcome === undefined ? 'not known: the apply did not come to its end' : outcome;
   return {
     address: parseAddress(address),
     action,
     reason,
     fields,
     notes: [
-      `outcome: ${became}${detail === undefined ? '' : `: ${detail}`}`,
+      `outcome: ${text}${detail === undefined ? '' : `: ${detail}`}`,
       ...(outcome === 'applied' || foundTrue ? [] : done.map((call) => `done before it stopped: ${call}`)),
       ...(foundTrue ? ['looked at afterwards, all of it was found true'] : []),
     ],

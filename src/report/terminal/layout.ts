@@ -1,30 +1,30 @@
-/** Widths and wrapping in terminal columns. Knows nothing of what it lays out; expects printable, unpainted text. */
+/** Widths and wrapping in terminal columns. Expects printable text without escape sequences. */
 
 import columnsOf from 'fast-string-width';
 
-/** How many columns the text takes on a terminal: two for East Asian scripts, full-width forms and emoji, none for marks. */
+/** The width of a text in terminal columns: two for East Asian scripts, full-width forms and emoji, none for combining marks. */
 export function columns(text: string): number {
   return columnsOf(text);
 }
 
-/** The text filled up with spaces to `width` columns. */
+/** The text padded with spaces to `width` columns. */
 export function pad(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - columns(text)));
 }
 
 const maxNameWidth = 30;
 
-/** Where the values behind these names begin; a name too long for the column pushes only its own value. */
+/** The column of the values after these names; a longer name shifts only its own value. */
 export function nameColumn(names: readonly string[]): number {
   return Math.max(0, ...names.map(columns).filter((width) => width <= maxNameWidth)) + 2;
 }
 
-/** The name filled up to the column, with two spaces behind it at least. */
+/** The name padded to the column, followed by at least two spaces. */
 export function inColumn(name: string, column: number): string {
   return columns(name) + 2 > column ? `${name}  ` : pad(name, column);
 }
 
-/** Items behind one another, broken into lines of at most `width` columns; an item is never broken. */
+/** Joins items into lines of at most `width` columns; an item is never broken. */
 export function flow(items: readonly string[], separator: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
@@ -42,12 +42,12 @@ export function flow(items: readonly string[], separator: string, width: number)
   return line === '' ? lines : [...lines, line];
 }
 
-/** A sentence broken at its spaces. */
+/** Wraps a sentence at its spaces. */
 export function wrap(text: string, width: number): string[] {
   return flow(text.split(' '), ' ', width);
 }
 
-/** A sentence behind a label, its further lines beginning where the first one does. */
+/** Wraps a sentence after a label, with the further lines aligned with the first. */
 export function labelled(label: string, text: string, width: number): string[] {
   const [first = '', ...more] = wrap(text, width - columns(label));
   return [label + first, ...indent(more, columns(label))];
@@ -57,8 +57,8 @@ export function indent(lines: readonly string[], by: number): string[] {
   return lines.map((line) => (line === '' ? '' : ' '.repeat(by) + line));
 }
 
-/** The first few, and how many more there are: what a hundred lines would say. */
-export function fewOf(lines: readonly string[], few = 3): string[] {
+/** The first few lines, and how many more there are. */
+export function firstFew(lines: readonly string[], few = 3): string[] {
   const more = lines.length - few;
   return more <= 1 ? [...lines] : [...lines.slice(0, few), `and ${more} more`];
 }

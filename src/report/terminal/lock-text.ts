@@ -1,19 +1,19 @@
-/** Who holds the lock of a stack, for the one who has to wait or to decide: who, where, since when, in which run. */
+/** Who holds the lock of a stack: person, host, since when, and in which run. */
 import type { LedgerLock } from '../../model/stack/ledger.ts';
 import { printable } from '../format/printable.ts';
 import { shellWord } from '../format/shell-word.ts';
 
-export interface HeldLockOptions {
+interface HeldLockOptions {
   readonly stack: string;
-  /** the holder's process ran on this host and runs no more */
+  /** the holder's process ran on this host and has ended */
   readonly crashed: boolean;
-  /** seconds that were waited for it */
+  /** seconds waited for the lock */
   readonly waited: number;
   /** path of the stack as the user typed it */
   readonly path?: string;
 }
 
-/** Several lines; the first one is a sentence behind `error: `. */
+/** Several lines; the first one follows `error: `. */
 export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path }: HeldLockOptions): string {
   const { run } = lock;
   return [
@@ -26,7 +26,7 @@ export function renderHeldLock(lock: LedgerLock, { stack, crashed, waited, path 
   ].join('\n');
 }
 
-/** For a run that is over and may have left its lock behind; indented by two. @param path of the stack as the user typed it */
+/** For a run that has ended and may not have released its lock; indented by two. @param path of the stack as the user typed it */
 export function renderLeftLock(lock: LedgerLock, path: string | undefined): string {
   return `  its id is ${printable(lock.id)}; where it still stands, take it away: ${unlocking(lock, path)}`;
 }
@@ -35,7 +35,7 @@ function unlocking({ id }: LedgerLock, path: string | undefined): string {
   return ['trueup unlock --id', shellWord(id), ...(path === undefined ? [] : [shellWord(path)])].join(' ');
 }
 
-/** Who, where, since when and which run, a line each, indented by two. */
+/** Person, host, time and run, one line each, indented by two. */
 export function lockLines({ id, run, since }: LedgerLock): string[] {
   const attempt = run.attempt === undefined ? '' : `, attempt ${run.attempt}`;
   const pid = run.pid === undefined ? '' : `, process ${run.pid}`;

@@ -1,4 +1,4 @@
-/** What apply tells for a terminal: a line for each change while it works, and what became of every change at the end. */
+/** Outcomes for a terminal: a line for each change while apply works, and a report at the end. */
 import { formatAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
 import type { ApplyEvent, Outcome, OutcomeKind } from '../../model/plan/outcome.ts';
@@ -16,7 +16,7 @@ const outcomeKinds: readonly OutcomeKind[] = [
   'failed',
 ];
 
-/** `applied   ~ Kind/acme/network-prod  (3/12)`; undefined for what is not worth a line (the start of a change). */
+/** `applied   ~ Kind/acme/network-prod  (3/12)`; undefined for events without a line (the start of a change). */
 export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): string | undefined {
   switch (event.type) {
     case 'begin':
@@ -25,27 +25,27 @@ export function renderEvent(event: ApplyEvent, { paint }: { paint: Paint }): str
       return undefined;
     case 'end': {
       const progress = paint.dim(`(${event.finished}/${event.changes})`);
-      return `${titleOf(event.outcome, paint)}  ${progress}${detailBehind(event.outcome)}`;
+      return `${titleOf(event.outcome, paint)}  ${progress}${detailAfter(event.outcome)}`;
     }
   }
 }
 
-export interface OutcomesTextOptions {
+interface OutcomesTextOptions {
   readonly paint: Paint;
-  /** leaves out what went well, where that had a line of its own already; the counts are of all the same */
+  /** leaves out successful changes, which were shown already; the counts include them */
   readonly openOnly?: boolean;
 }
 
-/** Every change, those that need a person last, where they stay on the screen; then the counts. */
+/** All changes, those that need attention last, where they stay visible; then the counts. */
 export function renderOutcomes(
   outcomes: readonly Outcome[],
   { paint, openOnly = false }: OutcomesTextOptions,
 ): string {
-  const smooth = outcomes.filter(isSmooth);
-  const rough = outcomes.filter((outcome) => !isSmooth(outcome));
+  const successful = outcomes.filter(isSuccessful);
+  const others = outcomes.filter((outcome) => !isSuccessful(outcome));
   const blocks = [
-    openOnly ? [] : smooth.flatMap((outcome) => outcomeLines(outcome, paint)),
-    ...rough.map((outcome) => outcomeLines(outcome, paint)),
+    openOnly ? [] : successful.flatMap((outcome) => outcomeLines(outcome, paint)),
+    ...others.map((outcome) => outcomeLines(outcome, paint)),
     [paint.bold(outcomeSummary(outcomes))],
   ];
   return blocks
@@ -54,21 +54,17 @@ export function renderOutcomes(
     .join('\n\n');
 }
 
-/** What was and was not done, where an apply was stopped: in one line, above or below the outcomes one by one. */
-export function whatWasDone(outcomes: readonly Outcome[]): string {
-  const open = outcomes.filter(isOpen).length;
+/** One line about how much of an interrupted apply was done. */
+export function doneText(outcomes: readonly Outcome[]): string {
+  const open = outcomes.filter((outcome) => !isSuccessful(outcome)).length;
   return isAllDone(outcomes)
     ? 'all changes were carried out, and the plan that proves it was not made'
     : `${outcomes.length - open} of ${counted(outcomes.length, 'change')} were carried out`;
 }
 
-/** Whether nothing is left but to plan again. */
+/** Whether all changes were carried out. */
 export function isAllDone(outcomes: readonly Outcome[]): boolean {
-  return !outcomes.some(isOpen);
-}
-
-function isOpen({ kind }: Outcome): boolean {
-  return kind !== 'applied' && kind !== 'unchanged';
+  return outcomes.every(isSuccessful);
 }
 
 export function countOutcomes(outcomes: readonly Pick<Outcome, 'kind'>[]): Record<OutcomeKind, number> {
@@ -87,7 +83,7 @@ export function outcomeSummary(outcomes: readonly Pick<Outcome, 'kind'>[]): stri
     .join(', ');
 }
 
-function isSmooth({ kind }: Outcome): boolean {
+function isSuccessful({ kind }: Outcome): boolean {
   return kind === 'applied' || kind === 'unchanged';
 }
 
@@ -102,35 +98,35 @@ function paintOutcome(kind: OutcomeKind, paint: Paint): Paint['bold'] {
   return kind === 'failed' || kind === 'unknown' ? paint.error : paint.warning;
 }
 
-/** What needs a person is told once, at the end, where it stays on the screen. */
-function detailBehind(outcome: Outcome): string {
+/** Details of a successful change; others are shown once, at the end, where they stay visible. */
+function detailAfter(outcome: Outcome): string {
   const { detail, warnings = [] } = outcome;
-  if (!isSmooth(outcome)) return '';
-  const words = [...(detail === undefined ? [] : [detail]), ...warnings.map(warned)];
+  if (!isSuccessful(outcome)) return '';
+  const words = [...(detail === undefined ? [] : [detail]), ...warnings.map(warningText)];
   return words.map((word) => `  ${printable(word)}`).join('');
 }
 
-function warned(warning: string): string {
+function warningText(warning: string): string {
   return `the service warns: ${warning}`;
 }
 
-/** Of what failed, or was lost on its way. */
-const foundTrueWords = 'it happened all the same: looked at afterwards, all of it was found true';
+/** For a change that failed, or whose answer was lost. */
+const foundTrueText = 'it happened all the same: looked at afterwards, all of it was found true';
 
-/** A service's words are not wrapped: they are copied and searched for. */
+/** A service's words are not wrapped, because users copy them and search for them. */
 function outcomeLines(outcome: Outcome, paint: Paint): string[] {
   const { detail, done = [], foundTrue, place, warnings = [] } = outcome;
-  const where = place === undefined || isSmooth(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;
+  const where = place === undefined || isSuccessful(outcome) ? '' : `  ${paint.dim(formatPlace(place))}`;
   return [
     `${titleOf(outcome, paint)}${where}`,
     ...indent(
       [
         ...(detail === undefined ? [] : [printable(detail)]),
-        ...warnings.map((warning) => printable(warned(warning))),
-        ...(isSmooth(outcome) || foundTrue
+        ...warnings.map((warning) => printable(warningText(warning))),
+        ...(isSuccessful(outcome) || foundTrue
           ? []
           : done.map((what) => `done before it stopped: ${printable(what)}`)),
-        ...(foundTrue ? [foundTrueWords] : []),
+        ...(foundTrue ? [foundTrueText] : []),
       ],
       4,
     ),

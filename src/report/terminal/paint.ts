@@ -1,6 +1,6 @@
 /**
- * How text is emphasised. A renderer paints through one of these and knows no escape sequence; it also says in words
- * or symbols whatever a colour says, so that `plain` loses nothing.
+ * Emphasis of text. Renderers use a `Paint` and know no escape sequences. Words or symbols also say whatever a colour says,
+ * so that `plain` loses no information.
  */
 import { styleText } from 'node:util';
 
@@ -33,7 +33,7 @@ export const plain: Paint = {
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Whether a stream takes colours is for the caller to know; here they are always made. */
+/** Always adds colours: the caller decides whether its stream supports them. */
 function emphasis(style: Style): Emphasis {
   return (text) => (text === '' ? '' : styleText(style, text, { validateStream: false }));
 }

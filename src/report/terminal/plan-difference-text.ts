@@ -1,4 +1,4 @@
-/** How two plans differ, for a terminal: what only one of them does, what both do differently, and where they are for. */
+/** The difference of two plans for a terminal: changes of only one, different changes of both, and different targets. */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Action } from '../../model/plan/change.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
@@ -16,11 +16,11 @@ import { columns, inColumn, indent, nameColumn, pad } from './layout.ts';
 import type { Paint } from './paint.ts';
 import { printable } from '../format/printable.ts';
 
-export interface PlanDifferenceOptions {
+interface PlanDifferenceOptions {
   readonly paint: Paint;
-  /** what the two plans are called: `approved`, `plan-a.json` */
+  /** the names of the two plans: `approved`, `plan-a.json` */
   readonly names: { readonly one: string; readonly other: string };
-  /** columns of the terminal; 100 when not told */
+  /** columns of the terminal; default 100 */
   readonly width?: number;
 }
 
@@ -30,7 +30,7 @@ interface Layout {
   readonly width: number;
 }
 
-/** Empty when the two mean the same. No line end behind the text. */
+/** Empty when the two mean the same. Without a final line end. */
 export function renderPlanDifference(difference: PlanDifference, options: PlanDifferenceOptions): string {
   const { one, other } = options.names;
   const layout: Layout = {
@@ -67,11 +67,13 @@ function placeLines({ stack, targets, selection }: PlanDifference, layout: Layou
   const rows = [
     ...(stack === undefined
       ? []
-      : both('stack', { one: printable(stack.one), other: printable(stack.other) }, layout)),
-    ...targets.flatMap((target) => both(`target ${printable(target.name)}`, targetSides(target), layout)),
+      : sideLines('stack', { one: printable(stack.one), other: printable(stack.other) }, layout)),
+    ...targets.flatMap((target) =>
+      sideLines(`target ${printable(target.name)}`, targetSides(target), layout),
+    ),
     ...(selection === undefined
       ? []
-      : both(
+      : sideLines(
           'selection',
           { one: selectionText(selection.one), other: selectionText(selection.other) },
           layout,
@@ -94,15 +96,15 @@ function placeOf(target: PlanTarget | undefined): string {
   return printable(`${service} ${place} at ${url}, dialect ${dialect}`);
 }
 
-/** A name, and below it what each plan has there. */
-function both(name: string, says: Layout['names'], { names, paint }: Layout): string[] {
+/** A name, and below it the text of each plan. */
+function sideLines(name: string, texts: Layout['names'], { names, paint }: Layout): string[] {
   const column = nameColumn(Object.values(names));
   return [
     name,
     ...indent(
       [
-        paint.removed(inColumn(names.one, column) + says.one),
-        paint.added(inColumn(names.other, column) + says.other),
+        paint.removed(inColumn(names.one, column) + texts.one),
+        paint.added(inColumn(names.other, column) + texts.other),
       ],
       2,
     ),
@@ -122,21 +124,21 @@ function changeLines(change: ChangeDifference, layout: Layout): string[] {
   const name = layout.paint.bold(printable(formatAddress(address)));
   const head = `${actionWord(one ?? other ?? 'none', layout.paint)} ${name}`;
   if (one === undefined || other === undefined) return [head, ...indent(wholeFields(change, layout), 4)];
-  const actions = one === other ? [] : both('action', { one, other }, layout);
+  const actions = one === other ? [] : sideLines('action', { one, other }, layout);
   return [
     head,
     ...indent(
-      [...actions, ...particulars(change, layout), ...fields.flatMap((field) => fieldRows(field, layout))],
+      [...actions, ...identityLines(change, layout), ...fields.flatMap((field) => fieldRows(field, layout))],
       4,
     ),
   ];
 }
 
-/** To take away one resource is not to take away another one of its name. */
-function particulars({ ids, fingerprints }: ChangeDifference, layout: Layout): string[] {
+/** The two plans may remove different resources of the same name. */
+function identityLines({ ids, fingerprints }: ChangeDifference, layout: Layout): string[] {
   return [
-    ...(ids === undefined ? [] : both('of id', idSides(ids), layout)),
-    ...(fingerprints === undefined ? [] : both('of fingerprint', idSides(fingerprints), layout)),
+    ...(ids === undefined ? [] : sideLines('of id', idSides(ids), layout)),
+    ...(fingerprints === undefined ? [] : sideLines('of fingerprint', idSides(fingerprints), layout)),
   ];
 }
 
@@ -159,7 +161,7 @@ function wholeFields({ one, other, fields }: ChangeDifference, { paint, width }:
 
 function fieldRows({ path, one, other }: FieldDifference, layout: Layout): string[] {
   const { names, paint, width } = layout;
-  // A plan that was read from atoms alone does not know how its values are shown.
+  // A plan that was read from atoms has no shapes, so take the shape from the other plan.
   const shape = [one, other].find((side) => side !== undefined && side.shape !== 'scalar')?.shape ?? 'scalar';
   const sides: readonly (readonly [string, FieldChange | undefined])[] = [
     [names.one, one],

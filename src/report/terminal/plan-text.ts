@@ -1,6 +1,6 @@
 /**
- * A plan for a terminal: first its risks, then the changes in the order in which apply starts them, then what was left alone, what forbids
- * applying, what was looked at, and, last, because that is what stays on the screen, the summary and the digest.
+ * A plan for a terminal: guards, changes in the order in which apply starts them, mentions, problems, coverage, and last, because
+ * it stays visible, the summary with the digest.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change, Mention } from '../../model/plan/change.ts';
@@ -8,7 +8,7 @@ import { counted } from '../../model/counted.ts';
 import { isBlocking } from '../../model/plan/guard.ts';
 import type { Plan, PlanTarget } from '../../model/plan/plan.ts';
 import { apiRoots } from '../../model/stack/target.ts';
-import { alike, changeLines, type PlanLayout } from './change-text.ts';
+import { groupEqual, changeLines, type PlanLayout } from './change-text.ts';
 import { renderDiagnostics } from './diagnostics-text.ts';
 import { coverageRows } from '../format/format-coverage.ts';
 import { acknowledgement, guardLines, guardSummary } from './guard-text.ts';
@@ -23,20 +23,20 @@ import {
   summaryLine,
 } from '../format/plan-summary.ts';
 
-export interface PlanTextOptions {
+interface PlanTextOptions {
   readonly paint: Paint;
   /** adds the exact requests below each change */
   readonly calls?: boolean;
-  /** columns of the terminal; 100 when not told */
+  /** columns of the terminal; default 100 */
   readonly width?: number;
-  /** what names the stack on the command line, for the commands that the report proposes */
+  /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
 }
 
-/** Beyond this many changes the end of the report repeats the totals by kind, and the names of what is taken away. */
-const fewChanges = 20;
+/** With more changes, the end of the report repeats the totals by kind, and the names of removed resources. */
+const maxWithoutRecap = 20;
 
-/** The whole report, without a line end behind it. */
+/** The whole report, without a final line end. */
 export function renderPlan(plan: Plan, options: PlanTextOptions): string {
   const layout = {
     paint: options.paint,
@@ -62,7 +62,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .join('\n\n');
 }
 
-/** A heading for each target that is to change, its changes below. */
+/** A heading for each target with changes, and the changes below. */
 function targetSections(plan: Plan, layout: PlanLayout): string[][] {
   const names = new Set([
     ...plan.targets.map(({ name }) => name),
@@ -73,7 +73,7 @@ function targetSections(plan: Plan, layout: PlanLayout): string[][] {
     if (changes.length === 0) return [];
     const target = plan.targets.find((candidate) => candidate.name === name);
     const heading = target === undefined ? printable(name) : targetHeading(target, layout.paint);
-    const blocks = layout.calls ? changes.map((change) => [change]) : alike(changes);
+    const blocks = layout.calls ? changes.map((change) => [change]) : groupEqual(changes);
     return [[heading], ...blocks.map((block) => changeLines(block, layout))];
   });
 }
@@ -98,9 +98,9 @@ function problemLines({ problems }: Plan, { paint }: PlanLayout): string[] {
   return [paint.heading('Problems'), '', ...renderDiagnostics(problems, { paint }).split('\n')];
 }
 
-/** For plans that scroll away: totals by target and kind, and the name of everything that is taken away. */
+/** For plans longer than the screen: totals by target and kind, and the names of all removed resources. */
 function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): string[] {
-  if (changes.length <= fewChanges) return [];
+  if (changes.length <= maxWithoutRecap) return [];
   const kinds = Map.groupBy(changes, ({ address }) => printable(`${address.target}/${address.kind}`));
   const column = Math.max(...[...kinds.keys()].map(columns)) + 2;
   const totals = [...kinds].map(([kind, some]) => pad(kind, column) + formatCounts(countActions(some)));
@@ -118,9 +118,9 @@ function coverageLines({ coverage }: Plan, { paint, width }: PlanLayout): string
   const rows = coverageRows(coverage);
   const column = Math.max(...rows.map(({ label }) => columns(label))) + 2;
   const room = width - column - 2;
-  const lines = rows.flatMap(({ label, says, incomplete }) => {
+  const lines = rows.flatMap(({ label, details, incomplete }) => {
     const cells = [
-      ...says.flatMap((text) => wrap(text, room).map(paint.dim)),
+      ...details.flatMap((text) => wrap(text, room).map(paint.dim)),
       ...incomplete.flatMap((text) => labelled('incomplete: ', text, room).map(paint.warning)),
     ];
     return cells.map((cell, index) => pad(index === 0 ? label : '', column) + cell);
@@ -147,7 +147,7 @@ function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | 
   ];
 }
 
-/** What a plan of a part leaves out is no part of its counts. */
+/** Says that the counts are about a selection only. */
 function selectionLines({ selection }: Plan, paint: Paint): string[] {
   if (selection === undefined) return [];
   const some = counted(selection.length, 'resource');

@@ -1,22 +1,22 @@
 /**
- * What a person would write into manifests to take an apply back: for each resource a fragment with the values before,
- * or why nothing can be written. YAML as a whole, with what only a person can do as comments.
+ * The manifests that would revert an apply: for each resource a fragment with the values before, or why there is none. The
+ * text is YAML; steps that only a person can do are comments.
  */
 import { dump } from 'js-yaml';
 import { type Address, parseAddress } from '../../model/resource/address.ts';
 import type { FieldChange } from '../../model/kind/field.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
-import { secretWord } from '../../model/known-secrets.ts';
+import { secretPlaceholder } from '../../model/known-secrets.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
 import { formatSecret } from '../format/format-value.ts';
 import { printable, printableJson } from '../format/printable.ts';
 
-export interface RevertOptions {
-  /** whether resources of this kind stay when their document goes */
+interface RevertOptions {
+  /** Whether resources of this kind stay when their document is removed. */
   outlives(kind: string): boolean;
 }
 
-/** Newest changes first, as one takes things back. */
+/** In reverse order: the last change first. */
 export function renderRevert(entry: HistoryEntry, { outlives }: RevertOptions): string {
   const head = comment(
     `takes back the apply ${entry.id} of stack "${entry.stack}"; nothing is done by this: change the manifests, then plan`,
@@ -35,11 +35,11 @@ function didSomething({ outcome, done = [], inDoubt }: HistoryChange): boolean {
 function revertChange(change: HistoryChange, outlives: RevertOptions['outlives']): string {
   const address = parseAddress(change.address);
   const { remarks, documents } = fragmentOf(change, address, outlives(address.kind));
-  const lines = [`${change.address}: ${pastWords[change.action]}${doubt(change)}`, ...remarks];
+  const lines = [`${change.address}: ${pastActions[change.action]}${uncertainty(change)}`, ...remarks];
   return [lines.map(comment).join('\n'), documents.map(yaml).join('\n---\n')].filter(Boolean).join('\n');
 }
 
-const pastWords: Readonly<Record<HistoryChange['action'], string>> = {
+const pastActions: Readonly<Record<HistoryChange['action'], string>> = {
   create: 'was created',
   update: 'was updated',
   delete: 'was deleted',
@@ -48,8 +48,8 @@ const pastWords: Readonly<Record<HistoryChange['action'], string>> = {
   none: 'was left as it is',
 };
 
-/** What is not certain to have happened may need no taking back. */
-function doubt({ outcome, done = [], foundTrue }: HistoryChange): string {
+/** A hint that the change may not have been carried out, or only in part. */
+function uncertainty({ outcome, done = [], foundTrue }: HistoryChange): string {
   if (outcome === 'applied' || foundTrue) return '';
   return outcome === undefined || outcome === 'unknown' || done.length === 0
     ? ', perhaps: look at it before you take it back'
@@ -58,37 +58,37 @@ function doubt({ outcome, done = [], foundTrue }: HistoryChange): string {
 
 interface Fragment {
   readonly remarks: readonly string[];
-  /** empty: there is nothing to write */
+  /** empty when there is nothing to write */
   readonly documents: readonly JsonObject[];
 }
 
-const goesWords = 'remove its document: the next apply takes away what was created';
-const staysWords =
+const removalHint = 'remove its document: the next apply takes away what was created';
+const releaseHint =
   'no document takes it away: without one it is released and stays as it is, so change what it says, or take it away by hand';
 
 function fragmentOf(change: HistoryChange, address: Address, staysBehind: boolean): Fragment {
   const { was = {}, fields } = change;
   switch (change.action) {
     case 'create':
-      return { remarks: [staysBehind ? staysWords : goesWords], documents: [] };
+      return { remarks: [staysBehind ? releaseHint : removalHint], documents: [] };
     case 'delete':
       return restoreDeleted(change, address);
     case 'release':
       return {
-        remarks: ['declare it again, and adopt it', ...gapsIn(was)],
+        remarks: ['declare it again, and adopt it', ...secretRemarks(was)],
         documents: declareAgain(was, { adopt: true }),
       };
     case 'adopt': {
-      const restored = toBeMerged(restoreFields(fields, address));
+      const restored = withMergeRemark(restoreFields(fields, address));
       const giveUp = 'to give it up again, set these back, apply, then remove its document: it is released';
       return { ...restored, remarks: [giveUp, ...restored.remarks] };
     }
     default:
-      return toBeMerged(restoreFields(fields, address));
+      return withMergeRemark(restoreFields(fields, address));
   }
 }
 
-/** A part that was withdrawn has values before; of a whole that was deleted only our own settings are known. */
+/** A withdrawn part has values before; of a deleted whole only our own settings are known. */
 function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): Fragment {
   const restored = restoreFields(fields, address);
   if (restored.documents.length > 0) return restored;
@@ -98,34 +98,38 @@ function restoreDeleted({ fields, was = {} }: HistoryChange, address: Address): 
       ? 'its settings are not known either'
       : 'this declares it anew, as it was applied last';
   return {
-    remarks: ['what it held besides its settings is gone and cannot be taken back', known, ...gapsIn(was)],
+    remarks: [
+      'what it held besides its settings is gone and cannot be taken back',
+      known,
+      ...secretRemarks(was),
+    ],
     documents,
   };
 }
 
-/** @param metadata more of it for the resource itself, which stands first; its parts take none */
+/** @param metadata additional metadata for the resource itself, the first one; not for its parts */
 function declareAgain(was: HistoryChange['was'] & object, metadata: JsonObject = {}): JsonObject[] {
   return Object.entries(was).map(([address, spec], index) => {
     const { kind, name, target } = parseAddress(address);
-    const known = Object.fromEntries(Object.entries(spec).filter(([, value]) => !isGap(value)));
+    const known = Object.fromEntries(Object.entries(spec).filter(([, value]) => !hasSecret(value)));
     return manifest(kind, { name, target, ...(index === 0 ? metadata : {}) }, known);
   });
 }
 
-/** A remark on each field that was kept without the secret in its value. */
-function gapsIn(was: HistoryChange['was'] & object): string[] {
+/** A remark for each field whose value was stored without the secret in it. */
+function secretRemarks(was: HistoryChange['was'] & object): string[] {
   return Object.entries(was).flatMap(([address, spec]) =>
     Object.entries(spec).flatMap(([name, value]) =>
-      isGap(value) ? [heldSecret(`${name} of ${address}`)] : [],
+      hasSecret(value) ? [lostSecret(`${name} of ${address}`)] : [],
     ),
   );
 }
 
-function isGap(value: Json): boolean {
-  return JSON.stringify(value).includes(secretWord);
+function hasSecret(value: Json): boolean {
+  return JSON.stringify(value).includes(secretPlaceholder);
 }
 
-function heldSecret(what: string): string {
+function lostSecret(what: string): string {
   return `${what} cannot be taken back: its value held a secret, which is not kept`;
 }
 
@@ -133,14 +137,14 @@ function manifest(kind: string, metadata: JsonObject, spec: JsonObject): JsonObj
   return { apiVersion: 'trueup.dev/v1', kind, metadata, spec };
 }
 
-/** A document with these fields alone would ask for the default of all others. */
-function toBeMerged({ remarks, documents }: Fragment): Fragment {
+/** Adds a remark to merge the fragment: as a document of its own it would reset all other fields. */
+function withMergeRemark({ remarks, documents }: Fragment): Fragment {
   if (documents.length === 0) return { remarks, documents };
   const how = 'merge this into the document that declares it: all that it says besides stays as it is';
   return { remarks: [...remarks, how], documents };
 }
 
-/** A fragment to be merged into the document: other fields of it stay as they are. */
+/** A fragment with the values before, to be merged into the document. */
 function restoreFields(fields: readonly FieldChange[], { kind, name, target }: Address): Fragment {
   const remarks: string[] = [];
   const spec: Record<string, Json> = {};
@@ -148,9 +152,9 @@ function restoreFields(fields: readonly FieldChange[], { kind, name, target }: A
   for (const field of fields) {
     if (isRename(field)) renamed = { name: field.before ?? null, target, renamedFrom: name };
     else if (isOfTrueup(field)) continue;
-    else if (field.before === undefined || field.shape === 'secret' || isGap(field.before))
+    else if (field.before === undefined || field.shape === 'secret' || hasSecret(field.before))
       remarks.push(cannotRestore(field));
-    else put(spec, field.path, field.before);
+    else setAt(spec, field.path, field.before);
   }
   if (Object.keys(spec).length === 0 && renamed === undefined) return { remarks, documents: [] };
   return { remarks, documents: [manifest(kind, renamed ?? { name, target }, spec)] };
@@ -160,7 +164,7 @@ function isRename({ path, before }: FieldChange): boolean {
   return path.length === 1 && path[0] === 'name' && before !== undefined;
 }
 
-/** The claim, and how a removal is made: no fields of a manifest. */
+/** Fields of the planner itself, which manifests do not have: the claim and the way of a removal. */
 function isOfTrueup({ path }: FieldChange): boolean {
   return path.length === 1 && (path[0] === 'claim' || path[0] === 'remove');
 }
@@ -171,29 +175,29 @@ function cannotRestore({ path, shape, before, unknown }: FieldChange): string {
     return `${name} cannot be taken back: it is a secret, and its former value is not kept${formerSource(before)}`;
   if (unknown !== undefined)
     return `${name} cannot be taken back: its value before was not known (${unknown})`;
-  if (before !== undefined) return heldSecret(name);
+  if (before !== undefined) return lostSecret(name);
   return `remove ${name}: it did not exist before`;
 }
 
-/** What the source holds today may be another value, so it is told and not written. */
+/** The former source is only mentioned, because it may hold another value now. */
 function formerSource(before: Json | undefined): string {
   return before === undefined ? '' : `; it was ${formatSecret(before)}`;
 }
 
-/** Sets a member below objects that are made on the way. */
-function put(into: Record<string, Json>, [name = '', ...rest]: readonly string[], value: Json): void {
+/** Sets a member at a path and creates the objects above it. */
+function setAt(into: Record<string, Json>, [name = '', ...rest]: readonly string[], value: Json): void {
   if (rest.length === 0) {
-    define(into, name, value);
+    setMember(into, name, value);
     return;
   }
   const known = Object.hasOwn(into, name) ? into[name] : undefined;
   const below = (known ?? {}) as Record<string, Json>;
-  put(below, rest, value);
-  define(into, name, below);
+  setAt(below, rest, value);
+  setMember(into, name, below);
 }
 
-/** Users choose keys: `__proto__` is one like any other. */
-function define(into: Record<string, Json>, name: string, value: Json): void {
+/** Also for the key `__proto__`, which users may choose. */
+function setMember(into: Record<string, Json>, name: string, value: Json): void {
   Object.defineProperty(into, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
@@ -201,7 +205,7 @@ function comment(text: string): string {
   return `# ${printable(text)}`;
 }
 
-/** Text that would not print as it is stands in quotes, with its escapes: JSON is YAML, too. */
+/** YAML; if it contains unprintable characters, JSON with escapes, which is valid YAML, too. */
 function yaml(document: object): string {
   const text = dump(document, { lineWidth: -1, noRefs: true }).trimEnd();
   const plain = text.split('\n').every((line) => printable(line) === line);

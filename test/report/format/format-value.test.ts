@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   formatInline,
   formatSecret,
@@ -9,13 +9,13 @@ import {
 import { columns, flow } from '../../../src/report/terminal/layout.ts';
 
 describe('a value in words', () => {
-  test('is bare where that is plain', () => {
+  it('is bare where that is plain', () => {
     for (const text of ['remote', '~> 1.9.0', '1.8.4', 'acme/network', 'hello, world', '^v\\d+$']) {
       expect(formatString(text)).toBe(text);
     }
   });
 
-  test('is quoted where it would read as something else', () => {
+  it('is quoted where it would read as something else', () => {
     for (const text of [
       '',
       ' a',
@@ -34,7 +34,7 @@ describe('a value in words', () => {
     }
   });
 
-  test('says durations as people write them', () => {
+  it('says durations as people write them', () => {
     expect([0, 45, 3600, 5400, 2_764_800].map((seconds) => formatInline(seconds, 'duration'))).toEqual([
       '0s',
       '45s',
@@ -44,7 +44,7 @@ describe('a value in words', () => {
     ]);
   });
 
-  test('tells null, nothing and empty apart', () => {
+  it('tells null, nothing and empty apart', () => {
     expect([null, undefined, [], {}, ''].map((value) => formatInline(value, 'scalar'))).toEqual([
       '(none)',
       '(absent)',
@@ -54,16 +54,16 @@ describe('a value in words', () => {
     ]);
   });
 
-  test('writes lists and maps on one line, with commas unmistakable', () => {
+  it('writes lists and maps on one line, with commas unmistakable', () => {
     expect(formatInline(['a', 'b, c'], 'list')).toBe('[a, "b, c"]');
     expect(formatInline({ branch: 'main', depth: 2 }, 'scalar')).toBe('{branch: main, depth: 2}');
   });
 
-  test('keeps the lines of a long text', () => {
+  it('keeps the lines of a long text', () => {
     expect(formatValue('a\nb', 'text')).toEqual({ as: 'lines', lines: ['a', 'b'] });
   });
 
-  test('says of a secret only whether it is set, its version and its source', () => {
+  it('says of a secret only whether it is set, its version and its source', () => {
     const values = [null, undefined, { set: false }, { set: true }, { set: true, version: 3 }, 'leak'];
     expect(values.map(formatSecret)).toEqual(['unset', 'unset', 'unset', 'set', 'set (version 3)', 'set']);
     const sourced = [
@@ -78,7 +78,7 @@ describe('a value in words', () => {
     ]);
   });
 
-  test('differs for different strings', () => {
+  it('differs for different strings', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), (one, other) => {
         fc.pre(one !== other);
@@ -96,11 +96,11 @@ describe('a value in words', () => {
 });
 
 describe('layout', () => {
-  test('wide characters take two columns, combining ones none', () => {
+  it('wide characters take two columns, combining ones none', () => {
     expect([columns('abc'), columns('網路'), columns('e\u0301'), columns('🚀')]).toEqual([3, 4, 1, 2]);
   });
 
-  test('items that wrap lose nothing, and stay within the width where they can', () => {
+  it('items that wrap lose nothing, and stay within the width where they can', () => {
     fc.assert(
       fc.property(
         fc.array(fc.string({ minLength: 1, maxLength: 8 }).filter((text) => !/[\s,]/.test(text))),

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
 import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
@@ -8,7 +8,7 @@ import { plain } from '../../../src/report/terminal/paint.ts';
 import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { printable } from '../../../src/report/format/printable.ts';
-import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
+import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
 import { anyDiagnostic, anyOutcome, anyPlan } from '../../support/report/arbitrary-plan.ts';
 
 /** Control and format characters, other line separators, halves of characters: all but our own line ends. */
@@ -16,28 +16,28 @@ const dangerous = /[^\P{Cc}\n]|[\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 const paint = plain;
 
 describe('text from outside', () => {
-  test('shows escape sequences, bidi overrides and line ends instead of obeying them', () => {
+  it('shows escape sequences, bidi overrides and line ends instead of obeying them', () => {
     expect(printable('a\u001b[31mb\u202ec\nd\te\u{e0001}')).toBe(
       'a\\u001b[31mb\\u202ec\\nd\\te\\udb40\\udc01',
     );
   });
 
-  test('keeps every letter that can be seen, in any script', () => {
+  it('keeps every letter that can be seen, in any script', () => {
     expect(printable('größe 網路 שלום 🚀 ~> 1.9')).toBe('größe 網路 שלום 🚀 ~> 1.9');
   });
 });
 
 describe('no report holds a control character but its own line ends', () => {
-  test('a plan as text, with and without calls, wide and narrow', () => {
+  it('a plan as text, with and without calls, wide and narrow', () => {
     fc.assert(
       fc.property(anyPlan, fc.boolean(), fc.integer({ min: 10, max: 200 }), (plan, calls, width) => {
         expect(renderPlan(plan, { paint, calls, width })).not.toMatch(dangerous);
-        expect(renderResidue(plan, { paint, width })).not.toMatch(dangerous);
+        expect(renderUnconverged(plan, { paint, width })).not.toMatch(dangerous);
       }),
     );
   });
 
-  test('a plan as JSON', () => {
+  it('a plan as JSON', () => {
     fc.assert(
       fc.property(anyPlan, (plan) => {
         expect(renderPlanJson(plan)).not.toMatch(dangerous);
@@ -45,7 +45,7 @@ describe('no report holds a control character but its own line ends', () => {
     );
   });
 
-  test('diagnostics as text and as JSON', () => {
+  it('diagnostics as text and as JSON', () => {
     fc.assert(
       fc.property(fc.array(anyDiagnostic, { maxLength: 4 }), (diagnostics) => {
         expect(renderDiagnostics(diagnostics, { paint })).not.toMatch(dangerous);
@@ -54,7 +54,7 @@ describe('no report holds a control character but its own line ends', () => {
     );
   });
 
-  test('outcomes and events', () => {
+  it('outcomes and events', () => {
     fc.assert(
       fc.property(fc.array(anyOutcome, { maxLength: 4 }), (outcomes) => {
         expect(renderOutcomes(outcomes, { paint })).not.toMatch(dangerous);
@@ -69,7 +69,7 @@ describe('no report holds a control character but its own line ends', () => {
   });
 });
 
-test('a live name with a line end in it cannot write a line of the report', () => {
+it('a live name with a line end in it cannot write a line of the report', () => {
   fc.assert(
     fc.property(anyOutcome, (outcome) => {
       const name = `a\n9 applied`;

@@ -1,12 +1,12 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../src/model/json/json.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
 import { renderPlanJson } from '../../../src/report/json/plan-json.ts';
 import { planSchema, type PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
-import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
+import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
 import { anyPlan } from '../../support/report/arbitrary-plan.ts';
 import { call, change, plan } from '../../support/report/small-plan.ts';
 import { IdReference, SecretReference } from '../../../src/model/plan/call.ts';
@@ -16,7 +16,7 @@ const validate = new Ajv2020({ strict: true, allErrors: true }).compile<PlanJson
 const parsed = (text: string) => JSON.parse(text) as PlanJson;
 
 describe('a plan as JSON', () => {
-  test('is valid against its schema, whatever the plan holds', () => {
+  it('is valid against its schema, whatever the plan holds', () => {
     fc.assert(
       fc.property(anyPlan, (any) => {
         validate(JSON.parse(renderPlanJson(any)));
@@ -25,7 +25,7 @@ describe('a plan as JSON', () => {
     );
   });
 
-  test('tells what each change does: parts of the address, fields with pointers, operations, requests', () => {
+  it('tells what each change does: parts of the address, fields with pointers, operations, requests', () => {
     const text = renderPlanJson(
       plan({
         changes: [
@@ -74,7 +74,7 @@ describe('a plan as JSON', () => {
     });
   });
 
-  test('is the same text for the same plan, in whatever order the members of its values were made', () => {
+  it('is the same text for the same plan, in whatever order the members of its values were made', () => {
     const shuffled = (value: Json): Json => {
       if (Array.isArray(value)) return value.map(shuffled);
       if (typeof value !== 'object' || value === null) return value;
@@ -101,7 +101,7 @@ describe('a plan as JSON', () => {
     );
   });
 
-  test('counts what it holds', () => {
+  it('counts what it holds', () => {
     const text = renderPlanJson(
       plan({ changes: [change({ action: 'create' }), change({ action: 'delete' })] }),
     );
@@ -120,7 +120,7 @@ describe('a plan as JSON', () => {
   });
 });
 
-test('a secret that slipped into a field comes out of no report', () => {
+it('a secret that slipped into a field comes out of no report', () => {
   const leak = 'hunter2-hunter2';
   const values = [leak, { set: true, version: 2, value: leak }, { set: true, version: leak }, [leak]];
   for (const value of values) {
@@ -136,7 +136,7 @@ test('a secret that slipped into a field comes out of no report', () => {
     for (const text of [
       renderPlan(secret, { paint: plain, calls: true }),
       renderPlanJson(secret),
-      renderResidue(secret, { paint: plain }),
+      renderUnconverged(secret, { paint: plain }),
     ]) {
       expect(text).not.toContain(leak);
     }

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { renderDiagnosticsJson } from '../../../src/report/json/diagnostics-json.ts';
 import { renderDiagnostics } from '../../../src/report/terminal/diagnostics-text.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
@@ -16,7 +16,7 @@ const misspelt = problem({
 });
 
 describe('problems as text', () => {
-  test('point at the span, say what is allowed and how to fix it, and are counted', () => {
+  it('point at the span, say what is allowed and how to fix it, and are counted', () => {
     expect(renderDiagnostics([misspelt], { paint })).toMatchInlineSnapshot(`
       "error[unknown-field] toys/a.yaml:12:3
         Unknown field "colr"
@@ -30,7 +30,7 @@ describe('problems as text', () => {
     `);
   });
 
-  test('show the second place too', () => {
+  it('show the second place too', () => {
     const twice = problem({
       code: 'duplicate',
       message: 'Toy "ball" is declared twice',
@@ -54,14 +54,14 @@ describe('problems as text', () => {
     `);
   });
 
-  test('underline what is shown where hidden characters made it longer', () => {
+  it('underline what is shown where hidden characters made it longer', () => {
     const hidden = problem({ place: place({ column: 7, length: 3, text: 'a\u001bb\t: \u202exy' }) });
     const [, , shown, underline] = renderDiagnostics([hidden], { paint }).split('\n');
     expect(shown).toBe('  4 | a\\u001bb : \\u202exy');
     expect(underline).toBe(`    | ${' '.repeat(11)}^^^^^^^^`);
   });
 
-  test('cut a very long line around the span', () => {
+  it('cut a very long line around the span', () => {
     const text = `${'x'.repeat(300)}BAD${'y'.repeat(300)}`;
     const long = problem({ place: place({ column: 301, length: 3, text }) });
     const [, , shown = '', underline = ''] = renderDiagnostics([long], { paint }).split('\n');
@@ -69,12 +69,12 @@ describe('problems as text', () => {
     expect(shown.slice(underline.indexOf('^'), underline.lastIndexOf('^') + 1)).toBe('BAD');
   });
 
-  test('are empty when there are none', () => {
+  it('are empty when there are none', () => {
     expect(renderDiagnostics([], { paint })).toBe('');
   });
 });
 
-test('problems as JSON hold everything but the excerpt', () => {
+it('problems as JSON hold everything but the excerpt', () => {
   expect(JSON.parse(renderDiagnosticsJson([misspelt]))).toEqual({
     version: 1,
     summary: { errors: 1, warnings: 0, files: 1 },
@@ -93,7 +93,7 @@ test('problems as JSON hold everything but the excerpt', () => {
   });
 });
 
-test('errors are shown before a hundred warnings are, in the order in which all stand', () => {
+it('errors are shown before a hundred warnings are, in the order in which all stand', () => {
   const warning = { code: 'odd', severity: 'warning', class: 'invalid', message: 'odd' } as const;
   const error = { ...warning, code: 'wrong', severity: 'error' } as const;
   const told = [

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Concern, Guard } from '../../../src/model/plan/guard.ts';
 import { guardSummary } from '../../../src/report/terminal/guard-text.ts';
 import { plain } from '../../../src/report/terminal/paint.ts';
@@ -6,8 +6,8 @@ import { planJson } from '../../../src/report/json/plan-json.ts';
 import { renderPlan } from '../../../src/report/terminal/plan-text.ts';
 import { change, plan, problem } from '../../support/report/small-plan.ts';
 
-function concern(name: string, ...says: string[]): Concern {
-  return { address: { kind: 'Toy', target: 'acme', name }, says };
+function concern(name: string, ...messages: string[]): Concern {
+  return { address: { kind: 'Toy', target: 'acme', name }, messages };
 }
 
 function guard(about: Partial<Guard> = {}): Guard {
@@ -40,14 +40,14 @@ describe('the risks of a plan', () => {
     changes: [
       change({
         risks: [
-          { path: ['friends'], effect: 'widens', says: 'ann may keep it' },
-          { path: ['friends'], effect: 'narrows', says: 'bob may not' },
+          { path: ['friends'], effect: 'widens', message: 'ann may keep it' },
+          { path: ['friends'], effect: 'narrows', message: 'bob may not' },
         ],
       }),
     ],
   });
 
-  test('stand first, with what they are about; the summary repeats them in a line, and how to let them pass', () => {
+  it('stand first, with what they are about; the summary repeats them in a line, and how to let them pass', () => {
     expect(renderPlan(shown, { paint: plain, width: 80 })).toMatchInlineSnapshot(`
       "Risks
         ! blocks  deletes   4 of 12 Toy in "acme" would be deleted or released, more
@@ -76,7 +76,7 @@ describe('the risks of a plan', () => {
     `);
   });
 
-  test('stand in the JSON with their numbers and with what has to be acknowledged', () => {
+  it('stand in the JSON with their numbers and with what has to be acknowledged', () => {
     const json = planJson(shown);
     expect(json).toMatchObject({
       summary: { guards: 2, blocking: 1 },
@@ -92,7 +92,7 @@ describe('the risks of a plan', () => {
     ]);
   });
 
-  test('of very many are counted in the end; what blocks with words of its own is told whole', () => {
+  it('of very many are counted in the end; what blocks with words of its own is told whole', () => {
     const names = Array.from({ length: 30 }, (_, index) => `toy-${index}`);
     const text = (about: Partial<Guard>) =>
       renderPlan(plan({ guards: [guard(about)] }), { paint: plain, width: 200 });
@@ -105,7 +105,7 @@ describe('the risks of a plan', () => {
     expect(text({ effect: 'warns', concerns: told })).not.toContain('toy-29');
   });
 
-  test('are let pass by a command that names the stack as it was named', () => {
+  it('are let pass by a command that names the stack as it was named', () => {
     const shown = plan({ guards: [guard()] });
     const way = (stack: string) => renderPlan(shown, { paint: plain, stack }).split('\n').at(-1);
     expect(way('stacks/toys')).toBe(
@@ -114,13 +114,13 @@ describe('the risks of a plan', () => {
     expect(way('- --complete')).toContain('trueup apply - --complete --approve');
   });
 
-  test('tell no way to let a plan pass that has problems besides', () => {
+  it('tell no way to let a plan pass that has problems besides', () => {
     const text = renderPlan(plan({ guards: [guard()], problems: [problem()] }), { paint: plain });
     expect(text).toContain('1 guard blocks applying until it is acknowledged: deletes');
     expect(text).not.toContain('--ack');
   });
 
-  test.each<[string, Guard[], string | undefined]>([
+  it.each<[string, Guard[], string | undefined]>([
     ['nothing without guards', [], undefined],
     ['what it warns of', [widening], 'warned of: widening'],
     [

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Outcome, OutcomeKind } from '../../../src/model/plan/outcome.ts';
 import { renderOutcomesJson } from '../../../src/report/json/outcomes-json.ts';
 import { renderEvent, renderOutcomes } from '../../../src/report/terminal/outcomes-text.ts';
@@ -18,18 +18,18 @@ const failed = outcome('failed', 'ball', {
 });
 
 describe('while apply works', () => {
-  test('each change that ends is one line with the progress', () => {
+  it('each change that ends is one line with the progress', () => {
     const event = { type: 'end', outcome: outcome('applied', 'kite'), finished: 3, changes: 12 } as const;
     expect(renderEvent(event, { paint })).toBe('applied   ~ Toy/acme/kite  (3/12)');
   });
 
-  test('a failure is one line: the words of the service stand once, at the end, where they stay', () => {
+  it('a failure is one line: the words of the service stand once, at the end, where they stay', () => {
     expect(renderEvent({ type: 'end', outcome: failed, finished: 4, changes: 12 }, { paint })).toBe(
       'failed    ~ Toy/acme/ball  (4/12)',
     );
   });
 
-  test('a warning of the service stands behind what it is about, and in the JSON', () => {
+  it('a warning of the service stands behind what it is about, and in the JSON', () => {
     const warned = outcome('applied', 'kite', { warnings: ['kites have no audience'] });
     expect(renderEvent({ type: 'end', outcome: warned, finished: 1, changes: 1 }, { paint })).toBe(
       'applied   ~ Toy/acme/kite  (1/1)  the service warns: kites have no audience',
@@ -42,7 +42,7 @@ describe('while apply works', () => {
     });
   });
 
-  test('the begin tells how much there is to do, and the start of a change is no line', () => {
+  it('the begin tells how much there is to do, and the start of a change is no line', () => {
     expect(renderEvent({ type: 'begin', changes: 1, calls: 3 }, { paint })).toBe(
       'Applying 1 change with 3 calls',
     );
@@ -51,7 +51,7 @@ describe('while apply works', () => {
 });
 
 describe('after an apply', () => {
-  test('every change has its outcome, and those that need a person stand last', () => {
+  it('every change has its outcome, and those that need a person stand last', () => {
     const outcomes = [
       failed,
       outcome('applied', 'kite', { action: 'create' }),
@@ -73,11 +73,11 @@ describe('after an apply', () => {
     `);
   });
 
-  test('that had nothing to do, this is said', () => {
+  it('that had nothing to do, this is said', () => {
     expect(renderOutcomes([], { paint })).toBe('Nothing to apply');
   });
 
-  test('JSON tells the same', () => {
+  it('JSON tells the same', () => {
     const { summary, outcomes } = JSON.parse(renderOutcomesJson([failed, outcome('applied', 'kite')])) as {
       summary: object;
       outcomes: object[];

@@ -1,5 +1,5 @@
 import { stripVTControlCharacters } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Change } from '../../../src/model/plan/change.ts';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import { colourful, plain } from '../../../src/report/terminal/paint.ts';
@@ -25,7 +25,7 @@ function fieldsText(...fields: FieldChange[]): string {
 }
 
 describe('a whole plan', () => {
-  test('shows changes with their places, then the coverage, the summary and the digest last', () => {
+  it('shows changes with their places, then the coverage, the summary and the digest last', () => {
     const text = renderPlan(
       plan({
         changes: [
@@ -75,7 +75,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  test('tells what was left alone, what forbids applying, and what could not be seen', () => {
+  it('tells what was left alone, what forbids applying, and what could not be seen', () => {
     const shown = plan({
       mentions: [
         {
@@ -125,7 +125,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  test('groups changes by target when there are several, each in its own order', () => {
+  it('groups changes by target when there are several, each in its own order', () => {
     const target = {
       service: 'workspaces' as const,
       url: 'https://toys.test',
@@ -153,7 +153,7 @@ describe('a whole plan', () => {
     ]);
   });
 
-  test('says the same thing once for neighbours that change alike', () => {
+  it('says the same thing once for neighbours that change alike', () => {
     const fields: FieldChange[] = [{ path: ['colour'], before: 'red', after: 'blue', shape: 'scalar' }];
     const toys = ['a', 'b', 'c'].map((name, index) =>
       change({ address: { kind: 'Toy', target: 'acme', name }, fields, place: place({ line: index + 1 }) }),
@@ -167,7 +167,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  test('repeats at the end of a long plan what is taken away', () => {
+  it('repeats at the end of a long plan what is taken away', () => {
     const changes = Array.from({ length: 30 }, (_, index) =>
       change({
         action: index % 10 === 0 ? 'delete' : 'update',
@@ -185,7 +185,7 @@ describe('a whole plan', () => {
     `);
   });
 
-  test('in colours holds the same words and symbols', () => {
+  it('in colours holds the same words and symbols', () => {
     const shown = plan({
       changes: [change({ fields: [{ path: ['a'], before: 1, after: 2, shape: 'scalar' }] })],
     });
@@ -212,18 +212,18 @@ describe('"No changes"', () => {
     ],
   };
 
-  test('is said when everything was looked at', () => {
+  it('is said when everything was looked at', () => {
     expect(renderPlan(plan(), { paint })).toContain('\nNo changes, 3 unchanged\n');
   });
 
-  test('is never said after an incomplete look, which is explained instead', () => {
+  it('is never said after an incomplete look, which is explained instead', () => {
     const text = renderPlan(plan({ coverage: incomplete }), { paint });
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('Nothing was found to change, but the look was incomplete');
     expect(text).toContain('because acme: page 3 was forbidden');
   });
 
-  test('is not said when a problem stands in the way', () => {
+  it('is not said when a problem stands in the way', () => {
     const text = renderPlan(plan({ problems: [problem()] }), { paint });
     expect(text).not.toMatch(/no changes/i);
     expect(text).toContain('1 problem forbids applying');
@@ -231,7 +231,7 @@ describe('"No changes"', () => {
 });
 
 describe('a field', () => {
-  test('shows its value before and after, and where the value comes from', () => {
+  it('shows its value before and after, and where the value comes from', () => {
     expect(
       fieldsText(
         { path: ['box', 'lid'], before: 'open', after: 'shut', shape: 'scalar' },
@@ -249,7 +249,7 @@ describe('a field', () => {
     `);
   });
 
-  test('whose value before is unknown says why', () => {
+  it('whose value before is unknown says why', () => {
     expect(
       fieldsText({
         path: ['friends'],
@@ -261,7 +261,7 @@ describe('a field', () => {
     ).toBe('friends  (unknown) -> [ann]  (not told while shared; default)');
   });
 
-  test('that is a set shows what is added and removed and counts the rest', () => {
+  it('that is a set shows what is added and removed and counts the rest', () => {
     const many = Array.from({ length: 40 }, (_, index) => `friend-${index}`);
     expect(
       fieldsText(
@@ -278,7 +278,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a list shows where elements came and went', () => {
+  it('that is a list shows where elements came and went', () => {
     const before = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
     expect(
       fieldsText({ path: ['steps'], before, after: ['a', 'b', 'c', 'd', 'x', 'f', 'g'], shape: 'list' }),
@@ -293,7 +293,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a map shows each key by itself', () => {
+  it('that is a map shows each key by itself', () => {
     expect(
       fieldsText({
         path: ['labels'],
@@ -308,7 +308,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a map shows keys that every object answers to as it shows others', () => {
+  it('that is a map shows keys that every object answers to as it shows others', () => {
     const shown = fieldsText({
       path: ['labels'],
       before: {},
@@ -321,7 +321,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a long text shows a line diff', () => {
+  it('that is a long text shows a line diff', () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`);
     const after = lines.with(6, 'another line').join('\n');
     expect(
@@ -339,7 +339,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a set of texts shows each text whole', () => {
+  it('that is a set of texts shows each text whole', () => {
     expect(
       fieldsText({ path: ['keys'], before: ['-- A\nx'], after: ['-- A\nx', '-- B\ny'], shape: 'set' }),
     ).toMatchInlineSnapshot(`
@@ -349,7 +349,7 @@ describe('a field', () => {
     `);
   });
 
-  test('that is a secret shows whether it is set, its version and its source', () => {
+  it('that is a secret shows whether it is set, its version and its source', () => {
     expect(
       fieldsText(
         { path: ['jwt'], before: null, after: { set: true, version: 1 }, shape: 'secret' },
@@ -365,13 +365,13 @@ describe('a field', () => {
     );
   });
 
-  test('with hostile text shows it escaped and in quotes', () => {
+  it('with hostile text shows it escaped and in quotes', () => {
     expect(
       fieldsText({ path: ['about'], before: 'a', after: 'b\u001b[2J\nNo changes', shape: 'scalar' }),
     ).toBe('about  a -> "b\\u001b[2J\\nNo changes"');
   });
 
-  test('that nobody wrote takes no line of its own in a resource that is created', () => {
+  it('that nobody wrote takes no line of its own in a resource that is created', () => {
     const defaults = ['a', 'b', 'c'].map(
       (name): FieldChange => ({ path: [name], after: false, shape: 'scalar', origin: 'default' }),
     );
@@ -384,7 +384,7 @@ describe('a field', () => {
   });
 });
 
-test('with calls, shows the exact requests, what they wait for, and references in place of ids and secrets', () => {
+it('with calls, shows the exact requests, what they wait for, and references in place of ids and secrets', () => {
   const changes = [
     change({
       action: 'create',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { loadAll } from 'js-yaml';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../../src/model/kind/field.ts';
 import type { HistoryChange } from '../../../src/model/stack/ledger.ts';
 import { renderRevert } from '../../../src/report/terminal/revert-text.ts';
@@ -31,7 +31,7 @@ const revert = (...changes: readonly HistoryChange[]) =>
 const documents = (text: string) => loadAll(text).filter((document) => document !== null);
 
 describe('taking back', () => {
-  test('an update sets what it changed, members and keys in their places, and nothing else', () => {
+  it('an update sets what it changed, members and keys in their places, and nothing else', () => {
     const text = revert(
       change({
         fields: [
@@ -56,14 +56,14 @@ describe('taking back', () => {
     ]);
   });
 
-  test('a rename gives the name back, and says where from', () => {
+  it('a rename gives the name back, and says where from', () => {
     const text = revert(change({ fields: [field(['name'], { before: 'former', after: 'app' })] }));
     expect(documents(text)).toMatchObject([
       { metadata: { name: 'former', target: 'acme', renamedFrom: 'app' }, spec: {} },
     ]);
   });
 
-  test('what cannot be told is said and not guessed', () => {
+  it('what cannot be told is said and not guessed', () => {
     const { before: _, ...added } = field(['added']);
     const text = revert(
       change({
@@ -82,7 +82,7 @@ describe('taking back', () => {
     expect(text).toContain('# remove added: it did not exist before');
   });
 
-  test('a release declares it again, and adopts it', () => {
+  it('a release declares it again, and adopts it', () => {
     const was = { 'Kind/acme/app': { mode: 'old' }, 'Part/acme/app': { of: 'it' } };
     const text = revert(change({ action: 'release', fields: [field(['claim'])], was }));
     expect(documents(text)).toMatchObject([
@@ -91,19 +91,19 @@ describe('taking back', () => {
     ]);
   });
 
-  test('an adoption says how to give it up, with the values that it had', () => {
+  it('an adoption says how to give it up, with the values that it had', () => {
     const text = revert(change({ action: 'adopt', fields: [field(['claim']), field(['mode'])] }));
     expect(text).toContain('to give it up again');
     expect(documents(text)).toMatchObject([{ spec: { mode: 'old' } }]);
   });
 
-  test('a delete of something that the ledger did not know leaves nothing to declare', () => {
+  it('a delete of something that the ledger did not know leaves nothing to declare', () => {
     const text = revert(change({ action: 'delete', was: {} }));
     expect(text).toContain('# its settings are not known either');
     expect(documents(text)).toEqual([]);
   });
 
-  test('what was done in part, or perhaps, is marked', () => {
+  it('what was done in part, or perhaps, is marked', () => {
     const [partly, perhaps] = [
       revert(change({ outcome: 'failed', done: ['Kind/acme/app#update'], fields: [field(['a'])] })),
       revert(change({ outcome: 'unknown', fields: [field(['a'])] })),
@@ -112,12 +112,12 @@ describe('taking back', () => {
     expect(perhaps).toContain('was updated, perhaps: look at it before you take it back');
   });
 
-  test.each(['failed', 'skipped', 'stale', 'unchanged'] as const)('what was %s is nothing', (outcome) => {
+  it.each(['failed', 'skipped', 'stale', 'unchanged'] as const)('what was %s is nothing', (outcome) => {
     expect(revert(change({ outcome, fields: [field(['a'])] }))).toContain('# it changed nothing');
   });
 });
 
-test('the text is YAML with the values before, whatever they are, and nothing in it can move a cursor', () => {
+it('the text is YAML with the values before, whatever they are, and nothing in it can move a cursor', () => {
   const text = fc.string({ unit: 'binary' });
   fc.assert(
     fc.property(text, fc.jsonValue(), text, (key, value, name) => {

@@ -1,6 +1,6 @@
 /**
- * What the plan that is made after an apply still wants: each field with what was sent and what the service returned
- * since. In that plan `before` is what was returned and `after` what was sent.
+ * The changes in the plan that is made after an apply: each field with the sent value and the one that the service returned.
+ * In that plan `before` is the returned value and `after` the sent one.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Change } from '../../model/plan/change.ts';
@@ -17,22 +17,22 @@ import type { Paint } from './paint.ts';
 import { printable } from '../format/printable.ts';
 import { incompleteReasons } from '../format/plan-summary.ts';
 
-export interface ResidueOptions {
+interface UnconvergedOptions {
   readonly paint: Paint;
   readonly width?: number;
 }
 
-/** Empty when the plan is: everything converged, and all of it could be looked at. */
-export function renderResidue(plan: Plan, { paint, width = 100 }: ResidueOptions): string {
+/** Empty when the plan is empty and its look was complete: everything converged. */
+export function renderUnconverged(plan: Plan, { paint, width = 100 }: UnconvergedOptions): string {
   const blocks = plan.changes.map((change) => changeLines(change, paint, width));
   const count = plan.changes.length;
   const summary = count === 0 ? [] : [paint.error(`${counted(count, 'resource')} did not converge`)];
-  const doubts = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
+  const reasons = incompleteReasons(plan).flatMap((reason) => labelled('because ', reason, width - 2));
   const unproven = plan.coverage.complete
     ? []
     : [
         paint.warning('It could not be proved that nothing is left: the look was incomplete'),
-        ...indent(doubts, 2),
+        ...indent(reasons, 2),
       ];
   return [...blocks, unproven, summary]
     .filter((lines) => lines.length > 0)
@@ -46,20 +46,20 @@ function changeLines(change: Change, paint: Paint, width: number): string[] {
   const column = nameColumn(fields.map(({ path }) => formatPath(path)));
   const body = [
     paint.dim(`still to ${action}: ${printable(reason)}`),
-    ...fields.flatMap((field) => residueLines(field, { paint, width: width - 4, column })),
+    ...fields.flatMap((field) => unconvergedLines(field, { paint, width: width - 4, column })),
   ];
   return [`${paint.bold(printable(formatAddress(address)))}${where}`, ...indent(body, 4)];
 }
 
-interface FieldResidueLayout {
+interface FieldLayout {
   readonly paint: Paint;
   readonly width: number;
-  /** where values begin */
+  /** the column where values begin */
   readonly column: number;
 }
 
-/** Short values as they are; long ones as their difference. */
-function residueLines(field: FieldChange, layout: FieldResidueLayout): string[] {
+/** Short values on one line; long ones as a difference. */
+function unconvergedLines(field: FieldChange, layout: FieldLayout): string[] {
   const { paint, width, column } = layout;
   const name = inColumn(formatPath(field.path), column);
   const sent = formatInline(field.after, field.shape);
@@ -70,9 +70,9 @@ function residueLines(field: FieldChange, layout: FieldResidueLayout): string[] 
   return [...fieldLines(views, { paint, width, whole: false }), paint.dim('  (- returned, + sent)')];
 }
 
-/** What did not happen is still to do, as its outcome has said: only what was done and is not true did not converge. */
-export function withoutTold(proof: Plan, outcomes: readonly Outcome[]): Plan {
+/** Drops changes whose outcome already said that they were not carried out: only carried-out changes can fail to converge. */
+export function withoutReported(proof: Plan, outcomes: readonly Outcome[]): Plan {
   const open = outcomes.filter(({ kind }) => kind !== 'applied' && kind !== 'unchanged');
-  const told = new Set(open.map(({ address }) => formatAddress(address)));
-  return { ...proof, changes: proof.changes.filter(({ address }) => !told.has(formatAddress(address))) };
+  const reported = new Set(open.map(({ address }) => formatAddress(address)));
+  return { ...proof, changes: proof.changes.filter(({ address }) => !reported.has(formatAddress(address))) };
 }

@@ -1,13 +1,13 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { plain } from '../../../src/report/terminal/paint.ts';
-import { renderResidue } from '../../../src/report/terminal/unproved-text.ts';
+import { renderUnconverged } from '../../../src/report/terminal/unconverged-text.ts';
 import { change, plan } from '../../support/report/small-plan.ts';
 
 const paint = plain;
 
-test('what did not converge is named field by field, sent against returned', () => {
+it('what did not converge is named field by field, sent against returned', () => {
   const many = Array.from({ length: 30 }, (_, index) => `friend-${index}`);
-  const text = renderResidue(
+  const text = renderUnconverged(
     plan({
       changes: [
         change({
@@ -33,11 +33,11 @@ test('what did not converge is named field by field, sent against returned', () 
   `);
 });
 
-test('an empty second plan leaves nothing to tell', () => {
-  expect(renderResidue(plan(), { paint })).toBe('');
+it('an empty second plan leaves nothing to tell', () => {
+  expect(renderUnconverged(plan(), { paint })).toBe('');
 });
 
-test('a second look that was incomplete proves nothing, and says so', () => {
-  const text = renderResidue(plan({ coverage: { ...plan().coverage, complete: false } }), { paint });
+it('a second look that was incomplete proves nothing, and says so', () => {
+  const text = renderUnconverged(plan({ coverage: { ...plan().coverage, complete: false } }), { paint });
   expect(text).toContain('the look was incomplete');
 });

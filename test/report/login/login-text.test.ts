@@ -1,0 +1,60 @@
+// The check of a login on a terminal, in the cases that a run of the command seldom shows.
+import { describe, expect, it } from 'vitest';
+import type { LoginCheck, LoginReport, LoginTrial } from '../../../src/model/login-check.ts';
+import { renderLogin } from '../../../src/report/login/login-text.ts';
+import { plain } from '../../../src/report/terminal/paint.ts';
+
+const passed: LoginCheck = { name: 'role', result: 'passed', message: 'the service has the role' };
+const failed: LoginCheck = { name: 'name', result: 'failed', message: 'the name is "x"', fix: 'add "x"' };
+
+function render(checks: readonly LoginCheck[], more: Partial<LoginReport> = {}, width = 100): string {
+  const about = { stack: 's', target: 'prod', mount: 'cluster', role: 'web', against: 'live' } as const;
+  return renderLogin({ ...about, checks, ...more }, { paint: plain, width });
+}
+
+const granted = (more: object = {}): LoginTrial => ({
+  granted: true,
+  lifetime: 5400,
+  policies: ['default'],
+  warnings: [],
+  ...more,
+});
+
+describe('the check of a login', () => {
+  it('ends with a plain answer', () => {
+    expect(render([passed])).toMatch(/\n\nThe login would succeed$/);
+    expect(render([passed, failed])).toMatch(/\n\nThe login would not succeed: name: the name is "x"$/);
+    expect(render([passed], { trial: granted() })).toMatch(/\n\nThe login succeeds$/);
+  });
+
+  it('tells what a token was worth, what the service remarked, and why it may be left', () => {
+    const trial = granted({
+      lifetime: 0,
+      policies: [],
+      warnings: ['TTL is capped'],
+      unrevoked: 'batch tokens cannot be revoked',
+    });
+    expect(
+      render([passed], { trial }),
+    ).toContain(`Tried: the service gave a token without an end, without policies; it could not be revoked, and ends by itself: batch tokens cannot be revoked
+The service warns: TTL is capped`);
+  });
+
+  it('wonders where the service grants what fails here', () => {
+    expect(render([failed], { trial: granted() })).toContain('The service accepts it all the same');
+  });
+
+  it('fits into a narrow terminal', () => {
+    const message = 'the role admits only "10.0.0.0/8": give the address of the client with --from';
+    const lines = render([{ ...failed, message, fix: message }], {}, 60).split('\n');
+    const table = lines.filter((line) => line.startsWith('  '));
+    expect(Math.max(...table.map(({ length }) => length))).toBeLessThanOrEqual(60);
+  });
+
+  it('shows no control characters that a JWT has brought', () => {
+    const text = render([{ ...failed, message: 'the name is "\u001b[2J"', fix: 'add "\u202e"' }]);
+    expect(text).toContain('the name is "\\u001b[2J"');
+    expect(text).not.toContain('\u001b');
+    expect(text).not.toContain('\u202e');
+  });
+});
