@@ -1,4 +1,4 @@
-/** One target during one run: a reader, and the reads that several kinds share, each made once. */
+/** Opens the session of one target: its reader, and a cache for reads that several kinds share. */
 import type { Session } from '../model/kind/kind.ts';
 import type { Dialect, Target } from '../model/stack/target.ts';
 import type { Reader } from '../model/wire.ts';
@@ -14,7 +14,7 @@ export function openSession(about: {
     ...about,
     once<T>(key: string, read: () => Promise<T>): Promise<T> {
       const known = made.get(key);
-      // The key names one read of one type: kinds that share it import the function that makes it.
+      // Safe because each key is used by one function only, which the kinds that share the read import.
       if (known !== undefined) return known as Promise<T>;
       const fresh = read();
       made.set(key, fresh);

@@ -1,7 +1,7 @@
 /**
- * Reads what a plan needs of every target, side by side, in two looks: kinds that tell who loses by a deletion are read
- * once it is known what goes. Only GET and LIST go over the wire. A target that cannot be looked at is told once, keeps no other one
- * from being looked at, and is left out of the plan: what was not looked at is not absent (rules 39).
+ * Reads what a plan needs of every target, in parallel and in two steps: kinds with `losses` are read after the deletions are
+ * known. Only GET and LIST requests are sent. A target that cannot be read is reported once, does not stop the others, and is
+ * left out of the plan: a resource that was not read is not absent (rules 39).
  */
 import { type Address, type AddressText, formatAddress, parseAddress } from '../model/resource/address.ts';
 import type { Diagnostic } from '../model/diagnostic.ts';
@@ -18,18 +18,18 @@ interface ReadInput {
   readonly ledger: Ledger;
 }
 
-/** What was read of each kind of one target, or why nothing was; then `sets` is empty. */
+/** What was read of one target, by kind; or why it could not be read, and then `sets` is empty. */
 export interface LiveReading {
   readonly sets: ReadonlyMap<string, LiveSet>;
   readonly unread?: Diagnostic;
 }
 
-/** By the name of the target. */
+/** By name of the target. */
 export type LiveReadings = ReadonlyMap<string, LiveReading>;
 
-/** The first look: every kind but those that tell who loses something by a deletion, for nobody knows yet what goes. */
+/** The first step: all kinds without `losses`. The deletions are not known yet. */
 export function readFirst(input: ReadInput): Promise<LiveReadings> {
-  return lookAtAll(input, (session) =>
+  return readTargets(input, (session) =>
     readKinds(session, kindsOf(session, input, { tellLosses: false }), (kind) =>
       requestFor(kind, session, input),
     ),
@@ -37,8 +37,8 @@ export function readFirst(input: ReadInput): Promise<LiveReadings> {
 }
 
 /**
- * The first look with what it left out.
- * @param deletions of each target, by its name, what the plan is going to delete there
+ * The second step. @returns the readings of both steps
+ * @param deletions by name of the target, the addresses that the plan will delete there
  */
 export async function readRest(
   input: ReadInput,
@@ -46,7 +46,7 @@ export async function readRest(
   deletions: ReadonlyMap<string, ReadonlySet<AddressText>>,
 ): Promise<LiveReadings> {
   const sessions = input.sessions.filter(({ target }) => first.get(target.name)?.unread === undefined);
-  const rest = await lookAtAll({ ...input, sessions }, (session) => {
+  const rest = await readTargets({ ...input, sessions }, (session) => {
     const planned = deletions.get(session.target.name) ?? new Set();
     const isPlannedDeletion = (whole: Address) => planned.has(formatAddress(whole));
     return readKinds(session, kindsOf(session, input, { tellLosses: true }), (kind) => ({
@@ -55,7 +55,7 @@ export async function readRest(
     }));
   });
   return new Map(
-    [...first].map(([name, reading]) => [name, joined(reading, rest.get(name), input)] as const),
+    [...first].map(([name, reading]) => [name, mergeSteps(reading, rest.get(name), input)] as const),
   );
 }
 
@@ -69,8 +69,8 @@ function kindsOf(
   );
 }
 
-/** Both looks at one target, in the order of the registry, whichever was read first. */
-function joined(first: LiveReading, rest: LiveReading | undefined, { kinds }: ReadInput): LiveReading {
+/** Merges both steps for one target, in the order of the registry. */
+function mergeSteps(first: LiveReading, rest: LiveReading | undefined, { kinds }: ReadInput): LiveReading {
   if (rest === undefined || rest.unread !== undefined) return rest ?? first;
   const sets = [...kinds.keys()].flatMap((name) => {
     const set = first.sets.get(name) ?? rest.sets.get(name);
@@ -81,18 +81,18 @@ function joined(first: LiveReading, rest: LiveReading | undefined, { kinds }: Re
 
 type Sets = ReadonlyMap<string, LiveSet>;
 
-/** Side by side; a target that cannot be looked at keeps no other one from it. */
-async function lookAtAll(
+/** In parallel; a target that cannot be read does not stop the others. */
+async function readTargets(
   { sessions }: ReadInput,
   read: (session: Session) => Promise<Sets>,
 ): Promise<LiveReadings> {
   const readings = await Promise.all(
-    sessions.map(async (session) => [session.target.name, await lookAt(session, read)] as const),
+    sessions.map(async (session) => [session.target.name, await readTarget(session, read)] as const),
   );
   return new Map(readings);
 }
 
-async function lookAt(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
+async function readTarget(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
   try {
     return { sets: withinTotals(await read(session)) };
   } catch (error) {
@@ -111,24 +111,24 @@ function unread({ name }: Target, why: string): Diagnostic {
   };
 }
 
-/** @throws WireError when the target could not be looked at */
+/** @throws WireError when the target could not be read */
 async function readKinds(
   session: Session,
   kinds: readonly Kind[],
-  wantedFor: (kind: Kind) => ReadRequest,
+  requestOf: (kind: Kind) => ReadRequest,
 ): Promise<Sets> {
   const sets = await Promise.all(
     kinds
-      .map((kind) => [kind, wantedFor(kind)] as const)
-      .filter(([kind, wants]) => isOfInterest(kind, wants))
-      .map(async ([kind, wants]) => [kind.name, await kind.read(session, wants)] as const),
+      .map((kind) => [kind, requestOf(kind)] as const)
+      .filter(([kind, request]) => mustBeRead(kind, request))
+      .map(async ([kind, request]) => [kind.name, await kind.read(session, request)] as const),
   );
   const { unread: why } = sets.map(([, set]) => set).find((set) => set.unread !== undefined) ?? {};
   if (why !== undefined) throw new WireError(why, { method: 'GET', url: session.target.url, sent: false });
   return new Map(sets);
 }
 
-/** A service that counts fewer than it gives has not been understood: what else of it is wrong, nobody knows (rule 38). */
+/** If a service returns more resources than it counts, its answers were misunderstood, and the look is incomplete (rule 38). */
 function withinTotals(sets: Sets): Sets {
   return new Map(
     [...sets].map(([kind, set]) => {
@@ -152,8 +152,8 @@ function requestFor(kind: Kind, session: Session, { desired, ledger }: ReadInput
   };
 }
 
-/** Kinds that can hold something of ours that nobody declares any more are always looked at. */
-function isOfInterest({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
+/** Kinds that can hold undeclared resources of ours are always read. */
+function mustBeRead({ ownership }: Kind, { declared, records, isPlannedDeletion }: ReadRequest): boolean {
   const mayHoldOurs = ownership.by === 'claim' || (ownership.by === 'ledger' && ownership.named);
   return mayHoldOurs || declared.length > 0 || records.size > 0 || isPlannedDeletion !== undefined;
 }

@@ -1,4 +1,4 @@
-/** One field of a whole spec in canonical form; a field that the spec lacks has its default. */
+/** The canonical value of one field of a complete spec; its default if the spec lacks it. */
 import type { FieldTable } from '../../model/kind/field.ts';
 import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';

@@ -1,20 +1,21 @@
 /**
- * What an answer of a mount means. The one thing to get right: a 404 is "there is none" only when its `errors` are
- * empty; any other 404 is a mount that does not exist, and taking it for an empty one would prune everything.
+ * Interprets the answers of a mount. A 404 means "there is none" only when its `errors` are empty; any other 404 means that
+ * the mount does not exist. Treating such a mount as empty would prune everything.
  */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
-import { mountWords } from './mount.ts';
+import { explainRefusal } from '../../http/explain-refusal.ts';
+import { mountSegments, mountText } from './mount.ts';
 
 export type MountAnswer =
   | { readonly is: 'data'; readonly data: JsonObject; readonly answer: Answer }
-  /** nothing there: a config never written, an unknown role, a list of nothing */
+  /** nothing exists: a config that was never written, an unknown role, or an empty list */
   | { readonly is: 'none' }
   | Unread;
 
-/** Neither an object nor the word that there is none. */
-export interface Unread {
+/** An answer that is neither data nor "there is none". */
+interface Unread {
   readonly is: 'unread';
   /** a sentence for the coverage of the plan */
   readonly why: string;
@@ -29,12 +30,12 @@ export function mountAnswer(session: Session, answer: Answer): MountAnswer {
   return { is: 'unread', why: whyUnread(session, answer), answer };
 }
 
-/** For a look that has to end in knowing: nothing is written where nobody can tell what is there. */
+/** As an error, for reads before a write: without knowing the live state nothing is written. */
 export function unreadError({ why, answer: { method, url } }: Pick<Unread, 'why' | 'answer'>): WireError {
   return new WireError(why, { method, url, sent: false });
 }
 
-/** The path is none of the mount's own: another method is mounted there (wire/cluster-auth 2.1). */
+/** Whether the mount does not know the path: another method is mounted there (wire/cluster-auth 2.1). */
 export function isUnsupportedPath({ answer: { status, body } }: Unread): boolean {
   return status === 404 && errorsOf(body).some((error) => String(error).includes('unsupported path'));
 }
@@ -49,10 +50,20 @@ function errorsOf(body: Json): readonly Json[] {
 }
 
 function whyUnread(session: Session, answer: Answer): string {
-  const mount = mountWords(session);
-  const told = describeAnswer(answer);
-  if (answer.status === 403) return `${mount} cannot be read with this token: ${told}`;
-  if (answer.status === 404) return `${mount} does not exist or serves no cluster authentication: ${told}`;
-  if (answer.status === 200) return `${mount} gave an answer without data: ${told}`;
-  return `${mount} could not be read: ${told}`;
+  const mount = mountText(session);
+  const description = describeAnswer(answer);
+  const whole = explainRefusal(session.target, answer);
+  if (whole !== undefined) return `${mount} could not be read: ${whole}`;
+  if (answer.status === 403)
+    return `${mount} cannot be read with this token: ${description}; ${whatToCheck(session)}`;
+  if (answer.status === 404)
+    return `${mount} does not exist or serves no cluster authentication: ${description}`;
+  if (answer.status === 200) return `${mount} gave an answer without data: ${description}`;
+  return `${mount} could not be read: ${description}`;
+}
+
+/** A service tells neither an unknown token nor one in another header from one that lacks a right (wire/cluster-auth 2.1). */
+function whatToCheck({ target, dialect }: Session): string {
+  const path = mountSegments(target, dialect).join('/');
+  return `check that it is valid and may "list" and "read" below "${path}/", and that the target's "dialect" is right ("${dialect.name}" sends it as "${dialect.tokenHeader}")`;
 }

@@ -1,8 +1,8 @@
-/** Where a target's cluster-auth method is mounted, as the segments of a call and as the path of a read. */
+/** The mount of a target's cluster-auth method: as a name, as segments of a call, and as the path of a read. */
 import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect, Target } from '../../model/stack/target.ts';
 
-/** The spec's own place for the method; a dialect may name another. */
+/** The specified default mount; a dialect may have another one. */
 const SPECIFIED_MOUNT = 'cluster';
 
 /** The mount without slashes at its ends; it may have slashes inside: `team/cluster`. */
@@ -10,8 +10,8 @@ export function mountName(target: Target, dialect: Dialect): string {
   return target.mount ?? dialect.defaultMount ?? SPECIFIED_MOUNT;
 }
 
-/** The mount as messages name it. */
-export function mountWords({ target, dialect }: Pick<Session, 'target' | 'dialect'>): string {
+/** The mount in messages. */
+export function mountText({ target, dialect }: Pick<Session, 'target' | 'dialect'>): string {
   return `the mount "${mountName(target, dialect)}" of target "${target.name}"`;
 }
 

@@ -1,7 +1,7 @@
 /**
- * The key-value tags of one workspace: what is bound to it directly, and the claim among it. The claim is a tag binding
- * like any other on the wire and never one here, so that no caller can lose it by writing "the tags". A write repeats the
- * whole set, so a set with a binding that is not understood is not read at all (rule 42).
+ * The key-value tags of one workspace: its direct bindings, and its claim. On the wire the claim is an ordinary tag binding;
+ * here it is kept apart, so that no caller can lose it by writing "the tags". A write repeats the whole set, so a set with a
+ * binding of unexpected form is refused as a whole (rule 42).
  */
 import { claimKey } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
@@ -14,14 +14,14 @@ export type Tags = Readonly<Record<string, string>>;
 export interface BoundTags {
   /** bound to the workspace itself, without the claim */
   readonly direct: Tags;
-  /** the text of the claim as it stands in the target; `inherited` from the project it is nobody's */
+  /** the text of the claim in the target; one that is `inherited` from the project proves nothing */
   readonly claim?: { readonly text: string; readonly inherited: boolean };
 }
 
-/** What was found out about the tags of one workspace; `problem` says why nothing was. */
+/** The tags of one workspace, or why they could not be read. */
 export type TagsAnswer = { readonly tags: BoundTags } | { readonly tags?: never; readonly problem: string };
 
-/** A value of the shape of tags, as it comes out of a spec or of facts; what has another shape is no tags. */
+/** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
 export function asTags(value: Json | undefined): Tags {
   if (!isJsonObject(value)) return {};
   return Object.fromEntries(Object.entries(value).map(([key, text]) => [key, `${text ?? ''}`]));
@@ -34,8 +34,8 @@ interface Binding {
 }
 
 /**
- * From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim beats an inherited one. `problem` is a
- * clause about the first that is not understood.
+ * From the items of `tag-bindings` or `effective-tag-bindings`; a direct claim takes precedence over an inherited one.
+ * `problem` is a clause about the first binding of unexpected form.
  */
 export function boundTags(items: readonly Json[]): TagsAnswer {
   const bindings: Binding[] = [];
@@ -57,7 +57,7 @@ function withoutClaim(bindings: readonly Binding[]): BoundTags {
   };
 }
 
-/** A clause where it is none. A key alone is a tag with an empty value, which some clients send as no value at all. */
+/** A clause if it is no binding. A missing value is an empty one: some clients send none for a key alone. */
 function asBinding(item: Json): Binding | string {
   const attributes = isJsonObject(item) ? item['attributes'] : undefined;
   if (!isJsonObject(item) || !isJsonObject(attributes)) return 'one has no attributes';
@@ -73,7 +73,7 @@ function ofWorkspace(name: string, answer: TagsAnswer): TagsAnswer {
     : answer;
 }
 
-/** The origin stands in `links` or in `relationships`, by the version of the client that asked (wire/workspaces 1.5.5). */
+/** The origin is in `links` or in `relationships`, depending on the client's version (wire/workspaces 1.5.5). */
 function isInherited(item: JsonObject): boolean {
   return [item['links'], item['relationships']].some(
     (part) => isJsonObject(part) && part['inherited-from'] !== undefined && part['inherited-from'] !== null,
@@ -81,8 +81,8 @@ function isInherited(item: JsonObject): boolean {
 }
 
 /**
- * The tags that came with a document through `include=effective_tag_bindings`; undefined when the document or the
- * included items lack any of them: then the service does not have the feature (rule 9).
+ * The tags that were included with a document by `include=effective_tag_bindings`; undefined when the document or the
+ * included items lack any of them, because then the service does not have the feature (rule 9).
  */
 export function includedTags(
   item: WorkspaceItem,
@@ -108,8 +108,8 @@ export function bindingsById(included: readonly Json[]): ReadonlyMap<string, Jso
 }
 
 /**
- * Reads the tags of one workspace where no list brings them along. `mayInherit`: the effective bindings are read too
- * when no direct claim is found, for an inherited one must be told from none.
+ * Reads the tags of one workspace where lists do not include them.
+ * @param mayInherit without a direct claim, also read the effective bindings, to find an inherited one
  */
 export async function readBoundTags(
   session: Session,

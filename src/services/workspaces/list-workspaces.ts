@@ -1,7 +1,7 @@
 /**
- * The workspaces of an organization, read once for all kinds that need them, with their tag bindings where the service
- * can include those (rules 8, 9). A service that cannot is noticed by what it leaves out, not by its name. A document that
- * is not understood is one that was not seen: then this is not all that there is (rule 39).
+ * Lists the workspaces of an organization, once for all kinds, with their tag bindings if the service can include them
+ * (rules 8, 9). Whether it can is decided by its answers, not by its dialect. A document of unexpected form counts as
+ * unread, and the list is incomplete then (rule 39).
  */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { claimKey } from '../../model/resource/claim.ts';
@@ -12,26 +12,26 @@ import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bo
 import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
 
 export interface WorkspaceList {
-  /** why no list was to be had; then nothing else of it says anything */
+  /** why the list could not be read; the other members are meaningless then */
   readonly unread?: string;
   readonly items: readonly WorkspaceItem[];
   readonly byId: ReadonlyMap<string, WorkspaceItem>;
   readonly byName: ReadonlyMap<string, WorkspaceItem>;
   /** by the service's own count */
   readonly total?: number;
-  /** why this is not all that there is */
+  /** why the list is not complete */
   readonly incomplete: readonly string[];
-  /** for a reader of the plan: that tag bindings had to be read one workspace at a time */
+  /** remarks for readers of the plan: tag bindings had to be read one workspace at a time */
   readonly notes: readonly string[];
   /** true when the tags of every workspace came with the list */
   readonly hasTags: boolean;
-  /** ids of the workspaces that bear a claim, as the service's own filter tells; empty when `hasTags` */
+  /** ids of workspaces with a claim, according to the service's filter; empty when `hasTags` */
   readonly claimed: ReadonlySet<string>;
-  /** The tags of one workspace. Asks the service, once a session, only where they did not come with the list. */
+  /** The tags of one workspace. Sends a request, once per session, only if the list did not include them. */
   tagsOf(item: WorkspaceItem): Promise<TagsAnswer>;
 }
 
-type Tagging = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'notes'> & {
+type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'notes'> & {
   readonly incomplete?: string;
 };
 
@@ -58,7 +58,7 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
   });
 }
 
-/** Whoever asks it for tags has not looked at `unread`: a bug. */
+/** The list if it could not be read. `tagsOf` must not be called then. */
 const noList: WorkspaceList = {
   items: [],
   byId: new Map(),
@@ -86,12 +86,12 @@ async function readWithTags(session: Session): Promise<Pages> {
   return isIncludeRefused(pages.problem) ? readPages(session.reader, path) : pages;
 }
 
-/** The one text that clients of this API tell the refusal by (wire/workspaces 1.3). */
+/** Clients of this API recognize the refusal by this text (wire/workspaces 1.3). */
 export function isIncludeRefused(answer: Answer | string | undefined): boolean {
   return typeof answer === 'object' && answer.status === 400 && answer.words.includes('include parameter');
 }
 
-/** A page that the service did not answer leaves no list; pages that do not fit together leave an incomplete one. */
+/** Without a successful answer for each page there is no list; contradictory pages only make it incomplete. */
 function whyUnread({ target }: Session, { problem }: Pages): string | undefined {
   if (problem === undefined || typeof problem === 'string') return undefined;
   return `the workspaces of organization "${target.organization ?? ''}" cannot be listed: ${describeAnswer(problem)}`;
@@ -108,16 +108,16 @@ function whyFewer({ target }: Session, given: number, understood: number): strin
   if (understood === given) return [];
   const where = `the list of organization "${target.organization ?? ''}"`;
   const nameless = given - understood;
-  const are = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
-  return [`not all workspaces were understood: ${are} no name`];
+  const subject = `${nameless} of ${counted(given, 'document')} in ${where} ${nameless === 1 ? 'has' : 'have'}`;
+  return [`not all workspaces were understood: ${subject} no name`];
 }
 
-/** undefined when any workspace lacks its tags: the service ignored the include, as some do silently. */
+/** undefined when any workspace lacks its tags: some services silently ignore the include. */
 function includedTagging(
   session: Session,
   items: readonly WorkspaceItem[],
   pages: Pages,
-): Tagging | undefined {
+): TagSource | undefined {
   const bindings = bindingsById(pages.included);
   const tags = new Map<string, TagsAnswer>();
   for (const item of items) {
@@ -137,8 +137,8 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
   return session.once(`tag-bindings ${item.id}`, () => readBoundTags(session, item, mayInherit));
 }
 
-/** One more list, filtered by the claim's key; then the tags of single workspaces, as they are asked for. */
-async function separateTagging(session: Session): Promise<Tagging> {
+/** Lists again, filtered by the claim's key; the tags of single workspaces are read when they are needed. */
+async function separateTagging(session: Session): Promise<TagSource> {
   const pages = await readPages(
     session.reader,
     `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${claimKey}`,

@@ -1,7 +1,7 @@
 /**
- * Which workspace stands behind the documents that describe a part of one. By name; else the one that the ledger or
- * `renamedFrom` knows under its old name, so that a rename never looks like a loss (rules 8, 26). No workspace stands
- * behind two addresses: the declared one has it, and a record of its former name finds nothing.
+ * Finds the workspaces of parts: by name; else by the record's id or by `renamedFrom`, so that a renamed workspace does not
+ * seem to be gone (rules 8, 26). Each workspace is matched with one address only: a declared address takes precedence over a
+ * record under its former name.
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { ReadRequest } from '../../model/kind/kind.ts';
@@ -9,24 +9,24 @@ import type { WorkspaceList } from './list-workspaces.ts';
 import { workspaceOf } from './workspace-address.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 
-export interface Placed {
+export interface MatchedPart {
   readonly address: Address;
   readonly item: WorkspaceItem;
 }
 
-/** @param part kind and target of the parts, for those that nobody declares */
+/** @param part kind and target for the addresses of undeclared parts */
 export function placeParts(
   list: WorkspaceList,
   { declared, records, record, undeclared }: ReadRequest,
   part: Omit<Address, 'name'>,
-): readonly Placed[] {
+): readonly MatchedPart[] {
   const byName = (name: string | undefined) => (name === undefined ? undefined : list.byName.get(name));
-  // The whole's own record comes first: a part's may still tell of a workspace that is gone and was made anew.
+  // The whole's record comes first: a part's record may be about a former workspace that was deleted and created again.
   const byRecord = (address: Address) =>
     [record(workspaceOf(address)), records.get(formatAddress(address))]
       .map((known) => list.byId.get(known?.id ?? ''))
       .find((item) => item !== undefined);
-  const placed = new Map<string, Placed>();
+  const placed = new Map<string, MatchedPart>();
   const place = (address: Address, item: WorkspaceItem | undefined) => {
     if (item !== undefined && !placed.has(item.id)) placed.set(item.id, { address, item });
   };

@@ -1,4 +1,4 @@
-/** One workspace read by itself, past every cache: just before it is written, or after a lost answer (rule 29). */
+/** Reads one workspace without any cache: just before it is written, or after a lost answer (rule 29). */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer, WireError } from '../../model/wire.ts';
@@ -6,14 +6,14 @@ import { type BoundTags, bindingsById, includedTags, readBoundTags } from './bou
 import { isIncludeRefused, workspacesPath } from './list-workspaces.ts';
 import { asWorkspaceItem, relatedId, type WorkspaceItem } from './workspace-item.ts';
 
-export interface WorkspaceWithTags {
+interface WorkspaceWithTags {
   readonly item: WorkspaceItem;
   readonly tags: BoundTags;
 }
 
 /**
- * By id where one is known, for a name can move. undefined: there is none, or the token may not see it.
- * @throws WireError when the service answers neither: writing blindly is no option then
+ * Reads by id if one is given, because names can change. undefined: it does not exist, or the token cannot see it.
+ * @throws WireError on any other answer: nothing may be written then
  */
 export async function readWorkspace(
   session: Session,
@@ -25,8 +25,8 @@ export async function readWorkspace(
 }
 
 /**
- * Whether a workspace that was read by its id is one of the target's organization: an id leads anywhere, also where this
- * stack has nothing to do with (rule 38). By what the document itself says, else by finding the id there by name.
+ * Whether a workspace that was read by id belongs to the target's organization: an id may lead to any organization (rule
+ * 38). Decided by the document itself, else by whether the organization has the same id under that name.
  */
 export async function belongs(session: Session, item: WorkspaceItem): Promise<boolean> {
   const organization = relatedId(item, 'organization');
@@ -35,7 +35,7 @@ export async function belongs(session: Session, item: WorkspaceItem): Promise<bo
   return named?.item.id === item.id;
 }
 
-/** By id alone, wherever it is: whether it is the target's is another question. @throws as `readWorkspace` does */
+/** Reads by id in any organization. @throws as `readWorkspace` does */
 export async function readWorkspaceAnywhere(
   session: Session,
   id: string,
@@ -43,7 +43,7 @@ export async function readWorkspaceAnywhere(
   return documentOf(await session.reader.get(pathOf(session, '', id)))?.item;
 }
 
-/** The same with its tags: one request where the service can include them. @throws as `readWorkspace` does */
+/** Like `readWorkspace`, with the tags: one request if the service can include them. @throws as `readWorkspace` does */
 export async function readWorkspaceWithTags(
   session: Session,
   name: string,
@@ -66,7 +66,7 @@ function pathOf(session: Session, name: string, id: string | undefined): string 
     : `/workspaces/${encodeURIComponent(id)}`;
 }
 
-/** For readers of single workspaces: what was not read, as the failure of a request. */
+/** The error for a single read that gave nothing usable. */
 export function unread({ method, url }: Pick<Answer, 'method' | 'url'>, why: string): WireError {
   return new WireError(why, { method, url, sent: false });
 }

@@ -1,9 +1,9 @@
-/** What a token may do with a workspace: the `permissions` of a document are those of whoever reads it (rule 30). */
+/** What the token may do with a workspace: the `permissions` of a document are those of the token that reads it (rule 30). */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { LiveResource } from '../../model/resource/resource.ts';
 import type { WorkspaceItem } from './workspace-item.ts';
 
-/** Those that calls of ours need. Source: wire/workspaces 5.3. */
+/** The rights that our calls need. Source: wire/workspaces 5.3. */
 export type Right =
   | 'can-update'
   | 'can-lock'
@@ -12,12 +12,12 @@ export type Right =
   | 'can-destroy'
   | 'can-force-delete';
 
-/** Nothing where the document tells no permissions at all. */
+/** Empty where the document has no permissions. */
 export function rightsOf({ attributes }: WorkspaceItem): Pick<LiveResource, 'rights'> {
   const permissions = attributes['permissions'];
   if (!isJsonObject(permissions)) return {};
-  const told = Object.entries(permissions).filter(
+  const known = Object.entries(permissions).filter(
     (entry): entry is [string, boolean] => typeof entry[1] === 'boolean',
   );
-  return { rights: Object.fromEntries(told) };
+  return { rights: Object.fromEntries(known) };
 }

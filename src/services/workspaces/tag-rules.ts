@@ -1,15 +1,15 @@
-/** What the service lets a tag binding be (wire/workspaces 1.5.17). */
+/** The service's limits for tag bindings (wire/workspaces 1.5.17). */
 import { claimKey } from '../../model/resource/claim.ts';
 
-/** Direct tag bindings of one workspace; one of them is the claim. */
-export const mostTags = 10;
-export const longestKey = 128;
-export const longestValue = 256;
+/** Maximum number of direct tag bindings of one workspace, the claim included. */
+export const maxTags = 10;
+export const maxKeyLength = 128;
+export const maxValueLength = 256;
 
 export const tagCharacters = /^[A-Za-z0-9_.=+\-@:]*$/;
-export const tagCharactersInWords = 'letters, digits and _ . = + - @ :';
+export const tagCharactersText = 'letters, digits and _ . = + - @ :';
 
-/** The service's own: nobody else may write them, and nobody's set includes them (rule 14). */
+/** Prefixes of keys that only the service may write; they are no part of any set here (rule 14). */
 export const reservedPrefixes: readonly string[] = ['hc:', 'hcp:'];
 
 export function isReserved(key: string): boolean {

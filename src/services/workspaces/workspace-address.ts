@@ -1,4 +1,4 @@
-/** The workspace that a part of it (its tag bindings, its consumers) belongs to: same target, same name. */
+/** The workspace that a part (its tag bindings, its consumers) belongs to: it has the same target and name. */
 import type { Address } from '../../model/resource/address.ts';
 
 export function workspaceOf({ target, name }: Address): Address {

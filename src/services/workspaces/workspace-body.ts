@@ -1,9 +1,9 @@
-/** Bodies of requests about workspaces, in the neutral names of wire/workspaces 5. */
+/** Request bodies for workspaces, in the neutral names of wire/workspaces 5. */
 import { claimKey } from '../../model/resource/claim.ts';
 import type { Json, JsonObject } from '../../model/json/json.ts';
 import type { Tags } from './bound-tags.ts';
 
-/** A create or an update. Empty parts are left out. */
+/** The body of a create or an update. Empty parts are left out. */
 export function workspaceBody(attributes: JsonObject, relationships: JsonObject = {}): JsonObject {
   return {
     data: {
@@ -14,7 +14,7 @@ export function workspaceBody(attributes: JsonObject, relationships: JsonObject 
   };
 }
 
-/** The value of `relationships.tag-bindings`, and the body of an additive change of them; by key, the claim last. */
+/** The value of `relationships.tag-bindings`, and the body of a call that adds bindings; sorted by key, the claim last. */
 export function tagBindingList(tags: Tags, claim?: string): JsonObject {
   const bindings = Object.keys(tags)
     .sort()
@@ -22,7 +22,7 @@ export function tagBindingList(tags: Tags, claim?: string): JsonObject {
   return { data: claim === undefined ? bindings : [...bindings, tagBinding(claimKey, claim)] };
 }
 
-/** The value of `relationships.tags` of a create, and the body of an addition or a removal of flat tags. */
+/** The value of `relationships.tags` in a create, and the body of a call that adds or removes flat tags. */
 export function flatTagList(names: readonly string[]): JsonObject {
   return { data: names.map((name) => ({ type: 'tags', attributes: { name } })) };
 }
@@ -32,14 +32,23 @@ function tagBinding(key: string, value: string): JsonObject {
 }
 
 /**
- * The attribute that every update has to repeat, for the spec resets it to false when it is left out (rule 13);
- * nothing where the service does not answer it.
+ * The attribute that every update must repeat, because a service may reset it to false when it is left out (rule 13).
+ * Empty where the service does not answer it.
  */
 export function repeatedAssessments(live: Json | undefined): JsonObject {
   return typeof live === 'boolean' ? { 'assessments-enabled': live } : {};
 }
 
-/** Puts a workspace into a project. Nothing without one: the service has its default. */
+/**
+ * The live value that an update repeats where nothing is declared.
+ * @param mode the execution mode that the workspace gets: any but remote has no assessments, and the service
+ * refuses a request that turns them on (wire/workspaces 5.4)
+ */
+export function keptAssessments(live: Json | undefined, mode: Json | undefined): Json | undefined {
+  return live === true && typeof mode === 'string' && mode !== 'remote' ? undefined : live;
+}
+
+/** Puts a workspace into a project; empty without one, because the service then uses its default project. */
 export function projectRelationship(project: Json | undefined): JsonObject {
   return typeof project === 'string' ? { project: { data: { type: 'projects', id: project } } } : {};
 }

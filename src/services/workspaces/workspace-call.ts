@@ -1,4 +1,4 @@
-/** The shape that calls about one workspace share: id, target, path below the workspace, and its own id or a reference to it. */
+/** Makes calls about one workspace: call id, target, and the path with the workspace's id or a reference to it. */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Call, CallId } from '../../model/plan/call.ts';
 import type { CallContext } from '../../model/kind/kind.ts';
@@ -6,11 +6,11 @@ import type { Right } from './rights.ts';
 import { workspaceOf } from './workspace-address.ts';
 
 /**
- * When calls of one target are sent, lowest first: workspaces before their tags, both before consumers, which may be
- * any workspace; then locks; deletes last, with what has to be undone for them just before (rules 18, 32).
+ * The order of calls in one target, lowest first: workspaces before their tags, both before consumers, which may be any
+ * workspace; then locks; then deletes, with the unlocks that they need just before them (rules 18, 32).
  */
 export const callOrder = {
-  /** what the service refuses once the workspace is as it shall be */
+  /** calls that the service would refuse after the workspace itself was changed */
   beforeWorkspace: -5,
   unlockToRelease: -5,
   workspace: 0,
@@ -21,7 +21,7 @@ export const callOrder = {
   remove: 30,
 };
 
-/** `Workspace/acme/app#create`, which other kinds may need or share. */
+/** `Workspace/acme/app#create`. Other kinds use these ids in `needs` and `sharedCall`. */
 export function callId(address: Address, suffix: string): CallId {
   return `${formatAddress(address)}#${suffix}`;
 }
@@ -29,7 +29,7 @@ export function callId(address: Address, suffix: string): CallId {
 export type WorkspaceCallDraft = Pick<Call, 'method' | 'order' | 'success'> &
   Partial<Pick<Call, 'body' | 'needs' | 'already' | 'writes' | 'takesFrom' | 'description'>> & {
     readonly permission: Right;
-    /** what the call is called within its change */
+    /** the name of the call within its change */
     readonly suffix: string;
     /** segments below the workspace */
     readonly below?: readonly string[];

@@ -1,4 +1,4 @@
-/** A workspace document of the API, reduced to what is read of it. Only documents with an id and a name count. */
+/** A workspace document of the API, reduced to the members that are used. Documents without id or name are ignored. */
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 
 export interface WorkspaceItem {
@@ -8,7 +8,7 @@ export interface WorkspaceItem {
   readonly relationships: JsonObject;
 }
 
-/** Undefined for what is no workspace document. Source: wire/workspaces 5.3. */
+/** Undefined for a value that is no workspace document. Source: wire/workspaces 5.3. */
 export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | undefined {
   if (!isJsonObject(document)) return undefined;
   const { id, attributes, relationships } = document;
@@ -18,7 +18,7 @@ export function asWorkspaceItem(document: Json | undefined): WorkspaceItem | und
   return { id, name, attributes, relationships: isJsonObject(relationships) ? relationships : {} };
 }
 
-/** The id that a relationship points at; null when it is unset, which some services say by leaving it out. */
+/** The id in a relationship; null when it is not set. Some services leave it out then. */
 export function relatedId(item: WorkspaceItem, relationship: string): string | null {
   const link = item.relationships[relationship];
   const data = isJsonObject(link) ? link['data'] : undefined;

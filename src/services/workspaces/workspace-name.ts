@@ -1,10 +1,13 @@
-/** What a workspace may be called (wire/workspaces 5.4), for every kind whose documents name one. */
+/** The rule for names of workspaces (wire/workspaces 5.4), for all kinds whose documents name one. */
 import type { NameRule } from '../../model/kind/kind.ts';
 
-const says = 'at most 90 letters, digits, "-" and "_"';
+const description = 'at most 90 letters, digits, "-" and "_"';
 
-/** The service of today takes up to 260 characters; no more than 90 is what every version of it takes. */
-export const workspaceNames: NameRule = { pattern: /^[A-Za-z0-9_-]{1,90}$/, says };
+/** Current versions of the service accept up to 260 characters; all versions accept 90. */
+export const workspaceNames: NameRule = { pattern: /^[A-Za-z0-9_-]{1,90}$/, description };
 
-/** Of what is named after its workspace. */
-export const namesOfWorkspaces: NameRule = { ...workspaceNames, says: `the name of a workspace: ${says}` };
+/** For kinds that are named after their workspace. */
+export const namesOfWorkspaces: NameRule = {
+  ...workspaceNames,
+  description: `the name of a workspace: ${description}`,
+};

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { WireError } from '../../../src/model/wire.ts';
-import { askMountType, whyConfigProvesNothing } from '../../../src/services/cluster-auth/prove-mount.ts';
+import { askMountType, whyConfigIsNoProof } from '../../../src/services/cluster-auth/prove-mount.ts';
 import { type Canned, type Mount, openCannedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 let mount: Mount | undefined;
@@ -49,12 +49,12 @@ describe('The type of a mount', () => {
 
   it('is untold where neither way tells it', async () => {
     const { session } = await answering(refused, refused);
-    expect(await askMountType(session)).toEqual({ is: 'untold' });
+    expect(await askMountType(session)).toEqual({ is: 'unknown' });
   });
 
   it('is not that of a mount above, which answers for whatever lies below it', async () => {
     const { session } = await answering(refused, typed('cluster', { path: 'team/' }));
-    expect(await askMountType(session)).toEqual({ is: 'untold' });
+    expect(await askMountType(session)).toEqual({ is: 'unknown' });
   });
 
   it.each([500, 502, 503, 401, 301, 307])('ends the look at once when it is answered %i', async (status) => {
@@ -65,6 +65,16 @@ describe('The type of a mount', () => {
       why: expect.stringContaining('the mount "cluster" of target "prod" could not be read'),
     });
     expect(seen).toEqual([first]);
+  });
+
+  it('of another dialect is told with the dialects that call it so', async () => {
+    const { session } = await answering(typed('kubernetes'));
+    expect(await askMountType(session)).toMatchObject({
+      is: 'unread',
+      why: expect.stringContaining(
+        'correct the target\'s "dialect", which may be "vault" or "openbao", or its "mount"',
+      ),
+    });
   });
 
   it('throws where nothing answers at all', async () => {
@@ -81,11 +91,16 @@ describe('The config of a mount whose type nobody tells', () => {
     ['was never written', { status: 404, body: { errors: [] } }],
   ])('proves it when it %s', async (_, answer) => {
     const { session } = await answering(answer);
-    expect(await whyConfigProvesNothing(session)).toBeUndefined();
+    expect(await whyConfigIsNoProof(session)).toBeUndefined();
   });
 
   it.each([
     ['has no host', { status: 200, body: { data: { jwks_url: 'https://x' } } }, 'another method'],
+    [
+      'is in the words of another dialect',
+      { status: 200, body: { data: { kubernetes_host: 'https://k' } } },
+      'correct the target\'s "dialect", which may be "vault" or "openbao"',
+    ],
     [
       'is no path of it',
       { status: 404, body: { errors: ['1 error occurred:\n\t* unsupported path\n\n'] } },
@@ -97,6 +112,6 @@ describe('The config of a mount whose type nobody tells', () => {
     ['holds no data', { status: 200, body: {} }, 'nobody can tell'],
   ])('proves nothing when it %s', async (_, answer, says) => {
     const { session } = await answering(answer);
-    expect(await whyConfigProvesNothing(session)).toContain(says);
+    expect(await whyConfigIsNoProof(session)).toContain(says);
   });
 });
