@@ -1,6 +1,6 @@
 /**
- * The request that carries out a change of the config: one write with every field, because whatever is left out goes
- * back to its default (wire/cluster-auth 2.2). Pure. The reviewer JWT stands in it as a reference to its source.
+ * Makes the call for a change of the config: one write with every field, because absent fields are reset to their defaults
+ * (wire/cluster-auth 2.2). Pure. The body holds the reviewer JWT as a reference to its source.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import { type CallObject, SecretReference } from '../../model/plan/call.ts';
@@ -18,7 +18,7 @@ import type { ConfigFields, ConfigSpec } from './schema.ts';
 
 type Context = CallContext<ConfigSpec, LiveConfig>;
 
-/** Before every role of the mount (rule 32). */
+/** Before all roles of the mount (rule 32). */
 const CONFIG_FIRST = 0;
 
 /** A config cannot be deleted, so a release has no call. */
@@ -32,6 +32,8 @@ export function calls(change: Change, context: Context): PlannedCalls {
     method: 'POST' as const,
     path: mountSegments(context.target, context.dialect, CONFIG_NAME),
     body: { ...bodyOf(context), ...repeatedMembers(context) },
+    // The service asks for "update" even where there is no config yet.
+    permission: 'update',
     order: CONFIG_FIRST,
     needs: [],
     success: [200, 204],
@@ -44,7 +46,7 @@ export function calls(change: Change, context: Context): PlannedCalls {
   };
 }
 
-/** `prepare` has refused such a plan already; what it would send must not even be written down. */
+/** Whether the write would erase a stored reviewer JWT. `prepare` refuses such a plan; here it gets no call either. */
 function wouldWipe({ desired, live }: Context): boolean {
   return live !== undefined && desired.tokenReviewerJwt === undefined && live.facts.reviewerJwtSet !== false;
 }
@@ -60,18 +62,18 @@ function bodyOf({ desired }: Context): CallObject {
   };
 }
 
-/** The certificate's every line ends with a newline (wire/cluster-auth 5.2); its canonical form lacks the last. */
+/** Each line of a certificate ends with a newline (wire/cluster-auth 5.2); the canonical form lacks the last one. */
 function withLineEnd(cert: Json | undefined): Json {
   return typeof cert === 'string' && cert !== '' ? `${cert}\n` : '';
 }
 
 /**
- * The source that the plan shows, and no other, is the one that is read.
- * @throws when a JWT is to be set whose source did not come along: sending none would wipe what is stored
+ * A reference to exactly the source that the plan shows.
+ * @throws when a JWT is declared without a source: a bug; sending none would erase the stored one
  */
-function secretReference(wanted: ConfigSpec['tokenReviewerJwt']): string | SecretReference {
-  if (wanted === undefined || wanted === null) return '';
-  const { env, file } = wanted;
+function secretReference(declared: ConfigSpec['tokenReviewerJwt']): string | SecretReference {
+  if (declared === undefined || declared === null) return '';
+  const { env, file } = declared;
   if (typeof env === 'string') return new SecretReference({ env });
   if (typeof file === 'string') return new SecretReference({ file });
   throw new Error('the source of the reviewer JWT is missing from what is declared');

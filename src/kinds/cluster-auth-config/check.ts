@@ -1,38 +1,41 @@
-/** What the service would refuse about a config, found offline, and what it takes although no login can succeed then. */
+/** Finds offline what the service would refuse about a config, and settings that it accepts but that make every login fail. */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
-import type { Dialect } from '../../model/stack/target.ts';
-import { pemBlocks } from './pem-blocks.ts';
+import type { Path } from '../../model/json/json.ts';
+import type { Dialect, PublicKeyRules } from '../../model/stack/target.ts';
+import { certificateProblems } from './check-certificates.ts';
+import { certificateIn, isPrivateKey, type PemBlock, pemBlocks, publicKeyIn } from './pem.ts';
 import type { ConfigSpec } from './schema.ts';
 
-type ConfigRule = (spec: ConfigSpec, dialect: Dialect) => readonly ResourceProblem[];
+type ConfigRule = (spec: ConfigSpec, context: CheckContext) => readonly ResourceProblem[];
 
 export function check(
   { spec, metadata }: DesiredResource<ConfigSpec>,
-  { dialect }: CheckContext,
+  context: CheckContext,
 ): readonly ResourceProblem[] {
-  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, dialect)) : [];
+  return metadata.remove === undefined ? rules.flatMap((rule) => rule(spec, context)) : [];
 }
 
 const rules: readonly ConfigRule[] = [
   hostHasScheme,
   jwtHasOneSource,
   caCertIsPem,
-  keysArePem,
-  trustHasAnAnchor,
+  (spec, { dialect }) => keysArePem(spec, dialect),
+  (spec, { dialect }) => caIsGiven(spec, dialect),
+  (spec, { now }) => certificateProblems(spec, now),
 ];
 
 function finding(
   severity: ResourceProblem['severity'],
   code: ResourceProblem['code'],
   path: ResourceProblem['path'],
-  said: Pick<ResourceProblem, 'message' | 'fix'>,
+  text: Pick<ResourceProblem, 'message' | 'fix'>,
 ): ResourceProblem {
-  return { code, severity, path, ...said };
+  return { code, severity, path, ...text };
 }
 
-/** The service puts the value in front of `/apis/…` as it stands (wire/cluster-auth 1.6). */
+/** The service puts the value in front of `/apis/…` unchanged (wire/cluster-auth 1.6). */
 function hostHasScheme({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
   if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
   const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
@@ -58,38 +61,82 @@ function caCertIsPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
   if (typeof cert !== 'string' || cert.trim() === '') return [];
   const path = ['clusterCaCert'];
   const blocks = pemBlocks(cert);
-  if (blocks.some(({ label }) => label.endsWith('PRIVATE KEY'))) return [privateKey(path)];
-  if (blocks.length > 0) return [];
-  const message = 'The provided CA PEM data contains no valid certificates';
-  return [
-    finding('error', 'invalid-ca-cert', path, {
-      message,
-      fix: 'give the whole text from "-----BEGIN CERTIFICATE-----" on',
-    }),
-  ];
+  if (blocks.some(isPrivateKey)) return [privateKey(path)];
+  const fix = 'give the whole text from "-----BEGIN CERTIFICATE-----" on';
+  if (blocks.every(({ bytes }) => bytes === undefined)) {
+    const message = 'The provided CA PEM data contains no valid certificates';
+    return [finding('error', 'invalid-ca-cert', path, { message, fix })];
+  }
+  if (blocks.some((block) => certificateIn(block) !== undefined)) return [];
+  const message =
+    '"clusterCaCert" holds nothing that can be read as a certificate: the service takes it, and then every login fails';
+  return [finding('warning', 'unreadable-ca-cert', path, { message, fix })];
 }
 
-function keysArePem({ pemKeys: keys }: ConfigSpec): ResourceProblem[] {
+/** Each element is one key or certificate; what else may stand in it depends on the dialect (wire/cluster-auth 2.2). */
+function keysArePem(
+  { pemKeys: keys }: ConfigSpec,
+  { publicKeys: rules = specifiedKeys }: Dialect,
+): ResourceProblem[] {
   const list = Array.isArray(keys) ? keys : typeof keys === 'string' && keys !== '' ? [keys] : [];
-  return list.flatMap((key, index) => {
-    const path = Array.isArray(keys) ? ['pemKeys', String(index)] : ['pemKeys'];
-    const blocks = pemBlocks(String(key));
-    if (blocks.some(({ label }) => label.endsWith('PRIVATE KEY'))) return [privateKey(path)];
-    if (blocks.length === 0) {
-      const message = 'data does not contain any valid RSA or ECDSA public keys';
-      return [
-        finding('error', 'invalid-pem-key', path, {
-          message,
-          fix: 'give the whole text from "-----BEGIN" on',
-        }),
-      ];
-    }
-    if (blocks.length === 1) return [];
-    const message = `this element holds ${blocks.length} keys, of which the service uses the first`;
-    return [
-      finding('warning', 'pem-key-unused', path, { message, fix: 'make each key an element of its own' }),
-    ];
-  });
+  return list.flatMap((key, index) =>
+    keyProblems(String(key), Array.isArray(keys) ? ['pemKeys', String(index)] : ['pemKeys'], rules),
+  );
+}
+
+const specifiedKeys: PublicKeyRules = {
+  types: new Set(['rsa', 'ec']),
+  alone: false,
+  refusal: 'data does not contain any valid RSA or ECDSA public keys',
+};
+
+/** The curves that services know, P-224 to P-521 (wire/cluster-auth 2.2). */
+const curves: ReadonlySet<string> = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1']);
+
+function keyProblems(element: string, path: Path, rules: PublicKeyRules): ResourceProblem[] {
+  const blocks = pemBlocks(element);
+  if (blocks.some(isPrivateKey)) return [privateKey(path)];
+  const [first, ...more] = blocks.filter(({ bytes }) => bytes !== undefined);
+  const refused = (message: string, fix = 'give the whole text from "-----BEGIN" on') => [
+    finding('error', 'invalid-pem-key', path, { message, fix }),
+  ];
+  if (first === undefined) return refused(rules.refusal);
+  const key = publicKeyIn(first);
+  const type = key?.asymmetricKeyType;
+  if (type === undefined)
+    return refused('this element holds nothing that can be read as a public key or a certificate');
+  const { namedCurve = '' } = key?.asymmetricKeyDetails ?? {};
+  if (type === 'ec' && !curves.has(namedCurve))
+    return refused(`the service does not know the curve "${namedCurve}" of this key`, 'give a key of P-256');
+  if (!rules.types.has(type))
+    return refused(`${rules.refusal}: this one is of type "${type}"`, 'give an RSA or ECDSA key');
+  return [...besideKey(first, more, { path, rules }), ...unusableKey(type, path)];
+}
+
+/** The service uses the first key of an element; what stands behind it is ignored or refused. */
+function besideKey(
+  first: PemBlock,
+  more: readonly PemBlock[],
+  { path, rules }: { readonly path: Path; readonly rules: PublicKeyRules },
+): ResourceProblem[] {
+  const fix = 'make each key an element of its own';
+  if (rules.alone) {
+    if (first.rest.trim() === '') return [];
+    const message = 'unexpected trailing data after parsed PEM block';
+    return [finding('error', 'invalid-pem-key', path, { message, fix })];
+  }
+  if (more.length === 0) return [];
+  const message = `this element holds ${more.length + 1} keys, of which the service uses the first`;
+  return [finding('warning', 'pem-key-unused', path, { message, fix })];
+}
+
+/** A login accepts RS and ES signatures only, also where a config takes other keys (wire/cluster-auth 3). */
+function unusableKey(type: string, path: Path): ResourceProblem[] {
+  if (type === 'rsa' || type === 'ec') return [];
+  const message = `the service takes this key of type "${type}", and refuses every JWT that is signed with one`;
+  return [
+    finding('warning', 'pem-key-unused', path, { message, fix: 'give the RSA or ECDSA key of the cluster' }),
+  ];
 }
 
 function privateKey(path: ResourceProblem['path']): ResourceProblem {
@@ -101,10 +148,10 @@ function privateKey(path: ResourceProblem['path']): ResourceProblem {
 }
 
 /**
- * Outside a pod there is no local CA to fall back on (wire/cluster-auth 5.2, 1.1, 2.2); what a
- * service makes of a config without any is a row of its dialect.
+ * Outside a pod there is no local CA certificate (wire/cluster-auth 5.2, 1.1, 2.2). How a service treats a config without
+ * any CA certificate depends on its dialect.
  */
-function trustHasAnAnchor(spec: ConfigSpec, { withoutCa }: Dialect): ResourceProblem[] {
+function caIsGiven(spec: ConfigSpec, { withoutCa }: Dialect): ResourceProblem[] {
   const { clusterCaCert: cert, pemKeys: keys, disableLocalCaJwt: noLocal } = spec;
   if (typeof cert === 'string' && cert.trim() !== '') return [];
   const hasKeys = Array.isArray(keys) ? keys.length > 0 : typeof keys === 'string' && keys !== '';

@@ -1,12 +1,12 @@
 /**
- * A live config as a manifest would say it (for exports). The reviewer JWT is a secret that no read tells and no export
- * holds: whether there is one is said, and how to say where it comes from.
+ * Describes a live config for exports. The reviewer JWT is a secret that is never answered or exported: a remark says whether
+ * one is stored, and how to declare its source.
  */
 import type { Description } from '../../model/kind/kind.ts';
 import type { LiveConfig } from './live-config.ts';
 
 export function describe({ spec, facts }: LiveConfig): Description {
-  // Null is the answer that there is none, which is what a manifest that leaves it out means as well.
+  // Null means that none is stored, which is also what its absence in a manifest means.
   const { tokenReviewerJwt: _, ...rest } = spec;
   return { spec: rest, remarks: jwtRemarks(facts.reviewerJwtSet) };
 }

@@ -1,5 +1,5 @@
 /**
- * How each field of the config compares, and its default: what every write that leaves it out brings back
+ * How each field of the config compares, and its default, which every write without the field restores
  * (wire/cluster-auth 2.2).
  */
 import type { FieldsOf, FieldTable } from '../../model/kind/field.ts';

@@ -1,4 +1,4 @@
-/** The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One a target, replaced whole. */
+/** The kind ClusterAuthConfig: how a mount reaches its cluster and verifies its JWTs. One per target; each write replaces it whole. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { calls } from './calls.ts';
@@ -15,7 +15,7 @@ export const clusterAuthConfig = defineKind<ConfigSpec, LiveConfig>({
   name: 'ClusterAuthConfig',
   service: 'cluster-auth',
   summary: 'The config of a cluster-auth mount: the cluster it asks, and what its JWTs are verified with',
-  names: { pattern: /^config$/, says: '"config": there is one a target' },
+  names: { pattern: /^config$/, description: '"config": there is one a target' },
   specSchema: jsonSchema(configSpec),
   fields,
   ownership: { by: 'ledger', named: false, undeclared: 'release' },

@@ -1,6 +1,6 @@
 /**
- * What the live config is to be compared as, and the guard of the stored reviewer JWT: every write replaces the whole
- * config, so a write that neither carries the JWT nor says `null` would wipe it, and is refused (rule 16).
+ * Prepares the live config for comparison, and protects a stored reviewer JWT: every write replaces the whole config, so a
+ * write with neither the JWT nor an explicit `null` would erase it, and is refused (rule 16).
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
@@ -13,24 +13,24 @@ import { fields } from './fields.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { ConfigFields, ConfigSpec } from './schema.ts';
 
-type Meeting = CompareContext<ConfigSpec, LiveConfig>;
+type Comparison = CompareContext<ConfigSpec, LiveConfig>;
 
 const JWT = 'tokenReviewerJwt';
 
-export function prepare(meeting: Meeting): PreparedSpecs<ConfigSpec> {
-  const { desired, live, record } = meeting;
+export function prepare(context: Comparison): PreparedSpecs<ConfigSpec> {
+  const { desired, live, record } = context;
   if (live === undefined) return { desired };
-  const prepared = { desired, ...comparedAs(live, desired, record?.fields ?? {}) };
+  const prepared = { desired, ...comparableConfig(live, desired, record?.fields ?? {}) };
   const { fields: changes } = diff({ fields, absent: 'default', recorded: record?.fields, ...prepared });
   if (desired[JWT] !== undefined || live.facts.reviewerJwtSet === false)
     return changes.length === 0 ? prepared : { ...prepared, live: asRecorded(prepared.live, record) };
-  if (changes.length > 0) return { ...prepared, problems: [wouldWipe(meeting, live)] };
-  return live.facts.reviewerJwtSet === true ? { ...prepared, notes: [unmentioned] } : prepared;
+  if (changes.length > 0) return { ...prepared, problems: [wouldWipe(context, live)] };
+  return live.facts.reviewerJwtSet === true ? { ...prepared, notes: [undeclaredJwtNote] } : prepared;
 }
 
 /**
- * A write sends the JWT, whatever else it is for. One that the record has no source of is then a change to the source that
- * is declared: who approves the write has read which one is sent.
+ * Every write sends the JWT. If the record has no source of it, the plan shows a change to the declared source, so that the
+ * sent source is approved.
  */
 function asRecorded(live: ConfigFields, record: LedgerRecord<ConfigFields> | undefined): ConfigFields {
   const last = record?.fields[JWT];
@@ -42,7 +42,7 @@ interface ComparableConfig {
   readonly unknown?: Readonly<Record<string, string>>;
 }
 
-function comparedAs(live: LiveConfig, desired: ConfigSpec, recorded: ConfigFields): ComparableConfig {
+function comparableConfig(live: LiveConfig, desired: ConfigSpec, recorded: ConfigFields): ComparableConfig {
   const spec = { ...unansweredDefaults(live.spec, desired, recorded), ...live.spec };
   const isSet = live.facts.reviewerJwtSet;
   const last = withSource(recorded[JWT] ?? null, desired[JWT]);
@@ -50,12 +50,12 @@ function comparedAs(live: LiveConfig, desired: ConfigSpec, recorded: ConfigField
     const unknown = 'one is stored that this stack did not write, and the service never tells which';
     return { live: spec, unknown: { [JWT]: unknown } };
   }
-  // Where the service does not tell whether there is one, what was written last is all that there is to go by.
+  // Where the service does not answer whether one is stored, rely on what was written last.
   const isTrue = isSet === true || (isSet === null && last !== null && sameJson(last, desired[JWT]));
   return { live: isTrue ? { ...spec, [JWT]: last } : spec };
 }
 
-/** A record from before sources were kept says nothing of where the JWT came from: what is declared is taken for it. */
+/** Records of older versions hold no source of the JWT: the declared one is assumed. */
 function withSource(last: Json, declared: Json | undefined): Json {
   if (!isJsonObject(declared)) return last;
   const { env: _, file: __, ...sourceless } = declared;
@@ -63,20 +63,22 @@ function withSource(last: Json, declared: Json | undefined): Json {
 }
 
 /**
- * A field that the service does not answer, that nobody declares and that was never recorded is taken for its default:
- * otherwise it would seem to differ in every plan.
+ * Defaults of fields that are neither answered nor declared nor recorded: without them, these fields would differ in every
+ * plan.
  */
 function unansweredDefaults(live: Spec, desired: Spec, recorded: Spec): Spec {
-  const silent = Object.entries(fields).filter(
+  const unanswered = Object.entries(fields).filter(
     ([name, field]) =>
       !field.writeOnly && [live, desired, recorded].every((spec) => spec[name] === undefined),
   );
-  return Object.fromEntries(silent.map(([name, field]): [string, Json] => [name, canonicalDefault(field)]));
+  return Object.fromEntries(
+    unanswered.map(([name, field]): [string, Json] => [name, canonicalDefault(field)]),
+  );
 }
 
-const unmentioned = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
+const undeclaredJwtNote = `a reviewer JWT is stored that the manifest does not mention: it stays, and any change of this config will ask for its source or for "${JWT}: null"`;
 
-function wouldWipe({ address, place }: Meeting, live: LiveConfig): Diagnostic {
+function wouldWipe({ address, place }: Comparison, live: LiveConfig): Diagnostic {
   const stored =
     live.facts.reviewerJwtSet === true ? 'a reviewer JWT is stored' : 'a reviewer JWT may be stored';
   return {

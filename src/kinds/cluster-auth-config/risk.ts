@@ -1,6 +1,6 @@
 /**
- * What a change of the config does to whose JWTs are believed. Pure. Trusting another cluster, another key or another
- * issuer widens as far as anyone can tell here; only dropping trust narrows.
+ * Finds whose JWTs a change of the config makes accepted or refused. Pure. Trusting another cluster, key or issuer counts as
+ * widening; only removing trust narrows.
  */
 import type { Json } from '../../model/json/json.ts';
 import type { Risk } from '../../model/plan/risk.ts';
@@ -8,7 +8,7 @@ import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
 import type { ConfigFields } from './schema.ts';
 
-/** The effects of a change between two whole specs; a field that is missing on a side has its default there. */
+/** The risks of a change between two complete specs; a missing field has its default. */
 export function risk(before: ConfigFields | undefined, after: ConfigFields | undefined): readonly Risk[] {
   if (before === undefined || after === undefined) return [];
   return [
@@ -20,8 +20,8 @@ export function risk(before: ConfigFields | undefined, after: ConfigFields | und
   ];
 }
 
-function effect(name: keyof ConfigFields, effect: Risk['effect'], says: string): Risk {
-  return { path: [name], effect, says };
+function effect(name: keyof ConfigFields, effect: Risk['effect'], message: string): Risk {
+  return { path: [name], effect, message };
 }
 
 function trustEffects(name: keyof ConfigFields, before: ConfigFields, after: ConfigFields): Risk[] {
@@ -29,7 +29,7 @@ function trustEffects(name: keyof ConfigFields, before: ConfigFields, after: Con
   return [effect(name, 'widens', 'JWTs are reviewed by another cluster, or over another trust')];
 }
 
-/** With no key at all, signatures are left to the token review; the first key is a check more. */
+/** Without keys, signatures are checked only by the token review; the first key is an additional check. */
 function keyEffects(before: Json, after: Json): Risk[] {
   const [old, now] = [before, after].map((keys) => (Array.isArray(keys) ? keys.map(String) : []));
   if (old === undefined || now === undefined) return [];

@@ -1,9 +1,9 @@
-/** The spec of a ClusterAuthConfig as users write it: one source for the type and for the JSON Schema of editors. */
+/** The schema of a ClusterAuthConfig's spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
 import type { Declared, Named } from '../../model/kind/spec-types.ts';
 
-/** Where the reviewer JWT comes from; `check` says that it is exactly one place. */
+/** The source of the reviewer JWT; `check` requires exactly one. */
 const reviewerJwt = Type.Object(
   {
     env: Type.Optional(
@@ -91,5 +91,5 @@ export const configSpec = Type.Object(
 
 export type ConfigSpec = Declared<Static<typeof configSpec>>;
 
-/** The fields of a config that is live, recorded or in canonical form. */
+/** The fields of a live, recorded or canonical config. */
 export type ConfigFields = Named<ConfigSpec>;

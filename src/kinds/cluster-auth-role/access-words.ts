@@ -1,4 +1,4 @@
-/** Who a role admits and what they get, in words: names × namespaces, policies, lifetime, audience. Pure. */
+/** Phrases for messages about who a role admits and what they get: names × namespaces, policies, lifetime, audience. Pure. */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { Json } from '../../model/json/json.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
@@ -10,29 +10,29 @@ export function texts(value: Json): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
 
-/** A pattern of nothing but `*` matches every name there is. */
+/** Whether a pattern matches every name: it consists of `*` only. */
 export function admitsAll(pattern: string): boolean {
   return /^\*+$/.test(pattern);
 }
 
-/** `"api", "web" in "payments"`; the parts that are told replace those of the role. */
-export function who(
+/** `"api", "web" in "payments"`; given names or namespaces replace those of the role. */
+export function accountsText(
   spec: RoleFields,
-  told: { names?: readonly string[]; namespaces?: readonly string[] } = {},
+  only: { names?: readonly string[]; namespaces?: readonly string[] } = {},
 ): string {
-  const names = told.names ?? texts(fieldValue(fields, spec, NAMES));
+  const names = only.names ?? texts(fieldValue(fields, spec, NAMES));
   const places =
-    told.namespaces === undefined ? placesOf(spec) : named(told.namespaces, allNamespaces).join(' and ');
+    only.namespaces === undefined ? placesOf(spec) : named(only.namespaces, allNamespaces).join(' and ');
   return `${named(names, 'every service account').join(', ')} in ${places}`;
 }
 
 /** The same accounts in the namespaces that the role's selector matches. */
-export function whoBySelector(spec: RoleFields): string {
+export function selectedAccountsText(spec: RoleFields): string {
   const names = texts(fieldValue(fields, spec, NAMES));
   return `${named(names, 'every service account').join(', ')} in ${matched}`;
 }
 
-/** By its list or by its selector: then the other one says nothing any more. */
+/** Whether its list or its selector admits every namespace; the other one has no effect then. */
 export function admitsEveryNamespace(spec: RoleFields): boolean {
   return texts(fieldValue(fields, spec, NAMESPACES)).some(admitsAll) || selectsEverything(selectorOf(spec));
 }
@@ -59,8 +59,8 @@ export function quotedList(words: readonly string[]): string {
   return words.map((word) => `"${word}"`).join(', ');
 }
 
-/** `the policies "read", "default"`: what a token of the role is given, the mount's own default among it. */
-export function policies(spec: RoleFields): string {
+/** `the policies "read", "default"`: the policies of a token of the role, including "default" unless it is disabled. */
+export function policiesText(spec: RoleFields): string {
   const given = texts(fieldValue(fields, spec, 'tokenPolicies'));
   const all = fieldValue(fields, spec, 'tokenNoDefaultPolicy') === true ? given : [...given, 'default'];
   const unique = [...new Set(all)];
@@ -68,8 +68,8 @@ export function policies(spec: RoleFields): string {
   return `the ${unique.length === 1 ? 'policy' : 'policies'} ${quotedList(unique)}`;
 }
 
-/** `for 1h, at most 8h`; empty where the role leaves it to the mount. */
-export function lifetime(spec: RoleFields): string {
+/** ` for 1h, at most 8h`; empty where the mount decides. */
+export function lifetimeText(spec: RoleFields): string {
   const seconds = (name: keyof RoleFields) => Number(fieldValue(fields, spec, name));
   const [ttl, period] = [seconds('tokenTtl'), seconds('tokenPeriod')];
   const most = [seconds('tokenMaxTtl'), seconds('tokenExplicitMaxTtl')].filter((limit) => limit > 0);

@@ -1,7 +1,7 @@
-/** IP addresses and CIDR blocks as a role binds tokens to them: which texts are one, and which block holds which. */
+/** IP addresses and CIDR blocks that tokens are bound to: parses texts, and compares blocks. */
 import ipaddr from 'ipaddr.js';
 
-/** True for an IPv4 or IPv6 address with or without a prefix length, or with a port, which the service takes too. */
+/** True for an IPv4 or IPv6 address with or without a prefix length, or with a port, which the service accepts too. */
 export function isAddressBlock(text: string): boolean {
   const [address = '', prefix, ...more] = withoutPort(text).split('/');
   if (more.length > 0) return false;
@@ -10,7 +10,20 @@ export function isAddressBlock(text: string): boolean {
   return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= whole);
 }
 
-/** True when every address of `inner` is one of `outer`; false when either is no block. */
+/**
+ * What the service makes of an IPv4 address written as IPv6 with a prefix below 96; undefined for any other text. It takes
+ * the prefix for one of IPv4, so that the block would never be answered as declared (wire/cluster-auth 2.4).
+ */
+export function takenForIPv4(text: string): string | undefined {
+  const [address = '', prefix] = text.split('/');
+  if (prefix === undefined || Number(prefix) >= 96 || !ipaddr.IPv6.isValid(address)) return undefined;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (!parsed.isIPv4MappedAddress()) return undefined;
+  const plain = parsed.toIPv4Address().toString();
+  return Number(prefix) < 32 ? `${plain}/${Number(prefix)}` : plain;
+}
+
+/** True when `outer` contains every address of `inner`; false when either is no block. */
 export function holdsBlock(outer: string, inner: string): boolean {
   if (outer === inner) return true;
   if (!isAddressBlock(outer) || !isAddressBlock(inner)) return false;
@@ -20,7 +33,8 @@ export function holdsBlock(outer: string, inner: string): boolean {
 }
 
 function withoutPort(text: string): string {
-  return /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? /^\[(.+)\]:\d{1,5}$/.exec(text)?.[1] ?? text;
+  const [, v4, v6, port] = /^(?:([\d.]+)|\[(.+)\]):(\d{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) <= 65_535 ? (v4 ?? v6 ?? text) : text;
 }
 
 /** Only the plain spellings: the parser itself would also read `10` as an address. */

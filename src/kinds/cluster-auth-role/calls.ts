@@ -1,7 +1,6 @@
 /**
- * The requests that carry out a change of a role. Pure. A write is always the full body: what the manifest declares
- * over what is live, zeros spelt out and the selector always in, for the service resets that one field by itself
- * whenever it is left out (rule 17; wire/cluster-auth 2.5).
+ * Makes the calls for a change of a role. Pure. A write always has the full body: declared values over live ones, zeros
+ * included, and always the selector, which the service resets whenever it is left out (rule 17; wire/cluster-auth 2.5).
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
@@ -13,18 +12,18 @@ import { isNarrowing } from '../../model/plan/risk.ts';
 import { canonicalDefault, canonicalValue } from '../../compare/canonical-spec.ts';
 import { mountSegments } from '../../services/cluster-auth/mount.ts';
 import { wireBody } from '../../services/cluster-auth/wire-fields.ts';
-import { fields } from './fields.ts';
-import { liveFieldNames, type LiveRole } from './live-role.ts';
+import { fieldNamesOf, fields } from './fields.ts';
+import type { LiveRole } from './live-role.ts';
 import { risk } from './risk.ts';
 import type { RoleFields, RoleSpec } from './schema.ts';
 
 type Context = CallContext<RoleSpec, LiveRole>;
 
-/** After the config (0); what takes access away before what gives some (rule 32). */
+/** After the config (0); changes that narrow access before those that widen it (rule 32). */
 const NARROWING = 10;
 const WIDENING = 20;
 
-/** Besides the fields that change, a write rests on all that it repeats, and a delete on all that it destroys. */
+/** A write relies on all live values that it repeats, a delete on all that it destroys. */
 const preconditions = ['content'];
 
 export function calls(change: Change, context: Context): PlannedCalls {
@@ -43,6 +42,7 @@ function write(change: Change, context: Context): Call {
     ...place(change.address, context),
     id: `${formatAddress(change.address)}#${change.action === 'create' ? 'create' : 'update'}`,
     method: 'POST',
+    permission: context.live === undefined ? 'create' : 'update',
     body: wireBody(after),
     order: narrowing ? NARROWING : WIDENING,
   };
@@ -53,6 +53,7 @@ function deletion(address: Address, context: Context): Call {
     ...place(address, context),
     id: `${formatAddress(address)}#delete`,
     method: 'DELETE',
+    permission: 'delete',
     order: NARROWING,
   };
 }
@@ -63,21 +64,21 @@ function place(address: Address, { target, dialect }: Context) {
     path: mountSegments(target, dialect, 'role', address.name),
     needs: [],
     success: [200, 204],
-    // Writing a role, or deleting it, twice is the same as once.
+    // Writing or deleting a role is idempotent.
     repeatable: true,
   };
 }
 
 /**
- * Every field as it shall be, canonical. A field that the service neither answers nor the manifest declares is left
- * out of an update: the service keeps it, while any value sent here would be a guess.
+ * The canonical values of all fields after the change. An update leaves out a field that is neither answered nor declared:
+ * the service keeps it, and any value sent here would be a guess.
  */
-function contentToWrite(change: Change, { desired, live }: Context): RoleFields {
+function contentToWrite(change: Change, { desired, live, dialect }: Context): RoleFields {
   const changed = new Map(change.fields.map(({ path, after }) => [path[0], after] as const));
   const declared: Spec = desired;
   const found: Spec | undefined = live?.spec;
   const content: Record<string, Json> = {};
-  for (const name of liveFieldNames) {
+  for (const name of fieldNamesOf(dialect)) {
     const field = fields[name];
     if (field === undefined) continue;
     const value = [changed.get(name), declared[name], found?.[name]].find((known) => known !== undefined);

@@ -8,7 +8,7 @@ import { upgradePolicies } from './upgrade-policies.ts';
 import type { LiveRole } from './live-role.ts';
 import { names } from './names.ts';
 import { prepare } from './prepare.ts';
-import { doubtGone, read, readOne } from './read.ts';
+import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
 import { type RoleSpec, roleSpec } from './schema.ts';
 
@@ -25,7 +25,7 @@ export const clusterAuthRole = defineKind<RoleSpec, LiveRole>({
   check,
   read,
   readOne,
-  doubtGone,
+  whyNotGone,
   prepare,
   calls,
   risk,

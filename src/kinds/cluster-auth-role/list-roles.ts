@@ -1,18 +1,18 @@
-/** The names of all roles of a mount, by the verb LIST or by its spelling as a GET. */
+/** Lists the names of all roles of a mount, by the verb LIST or by its equivalent GET. */
 import type { Session } from '../../model/kind/kind.ts';
 import type { Answer } from '../../model/wire.ts';
 import { mountPath } from '../../services/cluster-auth/mount.ts';
 import { mountAnswer } from '../../services/cluster-auth/mount-answer.ts';
 
-export interface RoleList {
-  /** as the service keeps them, in lower case; undefined when they could not be listed */
+interface RoleList {
+  /** in lower case, as the service stores them; undefined when they could not be listed */
   readonly keys?: readonly string[];
   /** why they could not be listed */
   readonly unread?: string;
   readonly notes: readonly string[];
 }
 
-/** What a service, or a proxy in front of it, says to a verb that it does not know. */
+/** The statuses with which a service or a proxy refuses an unknown verb. */
 const verbRefused: ReadonlySet<number> = new Set([400, 405, 501]);
 
 export async function listRoles(session: Session): Promise<RoleList> {
@@ -24,10 +24,10 @@ export async function listRoles(session: Session): Promise<RoleList> {
 }
 
 function rolesOf(session: Session, answer: Answer, notes: readonly string[]): RoleList {
-  const told = mountAnswer(session, answer);
-  if (told.is === 'none') return { keys: [], notes };
-  if (told.is === 'unread') return { unread: told.why, notes };
-  const { keys } = told.data;
+  const mounted = mountAnswer(session, answer);
+  if (mounted.is === 'none') return { keys: [], notes };
+  if (mounted.is === 'unread') return { unread: mounted.why, notes };
+  const { keys } = mounted.data;
   return isTexts(keys) ? { keys, notes } : { unread: 'the list of roles holds no names', notes };
 }
 

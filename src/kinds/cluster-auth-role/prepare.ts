@@ -1,6 +1,6 @@
 /**
- * What a change of a role meets that its manifest alone does not show: live values that the manifest leaves out and the
- * service would refuse beside the declared ones, and consequences for who logs in. It changes no comparison.
+ * Finds what the manifest of a role alone does not show: undeclared live values that contradict the declared ones, so that
+ * the service would refuse them, and consequences for logins. Two texts of one selector are made equal.
  */
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { type Json, sameJson } from '../../model/json/json.ts';
@@ -9,23 +9,32 @@ import type { Spec } from '../../model/resource/resource.ts';
 import { canonicalSpec } from '../../compare/canonical-spec.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { findConflicts } from './check.ts';
-import { fields } from './fields.ts';
+import { fields, SELECTOR } from './fields.ts';
 import { liveFieldNames, type LiveRole } from './live-role.ts';
+import { isSameSelector } from './namespace-selector.ts';
 import type { RoleFields, RoleSpec } from './schema.ts';
 
-type Meeting = CompareContext<RoleSpec, LiveRole>;
+type Comparison = CompareContext<RoleSpec, LiveRole>;
 
 const ALIAS = 'aliasNameSource';
 
-export function prepare(meeting: Meeting): PreparedSpecs<RoleSpec> {
-  const { desired, live } = meeting;
-  if (live === undefined) return { desired };
+export function prepare(context: Comparison): PreparedSpecs<RoleSpec> {
+  const { desired } = context;
+  if (context.live === undefined) return { desired };
+  const live = withDeclaredSelector(context.live, desired);
   return {
     desired,
     live: live.spec,
     notes: newIdentities(desired, live),
-    problems: conflicts(meeting, live),
+    problems: conflicts(context, live),
   };
+}
+
+/** The same selector in another text is no difference. The wire keeps the texts: each is sent as it is written (rule 17). */
+function withDeclaredSelector(live: LiveRole, desired: RoleSpec): LiveRole {
+  const [declared, found] = [desired[SELECTOR], live.spec[SELECTOR]];
+  if (typeof declared !== 'string' || typeof found !== 'string') return live;
+  return isSameSelector(declared, found) ? { ...live, spec: { ...live.spec, [SELECTOR]: declared } } : live;
 }
 
 function newIdentities(desired: RoleSpec, live: LiveRole): string[] {
@@ -36,23 +45,23 @@ function newIdentities(desired: RoleSpec, live: LiveRole): string[] {
   ];
 }
 
-function conflicts(meeting: Meeting, live: LiveRole): Diagnostic[] {
-  const spec = merged(meeting, live);
-  // A role that stands as it is needs no write that could be refused.
+function conflicts(context: Comparison, live: LiveRole): Diagnostic[] {
+  const spec = merged(context, live);
+  // Without a change there is no write that could be refused.
   if (sameJson(spec, canonicalSpec(fields, live.spec))) return [];
-  return findConflicts(spec).map(({ code, message, found }) => ({
+  return findConflicts(spec, context.dialect).map(({ code, message, found }) => ({
     code,
     severity: 'error',
     class: 'invalid',
     message: `${message}, and one of them is live and not declared`,
-    ...(meeting.place === undefined ? {} : { place: meeting.place }),
+    ...(context.place === undefined ? {} : { place: context.place }),
     ...(found === undefined ? {} : { found }),
     fix: 'declare both fields so that they fit',
   }));
 }
 
-/** The role as a write would leave it: declared over live; what is no longer declared goes back to its default. */
-function merged({ desired, record }: Meeting, live: LiveRole): RoleFields {
+/** The role after the write: declared over live values; fields that are no longer declared have their defaults. */
+function merged({ desired, record }: Comparison, live: LiveRole): RoleFields {
   const [declared, found, recorded]: readonly [Spec, Spec, Spec] = [desired, live.spec, record?.fields ?? {}];
   const spec: Record<string, Json> = {};
   for (const name of liveFieldNames) {

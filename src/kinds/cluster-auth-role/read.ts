@@ -1,14 +1,13 @@
 /**
- * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or inside what the
- * target owns (rule 11). Roles of nobody's concern are counted and not read. A mount of another method is not looked at
- * as if it were ours (rule 38).
+ * Reads the roles of a mount: one list, then one read for each role that is declared, recorded or owned by the target
+ * (rule 11). Other roles are counted and not read. A mount of another method counts as unread (rule 38).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import { ownsName } from '../../model/resource/owned-names.ts';
 import type { Spec } from '../../model/resource/resource.ts';
 import type { Target } from '../../model/stack/target.ts';
-import { mountPath, mountWords } from '../../services/cluster-auth/mount.ts';
+import { mountPath, mountText } from '../../services/cluster-auth/mount.ts';
 import {
   isUnsupportedPath,
   type MountAnswer,
@@ -19,37 +18,37 @@ import {
   anotherMethod,
   askMountType,
   type MountType,
-  whyConfigProvesNothing,
+  whyConfigIsNoProof,
 } from '../../services/cluster-auth/prove-mount.ts';
-import { notGone } from './confirm-gone.ts';
+import { fieldNamesOf } from './fields.ts';
 import { listRoles } from './list-roles.ts';
-import { liveFieldNames, type LiveRole, readRole } from './live-role.ts';
+import { type LiveRole, readRole } from './live-role.ts';
 import { names } from './names.ts';
 
 const KIND = 'ClusterAuthRole';
 
-/** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveRole>> {
-  const known = knownNames(wanted);
-  const others = undeclaredOnes(session.target, wanted);
+/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveRole>> {
+  const known = knownNames(request);
+  const others = undeclaredFilter(session.target, request);
   if (known.size === 0 && others === undefined) return noResources;
   const type = await askMountType(session);
   if (type.is === 'unread') return { ...noResources, unread: type.why };
   const list = await listRoles(session);
   if (list.keys === undefined) return { ...noResources, unread: list.unread ?? '' };
-  const asked = list.keys.filter((name) => known.has(name) || others?.(name) === true);
-  const looks = await lookAtAll(session, asked, type);
-  if ('broken' in looks) {
-    const why = `${mountWords(session)} fails to give any of its ${list.keys.length} roles: ${looks.broken}`;
+  const selected = list.keys.filter((name) => known.has(name) || others?.(name) === true);
+  const readings = await readRoles(session, selected, type);
+  if ('broken' in readings) {
+    const why = `${mountText(session)} fails to give any of its ${list.keys.length} roles: ${readings.broken}`;
     return { ...noResources, unread: why };
   }
-  const another = type.is === 'untold' ? await whyAnother(session, looks, known.size > 0) : undefined;
+  const another = type.is === 'unknown' ? await whyAnother(session, readings, known.size > 0) : undefined;
   if (another !== undefined) return { ...noResources, unread: another };
-  const resources = looks.flatMap(({ live }) => live ?? []);
+  const resources = readings.flatMap(({ live }) => live ?? []);
   const answered: readonly Spec[] = resources.map(({ spec }) => spec);
-  const missing = looks.filter(isMissing).map(({ address }) => address.name);
-  const doubted = await notGone(session, missing);
-  const unseen = looks.flatMap(({ address, incomplete = doubted.get(address.name) }) =>
+  const missing = readings.filter(isMissing).map(({ address }) => address.name);
+  const doubted = await rolesNotGone(session, missing);
+  const unseen = readings.flatMap(({ address, incomplete = doubted.get(address.name) }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
   );
   return {
@@ -57,14 +56,28 @@ export async function read(session: Session, wanted: ReadRequest): Promise<LiveS
     unseen: new Map(unseen),
     total: list.keys.length - (missing.length - doubted.size),
     incomplete: unseen.map(([, why]) => why),
-    invisible: liveFieldNames.filter((field) => answered.some((spec) => spec[field] === undefined)),
-    notes: list.notes,
+    invisible: fieldNamesOf(session.dialect).filter((field) =>
+      answered.some((spec) => spec[field] === undefined),
+    ),
+    notes: [...list.notes, ...otherDialectNotes(session, answered)],
   };
 }
 
-/** @throws WireError when the service answers neither the role nor that there is none: writing blindly is no option then */
+/** A field that the dialect does not have shows that the target names another dialect than its service speaks. */
+function otherDialectNotes({ dialect }: Session, answered: readonly Spec[]): string[] {
+  const own = fieldNamesOf(dialect);
+  const foreign = new Set(
+    answered.flatMap((spec) => Object.keys(spec).filter((name) => !own.includes(name))),
+  );
+  return [...foreign].map(
+    (name) =>
+      `its roles have "${name}", which the dialect "${dialect.name}" does not: check the target's "dialect"`,
+  );
+}
+
+/** @throws WireError when the service answers neither the role nor that there is none: nothing may be written then */
 export async function readOne(session: Session, address: Address): Promise<LiveRole | undefined> {
-  const answer = await askFor(session, address.name);
+  const answer = await requestRole(session, address.name);
   if (answer.is === 'none') return undefined;
   if (answer.is === 'unread') throw unreadError(answer);
   const role = readRole(session, address, answer.data);
@@ -72,22 +85,22 @@ export async function readOne(session: Session, address: Address): Promise<LiveR
   return role.live;
 }
 
-/** @returns why the role, which answers that there is none, is not certainly gone: a list made now still names it */
-export async function doubtGone(session: Session, { name }: Address): Promise<string | undefined> {
-  return (await notGone(session, [names.fold(name)])).get(names.fold(name));
+/** @returns why a role that answers 404 is not certainly gone: a new list still names it */
+export async function whyNotGone(session: Session, { name }: Address): Promise<string | undefined> {
+  return (await rolesNotGone(session, [names.fold(name)])).get(names.fold(name));
 }
 
-/** Declared and recorded, as the service spells names (wire/cluster-auth 2.5). */
+/** The declared and recorded names in lower case, as the service stores them (wire/cluster-auth 2.5). */
 function knownNames({ declared, records }: ReadRequest): ReadonlySet<string> {
   const addresses = [...declared.map(({ address }) => address), ...[...records.keys()].map(parseAddress)];
   return new Set(addresses.map(({ name }) => names.fold(name)));
 }
 
 /**
- * The roles that matter although nobody declares them: those that the target owns, or those that an export asks for.
- * An exclusive target without patterns is the stack's as a whole. undefined: there are none.
+ * Selects the undeclared roles to read: those that the target owns, or those that an export selects. An exclusive target
+ * without patterns owns all roles. undefined: no undeclared role is read.
  */
-function undeclaredOnes(
+function undeclaredFilter(
   target: Target,
   { undeclared }: ReadRequest,
 ): ((name: string) => boolean) | undefined {
@@ -105,72 +118,78 @@ interface RoleReading {
   readonly address: Address;
   readonly live?: LiveRole;
   readonly incomplete?: string;
-  /** what was answered is no role of this method */
+  /** the answer shows a role of another method */
   readonly isAnother?: boolean;
-  /** the service did not manage to answer */
+  /** the service failed to answer (5xx) */
   readonly isBroken?: boolean;
+  /** the token may not read it */
+  readonly isRefused?: boolean;
 }
 
 /** Why none of the roles could be read. */
 type Broken = { readonly broken: string };
 
-/** So many roles that the service fails to give, and none that it gives: asking for the rest would only take time. */
-const signsOfBreakage = 3;
+/** After so many failures and no success, no more roles are read. */
+const maxFailures = 3;
 
-/** How many are asked for at a time; more would only queue up. */
-const lanes = 10;
+/** Number of roles that are read at a time; more would only wait in the queue. */
+const concurrency = 10;
 
-/** Where nobody tells the type of the mount, the first role does: of another method no second one is asked for. */
-async function lookAtAll(
+/** If the type of the mount is unknown, one role is read first: for another method, no more are read. */
+async function readRoles(
   session: Session,
-  asked: readonly string[],
+  selected: readonly string[],
   type: MountType,
 ): Promise<readonly RoleReading[] | Broken> {
-  if (type.is === 'this') return lookSideBySide(session, asked);
-  const first = await lookSideBySide(session, asked.slice(0, 1));
+  if (type.is === 'this') return readConcurrently(session, selected);
+  const first = await readConcurrently(session, selected.slice(0, 1));
   if ('broken' in first || first.some(({ isAnother }) => isAnother)) return first;
-  const rest = await lookSideBySide(session, asked.slice(1));
+  const rest = await readConcurrently(session, selected.slice(1));
   return 'broken' in rest ? rest : [...first, ...rest];
 }
 
-/** In the order of the names. */
-async function lookSideBySide(session: Session, asked: readonly string[]): Promise<RoleReading[] | Broken> {
-  const looks: RoleReading[] = [];
+/** Reads several roles at a time. @returns the readings in the order of the names */
+async function readConcurrently(
+  session: Session,
+  selected: readonly string[],
+): Promise<RoleReading[] | Broken> {
+  const readings: RoleReading[] = [];
   const isBroken = () =>
-    looks.filter(Boolean).length >= signsOfBreakage && looks.every((look) => look.isBroken);
-  const names = asked.entries();
-  const lane = async () => {
+    readings.filter(Boolean).length >= maxFailures && readings.every((look) => look.isBroken);
+  const names = selected.entries();
+  const worker = async () => {
     for (const [at, name] of names) {
       if (isBroken()) return;
-      looks[at] = await lookAt(session, addressOf(session.target, name));
+      readings[at] = await readOneRole(session, addressOf(session.target, name));
     }
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
-  return isBroken() ? { broken: looks.find(Boolean)?.incomplete ?? '' } : looks;
+  await Promise.all(Array.from({ length: concurrency }, worker));
+  const isRefused = readings.length >= maxFailures && readings.every((reading) => reading.isRefused);
+  return isBroken() || isRefused ? { broken: readings.find(Boolean)?.incomplete ?? '' } : readings;
 }
 
 /**
- * Why the mount is not of this method, as far as what it answers tells; undefined where one role proves it, or where it
- * does not matter, for nothing was ever to be there.
+ * Why the mount seems to belong to another method; undefined where a role proves that it does not, or where it does not
+ * matter because no role is declared or recorded.
  */
 async function whyAnother(
   session: Session,
-  looks: readonly RoleReading[],
+  readings: readonly RoleReading[],
   matters: boolean,
 ): Promise<string | undefined> {
-  const another = looks.find(({ isAnother }) => isAnother)?.incomplete;
+  const another = readings.find(({ isAnother }) => isAnother)?.incomplete;
   if (another !== undefined) return anotherMethod(session, another);
-  const isProved = looks.some(({ live }) => live !== undefined);
-  return isProved || !matters ? undefined : whyConfigProvesNothing(session);
+  const isProved = readings.some(({ live }) => live !== undefined);
+  return isProved || !matters ? undefined : whyConfigIsNoProof(session);
 }
 
-/** It was listed, and is not there. */
+/** The role was listed, but does not exist. */
 function isMissing({ live, incomplete }: RoleReading): boolean {
   return live === undefined && incomplete === undefined;
 }
 
-async function lookAt(session: Session, address: Address): Promise<RoleReading> {
-  const answer = await askFor(session, address.name);
+async function readOneRole(session: Session, address: Address): Promise<RoleReading> {
+  const answer = await requestRole(session, address.name);
   if (answer.is === 'none') return { address };
   if (answer.is === 'unread') {
     const incomplete = `role "${address.name}" was not read: ${answer.why}`;
@@ -179,6 +198,7 @@ async function lookAt(session: Session, address: Address): Promise<RoleReading> 
       incomplete,
       isAnother: isUnsupportedPath(answer),
       isBroken: answer.answer.status >= 500,
+      isRefused: answer.answer.status === 403,
     };
   }
   const role = readRole(session, address, answer.data);
@@ -186,6 +206,24 @@ async function lookAt(session: Session, address: Address): Promise<RoleReading> 
   return { address, incomplete: role.why, isAnother: role.is === 'another' };
 }
 
-async function askFor(session: Session, name: string): Promise<MountAnswer> {
+async function requestRole(session: Session, name: string): Promise<MountAnswer> {
   return mountAnswer(session, await session.reader.get(mountPath(session, 'role', name)));
 }
+
+/**
+ * Roles that were listed but answer that they do not exist: either they were deleted in between, or the service contradicts
+ * itself. One more list decides for all of them: a role that it still names counts as unread, not as absent (rules 8, 39).
+ * @returns the reasons for those that are not certainly gone, by name
+ */
+async function rolesNotGone(
+  session: Session,
+  missing: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (missing.length === 0) return new Map();
+  const { keys, unread } = await listRoles(session);
+  const why = keys === undefined ? `nobody could list the roles once more: ${unread}` : contradicted;
+  const left = keys === undefined ? missing : missing.filter((name) => keys.includes(name));
+  return new Map(left.map((name) => [name, `role "${name}" was not read: ${why}`]));
+}
+
+const contradicted = 'it is listed, also once more, and answers that there is none';

@@ -1,6 +1,7 @@
 /**
- * What a change of a role does to who gets in, with what and for how long. Pure. It looks at one field at a time and
- * calls wider whatever it cannot prove narrower; `before` undefined is a new role, `after` undefined a deleted one.
+ * Finds how a change of a role affects who can log in, with which policies and for how long. Pure. It judges one field at a
+ * time, and every change that is not provably narrower counts as wider. `before` is undefined for a new role, `after` for a
+ * deleted one.
  */
 import { formatDuration } from '../../model/kind/duration.ts';
 import type { RiskGuard } from '../../model/plan/guard.ts';
@@ -12,12 +13,12 @@ import {
   admitsAll,
   admitsEveryNamespace,
   audience,
-  lifetime,
-  policies,
+  lifetimeText,
+  policiesText,
   quotedList,
   texts,
-  who,
-  whoBySelector,
+  accountsText,
+  selectedAccountsText,
 } from './access-words.ts';
 import { holdsBlock } from './address-block.ts';
 import { fields, NAMES, NAMESPACES, SELECTOR } from './fields.ts';
@@ -27,7 +28,7 @@ import { zeroMeans } from './zero-lifetimes.ts';
 
 type RoleField = keyof RoleFields;
 
-/** What a change between two whole specs opens and closes; a field that is missing on a side has its default there. */
+/** The risks of a change between two complete specs; a missing field has its default. */
 export function risk(before: RoleFields | undefined, after: RoleFields | undefined): readonly Risk[] {
   if (after === undefined) return before === undefined ? [] : [gone(before)];
   if (before === undefined) return [fresh(after), ...openness(after)];
@@ -38,12 +39,12 @@ export function risk(before: RoleFields | undefined, after: RoleFields | undefin
   return found.filter((one, index) => found.findIndex((other) => isSame(one, other)) === index);
 }
 
-/** Two fields that open together come to one sentence: every account in every namespace. */
+/** Two fields may lead to the same sentence, such as every account in every namespace; it is reported once. */
 function isSame(one: Risk, other: Risk): boolean {
-  return one.says === other.says && one.effect === other.effect && one.guard === other.guard;
+  return one.message === other.message && one.effect === other.effect && one.guard === other.guard;
 }
 
-/** One field on both sides, and the roles that it stands in. */
+/** The values of one field before and after, and the two complete roles. */
 interface RoleSides {
   readonly name: RoleField;
   readonly was: Json;
@@ -65,6 +66,7 @@ const judges: readonly { readonly name: RoleField; readonly judge: Judge }[] = [
   { name: 'tokenPolicies', judge: judgePolicies },
   { name: 'tokenNoDefaultPolicy', judge: judgeDefaultPolicy },
   { name: 'tokenBoundCidrs', judge: judgeBlocks },
+  { name: 'tokenStrictlyBindIp', judge: judgeStrictBinding },
   { name: 'tokenTtl', judge: judgeTtl },
   { name: 'tokenMaxTtl', judge: judgeLimit },
   { name: 'tokenExplicitMaxTtl', judge: judgeLimit },
@@ -73,29 +75,29 @@ const judges: readonly { readonly name: RoleField; readonly judge: Judge }[] = [
   { name: 'tokenType', judge: judgeType },
 ];
 
-function widens(name: RoleField, says: string, guard?: RiskGuard): Risk {
-  return { path: [name], effect: 'widens', says, ...(guard === undefined ? {} : { guard }) };
+function widens(name: RoleField, message: string, guard?: RiskGuard): Risk {
+  return { path: [name], effect: 'widens', message, ...(guard === undefined ? {} : { guard }) };
 }
 
-function narrows(name: RoleField, says: string): Risk {
-  return { path: [name], effect: 'narrows', says };
+function narrows(name: RoleField, message: string): Risk {
+  return { path: [name], effect: 'narrows', message };
 }
 
 function gone(before: RoleFields): Risk {
   return {
     path: [],
     effect: 'narrows',
-    says: `${who(before)} can log in no more, and loses ${policies(before)}`,
+    message: `${accountsText(before)} can log in no more, and loses ${policiesText(before)}`,
   };
 }
 
 function fresh(after: RoleFields): Risk {
   const with_ = audience(fieldValue(fields, after, 'audience'));
-  const says = `${who(after)} can log in with ${with_} and gets ${policies(after)}${lifetime(after)}`;
-  return { path: [], effect: 'widens', says, guard: 'new-role' };
+  const message = `${accountsText(after)} can log in with ${with_} and gets ${policiesText(after)}${lifetimeText(after)}`;
+  return { path: [], effect: 'widens', message, guard: 'new-role' };
 }
 
-/** What a new role opens that a stack wants to be asked about whatever it thinks of new roles. */
+/** Risks of a new role that have guards of their own, besides `new-role`. */
 function openness(after: RoleFields): Risk[] {
   const wildcards = ([NAMES, NAMESPACES] as const).filter((name) =>
     texts(fieldValue(fields, after, name)).some(admitsAll),
@@ -109,12 +111,18 @@ function openness(after: RoleFields): Risk[] {
       ? [widens(SELECTOR, `${SELECTOR} admits every namespace: it has no labels`, 'wildcard')]
       : []),
     ...(endless
-      ? [widens('tokenPeriod', `tokens of ${who(after)} can be renewed for ever`, 'unlimited-lifetime')]
+      ? [
+          widens(
+            'tokenPeriod',
+            `tokens of ${accountsText(after)} can be renewed for ever`,
+            'unlimited-lifetime',
+          ),
+        ]
       : []),
   ];
 }
 
-/** A glob of one side is held by the other when one of its patterns matches it as text: sound, for `*` matches `*`. */
+/** A glob is contained in a list if one of the list's patterns matches it as a text. This is correct because `*` matches `*`. */
 function judgeGlobs({ name, was, is, before, after }: RoleSides, part: 'names' | 'namespaces'): Risk[] {
   const without = (globs: string[], others: string[]) =>
     globs.filter((glob) => !others.some((other) => matchesPattern(glob, other)));
@@ -123,19 +131,24 @@ function judgeGlobs({ name, was, is, before, after }: RoleSides, part: 'names' |
   const everyone = gained.filter(admitsAll);
   const more = gained.filter((glob) => !admitsAll(glob));
   const gains = (globs: readonly string[]) =>
-    `${who(after, { [part]: globs })} can log in and gets ${policies(after)}`;
+    `${accountsText(after, { [part]: globs })} can log in and gets ${policiesText(after)}`;
   return [
     ...(everyone.length > 0 ? [widens(name, gains(everyone), 'wildcard')] : []),
     ...(more.length > 0 ? [widens(name, gains(more))] : []),
     ...(lost.length > 0
-      ? [narrows(name, `${who(before, { [part]: lost })} can log in no more, and loses ${policies(before)}`)]
+      ? [
+          narrows(
+            name,
+            `${accountsText(before, { [part]: lost })} can log in no more, and loses ${policiesText(before)}`,
+          ),
+        ]
       : []),
   ];
 }
 
 /**
- * The list and the selector admit besides each other, so where one of them admits every namespace, it is all that there is
- * to say of both. Undefined where that is the case neither before nor afterwards.
+ * List and selector both admit namespaces, so if one of them admits every namespace, the other one has no effect.
+ * Undefined if neither does, before or after.
  */
 function judgeEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[] | undefined {
   const [every, now] = [admitsEveryNamespace(before), admitsEveryNamespace(after)];
@@ -143,9 +156,11 @@ function judgeEveryNamespace({ name, was, is, before, after }: RoleSides): Risk[
   if (every === now) return [];
   if (now)
     return isOpen(name, is)
-      ? [widens(name, `${who(after)} can log in and gets ${policies(after)}`, 'wildcard')]
+      ? [widens(name, `${accountsText(after)} can log in and gets ${policiesText(after)}`, 'wildcard')]
       : [];
-  return isOpen(name, was) ? [narrows(name, `only ${who(after)} can log in, no more ${who(before)}`)] : [];
+  return isOpen(name, was)
+    ? [narrows(name, `only ${accountsText(after)} can log in, no more ${accountsText(before)}`)]
+    : [];
 }
 
 /** Whether a list, or a selector, admits every namespace. */
@@ -153,23 +168,27 @@ function isOpen(name: RoleField, value: Json): boolean {
   return name === SELECTOR ? selectsEverything(String(value)) : texts(value).some(admitsAll);
 }
 
-/** The selector admits besides the list, and which namespaces two different selectors match nobody knows offline. */
+/** Which namespaces two different selectors match is not known here, so a change both widens and narrows. */
 function judgeSelector({ name, was, is, before, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
-    ...(is === '' ? [] : [widens(name, `${whoBySelector(after)} can log in and gets ${policies(after)}`)]),
-    ...(was === '' ? [] : [narrows(name, `${whoBySelector(before)}, as it was, can log in no more`)]),
+    ...(is === ''
+      ? []
+      : [widens(name, `${selectedAccountsText(after)} can log in and gets ${policiesText(after)}`)]),
+    ...(was === '' ? [] : [narrows(name, `${selectedAccountsText(before)}, as it was, can log in no more`)]),
   ];
 }
 
 function judgeAudience({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   if (is === '') {
-    const says = `${who(after)} can log in with ${audience(is)}, no more only with one for "${String(was)}"`;
-    return [widens(name, says, 'cleared-audience')];
+    const message = `${accountsText(after)} can log in with ${audience(is)}, no more only with one for "${String(was)}"`;
+    return [widens(name, message, 'cleared-audience')];
   }
-  const narrower = narrows(name, `${who(after)} can log in only with ${audience(is)}`);
-  return was === '' ? [narrower] : [widens(name, `${who(after)} can log in with ${audience(is)}`), narrower];
+  const narrower = narrows(name, `${accountsText(after)} can log in only with ${audience(is)}`);
+  return was === ''
+    ? [narrower]
+    : [widens(name, `${accountsText(after)} can log in with ${audience(is)}`), narrower];
 }
 
 function judgePolicies({ name, was, is, after }: RoleSides): Risk[] {
@@ -178,8 +197,8 @@ function judgePolicies({ name, was, is, after }: RoleSides): Risk[] {
   const lost = old.filter((policy) => !now.includes(policy));
   const words = (some: string[]) => `the ${some.length === 1 ? 'policy' : 'policies'} ${quotedList(some)}`;
   return [
-    ...(gained.length > 0 ? [widens(name, `${who(after)} gains ${words(gained)}`)] : []),
-    ...(lost.length > 0 ? [narrows(name, `${who(after)} loses ${words(lost)}`)] : []),
+    ...(gained.length > 0 ? [widens(name, `${accountsText(after)} gains ${words(gained)}`)] : []),
+    ...(lost.length > 0 ? [narrows(name, `${accountsText(after)} loses ${words(lost)}`)] : []),
   ];
 }
 
@@ -187,15 +206,15 @@ function judgeDefaultPolicy({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is) return [];
   return [
     is === true
-      ? narrows(name, `${who(after)} loses the policy "default"`)
-      : widens(name, `${who(after)} gains the policy "default"`),
+      ? narrows(name, `${accountsText(after)} loses the policy "default"`)
+      : widens(name, `${accountsText(after)} gains the policy "default"`),
   ];
 }
 
-/** No block at all means from anywhere. */
+/** An empty list means that tokens can be used from anywhere. */
 function judgeBlocks({ name, was, is, after }: RoleSides): Risk[] {
   const [old, now] = [texts(was), texts(is)];
-  const tokens = `tokens of ${who(after)}`;
+  const tokens = `tokens of ${accountsText(after)}`;
   if (old.length === 0)
     return now.length === 0 ? [] : [narrows(name, `${tokens} can be used only from ${now.join(', ')}`)];
   if (now.length === 0) return [widens(name, `${tokens} can be used from any address`)];
@@ -211,14 +230,14 @@ function judgeBlocks({ name, was, is, after }: RoleSides): Risk[] {
 }
 
 /**
- * A first lifetime, which always ends: 0 is what the mount gives. Nobody tells here how long that is, so that neither to
- * leave it to the mount nor to take it from there is provably narrower.
+ * The first lifetime always ends: 0 means what the mount gives. How long that is is not known here, so a change from or to 0
+ * is never provably narrower.
  */
 function judgeTtl(sides: RoleSides): Risk[] {
   const { name, was, is, after } = sides;
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
   if (was !== 0 && is !== 0) return judgeLimit(sides);
-  const of = `${name} of tokens of ${who(after)}`;
+  const of = `${name} of tokens of ${accountsText(after)}`;
   return [
     is === 0
       ? widens(
@@ -232,47 +251,55 @@ function judgeTtl(sides: RoleSides): Risk[] {
   ];
 }
 
-/** What is said, and asked, of a limit of the role's own that is gone; periodic tokens know no other one than these. */
-const lost: { readonly [Field in RoleField]?: { readonly says: string; readonly guard?: RiskGuard } } = {
-  tokenMaxTtl: { says: "has no limit any more but the mount's", guard: 'unlimited-lifetime' },
-  tokenExplicitMaxTtl: { says: 'has no limit any more', guard: 'unlimited-lifetime' },
-  tokenNumUses: { says: 'has no limit any more' },
+/** Messages and guards for removed limits of a role. */
+const lost: { readonly [Field in RoleField]?: { readonly message: string; readonly guard?: RiskGuard } } = {
+  tokenMaxTtl: { message: "has no limit any more but the mount's", guard: 'unlimited-lifetime' },
+  tokenExplicitMaxTtl: { message: 'has no limit any more', guard: 'unlimited-lifetime' },
+  tokenNumUses: { message: 'has no limit any more' },
 };
 
-/** A limit where 0 means none of the role's own. */
+/** For limits where 0 means that the role has none. */
 function judgeLimit({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  const of = `${name} of tokens of ${who(after)}`;
+  const of = `${name} of tokens of ${accountsText(after)}`;
   const shown = (limit: number) => (name === 'tokenNumUses' ? String(limit) : formatDuration(limit));
   const without = lost[name];
   if (is === 0 && without !== undefined)
-    return [widens(name, `${of} was ${shown(was)} and ${without.says}`, without.guard)];
+    return [widens(name, `${of} was ${shown(was)} and ${without.message}`, without.guard)];
   if (was === 0) return [narrows(name, `${of} had no limit and becomes ${shown(is)}`)];
   return is < was
     ? [narrows(name, `${of} shrinks from ${shown(was)} to ${shown(is)}`)]
     : [widens(name, `${of} grows from ${shown(was)} to ${shown(is)}`)];
 }
 
-/** Periodic tokens live for as long as they are renewed. */
+/** Periodic tokens live as long as they are renewed. */
 function judgePeriod({ name, was, is, after }: RoleSides): Risk[] {
   if (was === is || typeof was !== 'number' || typeof is !== 'number') return [];
-  const tokens = `tokens of ${who(after)}`;
+  const tokens = `tokens of ${accountsText(after)}`;
   if (was === 0) return [widens(name, `${tokens} can be renewed for ever`, 'unlimited-lifetime')];
   if (is === 0) return [narrows(name, `${tokens} are periodic no more`)];
   const effect = is > was ? widens : narrows;
   return [effect(name, `the period of ${tokens} goes from ${formatDuration(was)} to ${formatDuration(is)}`)];
 }
 
-/** Batch tokens can neither be renewed nor have children; which of the others the mount gives is not known here. */
+function judgeStrictBinding({ name, was, is, after }: RoleSides): Risk[] {
+  if (was === is) return [];
+  const tokens = `tokens of ${accountsText(after)}`;
+  return is === true
+    ? [narrows(name, `${tokens} work only at the address that they were made for`)]
+    : [widens(name, `${tokens} work at any address, not only at the one that they were made for`)];
+}
+
+/** Batch tokens can neither be renewed nor have children; the mount's default among the other types is not known here. */
 function judgeType({ name, was, is, after }: RoleSides): Risk[] {
   return was === 'batch' && is !== 'batch'
-    ? [widens(name, `tokens of ${who(after)} can be renewed and have children`)]
+    ? [widens(name, `tokens of ${accountsText(after)} can be renewed and have children`)]
     : [];
 }
 
 /**
- * Equal accounts in equal namespaces: a delete of one role and a create of the other is likely a rename (rule 26).
- * Names that nobody tells make nothing alike.
+ * Equal names in equal namespaces: deleting one role and creating the other is likely a rename (rule 26). Roles without
+ * names are never similar.
  */
 export function similarity(spec: RoleFields): readonly string[] | undefined {
   const [names, namespaces] = ([NAMES, NAMESPACES] as const).map((name) =>

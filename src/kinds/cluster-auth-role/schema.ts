@@ -1,23 +1,23 @@
-/** The spec of a ClusterAuthRole as users write it: one source for the type and for the JSON Schema of editors. */
+/** The schema of a ClusterAuthRole's spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
 import type { Declared, Named } from '../../model/kind/spec-types.ts';
 import { zeroMeans } from './zero-lifetimes.ts';
 
-/** Seconds, or a duration as text, as the service reads it (wire/cluster-auth 2.4). */
+/** Seconds, or a duration as text, as the service accepts it (wire/cluster-auth 2.4). */
 const lifetime = (description: string, zero: string) =>
   Type.Optional(
     Type.Unsafe<number | string | null>({
       type: ['integer', 'string', 'null'],
       minimum: 0,
-      pattern: '^(\\d+d?|(\\d+(\\.\\d*)?(ns|us|µs|ms|s|m|h))+)?$',
+      pattern: '^(\\d+d?|(\\d+(\\.\\d*)?(ns|us|µs|μs|ms|s|m|h))+)?$',
       patternErrorMessage: 'seconds, or a duration such as "90m", "1h30m" or "7d"',
       description: `${description} Seconds, or a duration such as "1h30m" or "7d"; 0, "" and null: ${zero}.`,
       examples: ['1h'],
     }),
   );
 
-/** A list, or one text with commas, as the API has it. */
+/** A list, or one text with commas, as the API accepts it. */
 const words = (description: string, more: { deprecated?: true } = {}) =>
   Type.Optional(
     Type.Unsafe<string[] | string | null>({
@@ -83,6 +83,14 @@ export const roleSpec = Type.Object(
     tokenBoundCidrs: words(
       'Addresses that may log in and use the token: IP addresses or CIDR blocks. Empty: from anywhere.',
     ),
+    tokenStrictlyBindIp: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            'Binds each token to the address that it was made for. Only where the dialect has it, and not beside tokenBoundCidrs. null: false.',
+        }),
+      ),
+    ),
     tokenNoDefaultPolicy: Type.Optional(
       nullable(Type.Boolean({ description: 'Leaves the policy "default" out of tokens. null: false.' })),
     ),
@@ -90,6 +98,7 @@ export const roleSpec = Type.Object(
       nullable(
         Type.Integer({
           minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
           description:
             'How often a token can be used. 0 or null: without limit, which a token that creates child tokens needs.',
         }),
@@ -114,5 +123,5 @@ export const roleSpec = Type.Object(
 
 export type RoleSpec = Declared<Static<typeof roleSpec>>;
 
-/** The fields of a role that is live, recorded, put together or in canonical form. */
+/** The fields of a live, recorded, merged or canonical role. */
 export type RoleFields = Named<RoleSpec>;

@@ -1,15 +1,15 @@
-/** The deprecated `policies` of a role, folded into `tokenPolicies` as the service folds them (wire/cluster-auth 2.4-2.6). */
+/** Converts the deprecated `policies` of a role to `tokenPolicies`, as the service does (wire/cluster-auth 2.4-2.6). */
 import type { Json } from '../../model/json/json.ts';
 import type { RoleFields } from './schema.ts';
 
-/** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
+/** A spec with both names stays unchanged: `check` refuses it. Idempotent. */
 export function upgradePolicies(spec: RoleFields): RoleFields {
   const { policies, ...rest } = spec;
   if (policies === undefined || rest.tokenPolicies !== undefined) return spec;
   return { ...rest, tokenPolicies: tidy(policies) };
 }
 
-/** Unlike today's name, the deprecated one is kept in lower case, and `root` swallows the others. */
+/** Policies of the deprecated field are stored in lower case, and `root` replaces all others. */
 function tidy(policies: Json): Json {
   const list = typeof policies === 'string' ? policies.split(',') : policies;
   if (!Array.isArray(list)) return policies;

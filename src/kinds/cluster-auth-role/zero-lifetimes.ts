@@ -1,6 +1,6 @@
-/** What the lifetimes of a role mean by 0, in words: for its schema, its fields and its risks. */
+/** Phrases for the meaning of 0 in each lifetime of a role, for its schema, fields and risks. */
 
-/** None of them ends a token at once. */
+/** 0 never means that a token ends at once. */
 export const zeroMeans = {
   tokenTtl: 'what the mount gives',
   tokenMaxTtl: "the mount's limit only",

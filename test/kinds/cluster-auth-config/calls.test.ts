@@ -47,6 +47,7 @@ describe('The call of a config', () => {
         id: 'ClusterAuthConfig/prod/config#create',
         target: 'prod',
         method: 'POST',
+        permission: 'update',
         path: ['auth', 'cluster', 'config'],
         body: {
           cluster_host: host,

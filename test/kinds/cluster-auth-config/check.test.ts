@@ -4,6 +4,8 @@ import type { Spec } from '../../../src/model/resource/resource.ts';
 import { declare } from '../../support/services/cluster-auth/declare.ts';
 import {
   caCert,
+  ed25519Key,
+  otherCurveKey,
   otherPublicKey,
   publicKey,
   rsaKey,
@@ -112,4 +114,44 @@ describe('A config without a CA certificate that may not use the one of its pod'
         ]);
     },
   );
+});
+
+const garbage = ['-----BEGIN CERTIFICATE-----', 'AAAA', '-----END CERTIFICATE-----'].join('\n');
+
+describe('A key that the service may not take', () => {
+  it.each<[dialect: string, title: string, pemKeys: string[], findings: string[]]>([
+    ['vault', 'an Ed25519 key', [ed25519Key], ['error invalid-pem-key pemKeys.0']],
+    ['neutral', 'an Ed25519 key', [ed25519Key], ['error invalid-pem-key pemKeys.0']],
+    ['openbao', 'an Ed25519 key, which no login can use', [ed25519Key], ['warning pem-key-unused pemKeys.0']],
+    ['openbao', 'two keys in one element', [publicKey + rsaKey], ['error invalid-pem-key pemKeys.0']],
+    ['openbao', 'text behind a key', [rsaKey, `${publicKey}# ours`], ['error invalid-pem-key pemKeys.1']],
+    ['openbao', 'text before a key', [`# ours\n${publicKey}`], []],
+    ['vault', 'two keys in one element', [publicKey + rsaKey], ['warning pem-key-unused pemKeys.0']],
+    ['vault', 'text behind a key', [`${publicKey}# ours`], []],
+    ...['neutral', 'vault', 'openbao'].flatMap((dialect): [string, string, string[], string[]][] => [
+      [dialect, 'a block that holds no key', [garbage], ['error invalid-pem-key pemKeys.0']],
+      [dialect, 'a certificate', [caCert], []],
+      [dialect, 'a key of another curve', [otherCurveKey], ['error invalid-pem-key pemKeys.0']],
+      [dialect, 'a key in the middle of a line', [`key: ${publicKey}`], ['error invalid-pem-key pemKeys.0']],
+      [
+        dialect,
+        'a good key and a cut one',
+        [rsaKey, rsaKey.replace('MII', '')],
+        ['error invalid-pem-key pemKeys.1'],
+      ],
+    ]),
+  ])('is judged as %s judges it: %s', (dialect, _, pemKeys, expected) => {
+    expect(findings({ pemKeys }, knownDialect('cluster-auth', dialect))).toEqual(expected);
+  });
+});
+
+describe('A CA text that holds no certificate', () => {
+  it.each<[title: string, clusterCaCert: string, findings: string[]]>([
+    ['a block that holds none', garbage, ['warning unreadable-ca-cert clusterCaCert']],
+    ['a public key', publicKey, ['warning unreadable-ca-cert clusterCaCert']],
+    ['a block that is no base64', garbage.replace('AAAA', 'AAAAA'), ['error invalid-ca-cert clusterCaCert']],
+    ['a bundle with one that can be read', `${garbage}\n${caCert}`, []],
+  ])('is told, for the service would take it: %s', (_, clusterCaCert, expected) => {
+    expect(findings({ clusterCaCert })).toEqual(expected);
+  });
 });

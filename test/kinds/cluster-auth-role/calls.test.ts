@@ -3,29 +3,14 @@ import { clusterAuthRole as kind } from '../../../src/kinds/cluster-auth-role/in
 import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
 import type { JsonObject } from '../../../src/model/json/json.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
+import { bareRole } from '../../support/services/cluster-auth/bare-role.ts';
 import { declare, meet } from '../../support/services/cluster-auth/declare.ts';
 import { type Mount, openEmbeddedMount } from '../../support/services/cluster-auth/open-mount.ts';
 
 const spec: Spec = { boundServiceAccountNames: ['api'], boundServiceAccountNamespaces: ['payments'] };
 const role = (more: Spec = {}) => declare(kind, 'payments-api', { ...spec, ...more });
 
-/** As a real service answers a role that was created with nothing but names and namespaces. */
-const answered: JsonObject = {
-  bound_service_account_names: ['api'],
-  bound_service_account_namespaces: ['payments'],
-  bound_service_account_namespace_selector: '',
-  alias_name_source: 'serviceaccount_uid',
-  token_ttl: 0,
-  token_max_ttl: 0,
-  token_explicit_max_ttl: 0,
-  token_period: 0,
-  token_policies: [],
-  token_bound_cidrs: [],
-  token_no_default_policy: false,
-  token_num_uses: 0,
-  token_type: 'default',
-};
-const live = (more: JsonObject = {}) => liveRole(role().address, { ...answered, ...more });
+const live = (more: JsonObject = {}) => liveRole(role().address, { ...bareRole, ...more });
 
 function callsFor(declared: Spec, was?: JsonObject) {
   const { change, context } = meet(kind, role(declared), was === undefined ? undefined : live(was));
@@ -40,8 +25,9 @@ describe('The calls of a role', () => {
         id: 'ClusterAuthRole/prod/payments-api#create',
         target: 'prod',
         method: 'POST',
+        permission: 'create',
         path: ['auth', 'cluster', 'role', 'payments-api'],
-        body: { ...answered, audience: '', token_ttl: 3600, token_policies: ['a', 'b'] },
+        body: { ...bareRole, audience: '', token_ttl: 3600, token_policies: ['a', 'b'] },
         order: 20,
         needs: [],
         success: [200, 204],
@@ -58,7 +44,7 @@ describe('The calls of a role', () => {
       { audience: 'vault', bound_service_account_namespace_selector: selector, token_policies: ['kept'] },
     );
     expect(calls[0]?.body).toEqual({
-      ...answered,
+      ...bareRole,
       audience: 'vault',
       bound_service_account_namespace_selector: selector,
       token_policies: ['kept'],
@@ -68,7 +54,7 @@ describe('The calls of a role', () => {
   });
 
   it('leave out of an update what the service does not answer and nobody declares', () => {
-    const { token_bound_cidrs: _, ...old } = answered;
+    const { token_bound_cidrs: _, ...old } = bareRole;
     const was = liveRole(role().address, old);
     const { change, context } = meet(kind, role({ tokenTtl: 60 }), was);
     const [call] = kind.calls(change, context).calls;
@@ -151,7 +137,7 @@ describe('The plan of a role', () => {
 
 describe('The content of a live role', () => {
   it('is the same whether the service answers a default, an empty value or nothing', () => {
-    const { audience: _, ...rest } = { ...answered, audience: '' };
+    const { audience: _, ...rest } = { ...bareRole, audience: '' };
     expect(liveRole(role().address, { ...rest, token_type: '', alias_name_source: '' }).facts).toEqual(
       live().facts,
     );

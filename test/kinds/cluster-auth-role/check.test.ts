@@ -15,8 +15,8 @@ const others = {
   dialect: knownDialect('cluster-auth'),
 };
 
-function findings(spec: Spec) {
-  const all = kind.check?.(declare(kind, 'r', { ...good, ...spec }), others) ?? [];
+function findings(spec: Spec, dialect = others.dialect) {
+  const all = kind.check?.(declare(kind, 'r', { ...good, ...spec }), { ...others, dialect }) ?? [];
   return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' '));
 }
 
@@ -59,6 +59,19 @@ const refused: readonly [title: string, spec: Spec, findings: string[]][] = [
     { tokenBoundCidrs: ['10.0.0.0', 'ten'] },
     ['error invalid-cidr tokenBoundCidrs.1'],
   ],
+  [
+    'an IPv4 block as IPv6 that the service would take for another one',
+    { tokenBoundCidrs: ['10.0.0.0/8', '::ffff:10.0.0.0/90'] },
+    ['error invalid-cidr tokenBoundCidrs.1'],
+  ],
+  ['a port that is none', { tokenBoundCidrs: '10.0.0.1:65536' }, ['error invalid-cidr tokenBoundCidrs']],
+  [
+    'more seconds than 64 bits hold',
+    { tokenMaxTtl: 9_223_372_037 },
+    ['error duration-out-of-range tokenMaxTtl'],
+  ],
+  ['more days than 64 bits hold', { tokenPeriod: '106752d' }, ['error duration-out-of-range tokenPeriod']],
+  ['more hours than 64 bits hold', { tokenTtl: '2562048h' }, ['error duration-out-of-range tokenTtl']],
   ['a prefix that is too long', { tokenBoundCidrs: '10.0.0.0/99' }, ['error invalid-cidr tokenBoundCidrs']],
   ['an IPv6 prefix on IPv4', { tokenBoundCidrs: ['10.0.0.0/120'] }, ['error invalid-cidr tokenBoundCidrs.0']],
   [
@@ -124,6 +137,8 @@ const accepted: readonly [title: string, spec: Spec][] = [
     'every spelling of a duration',
     { tokenTtl: 60, tokenMaxTtl: '7d', tokenExplicitMaxTtl: '1.5h', tokenPeriod: '' },
   ],
+  ['microseconds with the Greek letter', { tokenTtl: '2000000\u03bcs' }],
+  ['an IPv4 block as IPv6', { tokenBoundCidrs: ['::ffff:10.0.0.0/104', '::ffff:10.0.0.1'] }],
   [
     'addresses, blocks and ports',
     { tokenBoundCidrs: ['10.0.0.1', '10.0.0.1/24', '::1', 'fd00::/8', '10.0.0.1:80', '[::1]:80'] },
@@ -175,4 +190,35 @@ describe('The name of a role', () => {
     expect(kind.names.pattern.test(name)).toBe(false),
   );
   it('is kept in lower case', () => expect(kind.names.fold?.('Payments-API')).toBe('payments-api'));
+});
+
+describe('What depends on the dialect', () => {
+  const names = Array.from({ length: 1000 }, (_, index) => `account-${index}`);
+  it.each<[dialect: string, title: string, spec: Spec, findings: string[]]>([
+    ['openbao', 'a strict binding', { tokenStrictlyBindIp: true }, []],
+    [
+      'openbao',
+      'a strict binding beside addresses',
+      { tokenStrictlyBindIp: true, tokenBoundCidrs: '10.0.0.1' },
+      ['error two-bindings tokenStrictlyBindIp'],
+    ],
+    [
+      'vault',
+      'a strict binding',
+      { tokenStrictlyBindIp: true },
+      ['error not-in-dialect tokenStrictlyBindIp'],
+    ],
+    [
+      'neutral',
+      'a strict binding beside the defaults of a role',
+      { tokenStrictlyBindIp: true },
+      ['error not-in-dialect tokenStrictlyBindIp'],
+    ],
+    ['openbao', 'a thousand names', { boundServiceAccountNames: names }, ['error too-many-texts']],
+    ['openbao', 'nine hundred names', { boundServiceAccountNames: names.slice(100) }, []],
+    ['vault', 'a thousand names', { boundServiceAccountNames: names }, []],
+  ])('is judged as %s judges it: %s', (dialect, _, spec, expected) => {
+    const found = findings(spec, knownDialect('cluster-auth', dialect)).map((line) => line.trim());
+    expect(found).toEqual(expected);
+  });
 });

@@ -159,7 +159,7 @@ describe('The risk of changing a role', () => {
     ],
   ])('is said of %s in words: who gains or loses what', (_, before, after, words) => {
     const whole = (spec: Spec | undefined) => (spec === undefined ? undefined : { ...base, ...spec });
-    expect(risk(whole(before), whole(after)).map(({ says }) => says)).toEqual(words);
+    expect(risk(whole(before), whole(after)).map(({ message }) => message)).toEqual(words);
   });
 });
 
@@ -189,7 +189,7 @@ describe('A selector that admits every namespace', () => {
   });
   const labels = '{"matchLabels":{"team":"a"}}';
   const told = (before: Spec, after: Spec) =>
-    risk({ ...base, ...before }, { ...base, ...after }).map(({ says }) => says);
+    risk({ ...base, ...before }, { ...base, ...after }).map(({ message }) => message);
 
   it.each(openSelectors)('is a wildcard, for a new role and for one that is changed: %j', (open) => {
     expect(guards(undefined, by(open))).toEqual(['new-role', 'wildcard']);
@@ -247,7 +247,7 @@ describe('A selector that admits every namespace', () => {
     expect(told(more, by('{}', { tokenTtl: '2h' }))).toEqual([
       'tokenTtl of tokens of "api" in every namespace grows from 1h to 2h',
     ]);
-    expect(risk({ ...base, ...by('{}') }, undefined).map(({ says }) => says)).toEqual([
+    expect(risk({ ...base, ...by('{}') }, undefined).map(({ message }) => message)).toEqual([
       '"api" in every namespace can log in no more, and loses the policy "default"',
     ]);
   });

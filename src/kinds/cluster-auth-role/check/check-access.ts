@@ -1,0 +1,73 @@
+/** Rules about who may log in: names, namespaces, selector, audience (wire/cluster-auth 2.5). */
+import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import { NAMES, NAMESPACES, SELECTOR } from '../fields.ts';
+import { selectorProblem, selectsEverything } from '../namespace-selector.ts';
+import type { RoleFields } from '../schema.ts';
+import { elements, error, type RoleField, text, warning } from './finding.ts';
+
+export function namesAreThere(spec: RoleFields): ResourceProblem[] {
+  if (!Array.isArray(spec[NAMES]) || elements(spec, NAMES).length > 0) return [];
+  return [
+    error('empty-names', NAMES, `"${NAMES}" can not be empty`, {
+      fix: 'list the service accounts that may log in',
+    }),
+  ];
+}
+
+export function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
+  if (elements(spec, NAMESPACES).length > 0 || text(spec, SELECTOR) !== '') return [];
+  const path = spec[NAMESPACES] === undefined ? [] : [NAMESPACES];
+  const message = `"${NAMESPACES}" can not be empty if "${SELECTOR}" is not set`;
+  return [
+    error('empty-namespaces', NAMESPACES, message, { path, fix: 'list the namespaces, or set the selector' }),
+  ];
+}
+
+export function wildcardStandsAlone(spec: RoleFields, name: RoleField): ResourceProblem[] {
+  const entries = elements(spec, name);
+  if (entries.length < 2 || !entries.includes('*')) return [];
+  const path = [name, String(entries.indexOf('*'))];
+  const fix = 'leave "*" alone in the list, or take it out';
+  return [
+    error('mixed-wildcard', name, 'can not mix "*" with values', { path, found: entries.join(', '), fix }),
+  ];
+}
+
+export function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
+  if (!elements(spec, NAMES).includes('*')) return [];
+  const everyNamespace = elements(spec, NAMESPACES).includes('*') || selectsEverything(text(spec, SELECTOR));
+  if (!everyNamespace) return [];
+  const message = `"${NAMES}" and the namespaces are both open: every service account of the cluster may log in`;
+  return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];
+}
+
+export function selectorIsOne(spec: RoleFields): ResourceProblem[] {
+  const selector = text(spec, SELECTOR);
+  if (selector === '') return [];
+  const problem = selectorProblem(selector);
+  if (problem !== undefined) {
+    const allowed =
+      'a LabelSelector as JSON or YAML with matchLabels only, such as {"matchLabels":{"team":"payments"}}';
+    const { message, fix } = problem;
+    return [
+      error('invalid-selector', SELECTOR, `invalid "${SELECTOR}" configured: ${message}`, {
+        found: selector,
+        allowed,
+        ...(fix === undefined ? {} : { fix }),
+      }),
+    ];
+  }
+  if (!selectsEverything(selector)) return [];
+  const message = `"${SELECTOR}" has no labels, so every namespace matches it, listed or not`;
+  const fix = 'name labels, or write null for no selector';
+  return [warning('open-selector', SELECTOR, message, { fix })];
+}
+
+export function audienceIsSaid(spec: RoleFields): ResourceProblem[] {
+  if (text(spec, 'audience') !== '') return [];
+  const path = spec.audience === undefined ? [] : ['audience'];
+  const message = '"audience" is blank: a JWT that was made for any other service is accepted';
+  return [
+    warning('blank-audience', 'audience', message, { path, fix: 'set the audience that JWTs are made for' }),
+  ];
+}

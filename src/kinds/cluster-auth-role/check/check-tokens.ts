@@ -1,0 +1,169 @@
+/** Rules about the tokens that a login gives: lifetimes, addresses, policies, type (wire/cluster-auth 2.4, 2.5). */
+import { formatDuration, longestDuration, parseDuration } from '../../../model/kind/duration.ts';
+import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import type { Spec } from '../../../model/resource/resource.ts';
+import type { Dialect } from '../../../model/stack/target.ts';
+import { fieldValue } from '../../../services/cluster-auth/field-value.ts';
+import { isAddressBlock, takenForIPv4 } from '../address-block.ts';
+import { fields, fieldNamesOf } from '../fields.ts';
+import type { RoleFields } from '../schema.ts';
+import { elements, error, type RoleField, seconds, warning } from './finding.ts';
+
+const durationForm = 'seconds, or a duration such as "90m", "1h30m" or "7d"';
+
+export function durationIsOne(spec: RoleFields, name: RoleField): ResourceProblem[] {
+  const value = spec[name];
+  if (typeof value !== 'string' && typeof value !== 'number') return [];
+  const parsed = parseDuration(value);
+  const written = { found: String(value), allowed: durationForm };
+  if (parsed === undefined)
+    return [
+      error('invalid-duration', name, `"${value}" is no duration`, {
+        ...written,
+        fix: 'write it like "90m"',
+      }),
+    ];
+  if (parsed > longestDuration) {
+    const message = `"${value}" is more than the service can count (${longestDuration} seconds): it refuses it, or keeps another value`;
+    return [error('duration-out-of-range', name, message, { ...written, fix: 'write a shorter one' })];
+  }
+  if (parsed > 0 || !/[1-9]/.test(String(value))) return [];
+  const message = `"${value}" is less than a second, which the service keeps as 0: no limit`;
+  return [error('duration-below-second', name, message, written)];
+}
+
+/** In seconds: the longest life of a token where the mount says nothing else (wire/cluster-auth 2.5, step 4). */
+const longLifetime = 768 * 3600;
+
+export function lifetimeIsShort(spec: RoleFields, name: RoleField): ResourceProblem[] {
+  const lifetime = seconds(spec, name) ?? 0;
+  if (lifetime <= longLifetime || lifetime > longestDuration) return [];
+  const effect =
+    name === 'tokenPeriod'
+      ? 'the service refuses it unless the mount allows more'
+      : 'a token that leaks can be used for as long';
+  const message = `"${name}" is ${formatDuration(lifetime)}, more than 32 days: ${effect}`;
+  return [warning('long-lifetime', name, message, { fix: 'write a shorter one, and let tokens be renewed' })];
+}
+
+export function lifetimeIsLimited(spec: RoleFields): ResourceProblem[] {
+  const [period = 0, cap = 0] = [seconds(spec, 'tokenPeriod'), seconds(spec, 'tokenExplicitMaxTtl')];
+  const isRefused = spec.tokenType === 'batch' || period > longestDuration;
+  if (isRefused || period === 0 || cap > 0) return [];
+  const message = '"tokenPeriod" lets tokens be renewed for ever: nothing ends them';
+  const fix = 'set "tokenExplicitMaxTtl", or remove "tokenPeriod"';
+  return [warning('unlimited-tokens', 'tokenPeriod', message, { fix })];
+}
+
+export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
+  const name = spec.policies === undefined ? 'tokenPolicies' : 'policies';
+  if (spec[name] === undefined || elements(spec, name).some((policy) => policy !== '')) return [];
+  const carried = spec.tokenNoDefaultPolicy === true ? 'no policy at all' : 'the policy "default" alone';
+  const message = `"${name}" is empty: tokens carry ${carried}`;
+  return [
+    warning('no-policies', name, message, { fix: 'list the policies that tokens carry, or leave it out' }),
+  ];
+}
+
+export function ttlFitsMaximum(spec: RoleFields): ResourceProblem[] {
+  const [ttl = 0, maximum = 0] = [seconds(spec, 'tokenTtl'), seconds(spec, 'tokenMaxTtl')];
+  if (maximum === 0 || ttl <= maximum) return [];
+  const message = '"tokenTtl" cannot be greater than "tokenMaxTtl"';
+  const related = { message: '"tokenMaxTtl" is set here', path: ['tokenMaxTtl'] };
+  const found = `${formatDuration(ttl)} over ${formatDuration(maximum)}`;
+  const fix = 'lower "tokenTtl", or raise "tokenMaxTtl"';
+  return [error('ttl-over-maximum', 'tokenTtl', message, { found, fix, related })];
+}
+
+export function batchTokensArePlain(spec: RoleFields): ResourceProblem[] {
+  if (spec.tokenType !== 'batch') return [];
+  const refused = '"tokenType" cannot be "batch" when set to generate';
+  const at = (name: RoleField) => ({
+    fix: `remove "${name}", or make "tokenType" another one`,
+    related: { message: `"${name}" is set here`, path: [name] },
+  });
+  const uses = spec.tokenNumUses;
+  return [
+    ...((seconds(spec, 'tokenPeriod') ?? 0) > 0
+      ? [error('batch-periodic', 'tokenType', `${refused} periodic tokens`, at('tokenPeriod'))]
+      : []),
+    ...(typeof uses === 'number' && uses > 0
+      ? [error('batch-counted', 'tokenType', `${refused} tokens with limited use count`, at('tokenNumUses'))]
+      : []),
+  ];
+}
+
+export function blocksAreAddresses(spec: RoleFields): ResourceProblem[] {
+  const name = 'tokenBoundCidrs';
+  return elements(spec, name).flatMap((block, index) => {
+    const problem = blockProblem(block);
+    if (problem === undefined) return [];
+    const path = Array.isArray(spec[name]) ? [name, String(index)] : [name];
+    return [
+      error('invalid-cidr', name, problem, {
+        path,
+        found: block,
+        allowed: 'an IP address or a CIDR block',
+        fix: 'write it like "10.20.0.0/16" or "10.1.2.3"',
+      }),
+    ];
+  });
+}
+
+function blockProblem(block: string): string | undefined {
+  if (!isAddressBlock(block))
+    return block.includes('/')
+      ? `"${block}" is no CIDR block: the service would take it for the path of a socket, which nobody comes from`
+      : `error parsing address "${block}"`;
+  const taken = takenForIPv4(block);
+  return taken === undefined
+    ? undefined
+    : `"${block}" is an IPv4 address as IPv6 with a prefix below 96: the service would keep "${taken}" instead`;
+}
+
+const STRICT = 'tokenStrictlyBindIp';
+
+export function strictBindingIsKnown(spec: RoleFields, { name, capabilities }: Dialect): ResourceProblem[] {
+  // Its default asks for nothing that the service lacks.
+  if (spec[STRICT] !== true || capabilities.has('strict-ip-binding')) return [];
+  const message = `"${STRICT}" is no field of the dialect "${name}", whose service drops it without a word`;
+  const fix = `remove "${STRICT}"; "tokenBoundCidrs" limits addresses`;
+  return [error('not-in-dialect', STRICT, message, { side: 'key', fix })];
+}
+
+export function strictBindingStandsAlone(spec: RoleFields): ResourceProblem[] {
+  if (spec[STRICT] !== true || elements(spec, 'tokenBoundCidrs').length === 0) return [];
+  const message = `"${STRICT}" conflicts with "tokenBoundCidrs"; set only one`;
+  const related = { message: '"tokenBoundCidrs" is set here', path: ['tokenBoundCidrs'] };
+  return [error('two-bindings', STRICT, message, { fix: 'remove one of the two', related })];
+}
+
+/** A body holds each list whole: there is no other way to write many names (wire/cluster-auth 2.1). */
+export function textsAreFewEnough(spec: RoleFields, dialect: Dialect): ResourceProblem[] {
+  const { maxTexts } = dialect;
+  if (maxTexts === undefined) return [];
+  const declared: Spec = spec;
+  const values = fieldNamesOf(dialect).map((name) => fieldValue(fields, declared, name));
+  const texts = values.map((value) =>
+    Array.isArray(value) ? value.length : typeof value === 'string' ? 1 : 0,
+  );
+  const found = texts.reduce((sum: number, count) => sum + count, values.length);
+  if (found <= maxTexts) return [];
+  const message = `a request for this role holds ${found} texts, names of fields included, and the service takes ${maxTexts} unless its listener allows more`;
+  const fix = 'divide it among several roles, or use patterns';
+  return [{ code: 'too-many-texts', severity: 'error', path: [], message, fix }];
+}
+
+export function policiesHaveOneName(spec: RoleFields): ResourceProblem[] {
+  if (spec.policies === undefined || spec.tokenPolicies === undefined) return [];
+  const fix = 'write "tokenPolicies" only';
+  const related = { message: '"tokenPolicies" is set here', path: ['tokenPolicies'] };
+  return [
+    error(
+      'policies-twice',
+      'policies',
+      '"policies" is the deprecated name of "tokenPolicies", and both are set',
+      { fix, related },
+    ),
+  ];
+}
