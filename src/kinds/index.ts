@@ -1,4 +1,4 @@
-/** The registry: every kind of trueup, one line each. Nothing else in the program lists them. */
+/** The registry of all kinds. Nothing else in the program lists them. */
 import type { Kind, Registry } from '../model/kind/kind.ts';
 import { clusterAuthConfig } from './cluster-auth-config/index.ts';
 import { clusterAuthRole } from './cluster-auth-role/index.ts';

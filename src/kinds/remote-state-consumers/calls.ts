@@ -1,6 +1,6 @@
 /**
- * The requests that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
- * never erase each other's; only when global sharing ends is the list replaced, for nobody knows what it was (rule 15).
+ * Makes the calls that change who may read a state. Pure. Edges are added and removed one by one, so that two writers
+ * never erase each other's. Only when global sharing ends is the list replaced, because it was unknown before (rule 15).
  */
 import type { Address } from '../../model/resource/address.ts';
 import type { Call, CallObject, IdReference } from '../../model/plan/call.ts';
@@ -27,7 +27,7 @@ export function calls({ address, fields }: Change, context: Context): PlannedCal
     ? [replaceCall(address, context)]
     : edgeCalls(address, context);
   const calls = planned.filter((call) => call !== undefined);
-  // Nobody reads the state of a new workspace: its very creation makes an empty list true.
+  // A new workspace has no consumers, so its creation alone carries out an empty list.
   const shared = calls.length === 0 && action === 'create';
   return { calls, ...(shared ? { sharedCall: callId(workspaceOf(address), 'create') } : {}) };
 }
@@ -36,7 +36,7 @@ function endsGlobalSharing(address: Address, context: Context): boolean {
   return sharingAfter(address, context) === false && context.live?.facts.global === true;
 }
 
-/** What this very plan makes of global sharing; undefined when it leaves it alone. */
+/** The value of global sharing that this plan sets; undefined when it does not change it. */
 function sharingAfter(address: Address, { peer }: Context): Json | undefined {
   return peer(workspaceOf(address)).fields.find(({ path }) => path[0] === 'globalRemoteState')?.after;
 }
@@ -73,7 +73,7 @@ function edgeCalls(address: Address, context: Context): (Call | undefined)[] {
   return [call('add', 'POST', added), call('remove', 'DELETE', removed)];
 }
 
-/** The id of a consumer, a reference when this plan creates it; undefined when there is none, which the plan reports. */
+/** The id of a consumer, or a reference when this plan creates it; undefined when it does not exist, which the plan reports. */
 function idOf(address: Address, context: Context, name: string): string | IdReference | undefined {
   return context.idOf({ ...workspaceOf(address), name });
 }
@@ -82,7 +82,7 @@ function asConsumer(id: string | IdReference): CallObject {
   return { type: 'workspaces', id };
 }
 
-/** Once the state is shared globally the service takes no more changes of the list: they go first (wire/workspaces 5.5). */
+/** While the state is shared globally, the service refuses changes of the list: they are sent before sharing starts (wire/workspaces 5.5). */
 function consumersCall(
   address: Address,
   context: Context,

@@ -1,4 +1,4 @@
-/** The rules about consumers that no schema can say (wire/workspaces 5.5). Offline. */
+/** The rules about consumers that a schema cannot express (wire/workspaces 5.5). Offline. */
 import type { Json } from '../../model/json/json.ts';
 import type { ResourceProblem, CheckContext } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';

@@ -1,4 +1,4 @@
-/** Edges as they stand in facts and marks: consumer name to workspace id. Identity is the id, for a name can move. */
+/** Edges as facts and marks hold them: consumer name to workspace id. The id is the identity, because names can change. */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
@@ -8,7 +8,7 @@ export function edgesOf(value: Json | undefined): ReadonlyMap<string, string> {
   return new Map(Object.entries(value).map(([name, id]) => [name, String(id)]));
 }
 
-/** The access that the ledger knows this stack to have given. */
+/** The edges that this stack has added, according to the ledger. */
 export function recordedEdges(record: Pick<LedgerRecord, 'marks'> | undefined): ReadonlyMap<string, string> {
   const { edges } = record?.marks ?? {};
   return edgesOf(edges);

@@ -1,4 +1,4 @@
-/** Who loses access to a state when its workspace is deleted: whoever may read it now and outlives it. Pure. */
+/** Finds who loses access to a state when its workspace is deleted: all current consumers that still exist afterwards. Pure. */
 import type { Address } from '../../model/resource/address.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import { edgesOf } from './edges.ts';
@@ -8,14 +8,14 @@ export function losses(
   { address, facts }: LiveConsumers,
   outlives: (address: Address, id: string) => boolean,
 ): readonly string[] {
-  // With whom it is shared more widely, nobody lists; whether any of them reads it, nobody can tell.
+  // While it is shared with all, there is no list, and it is unknown which workspaces read the state.
   if (facts.global === true) return [sharedWith('organization')];
   if (facts.project === true) return [sharedWith('project')];
-  const losers = [...edgesOf(facts.edges)]
+  const losing = [...edgesOf(facts.edges)]
     .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
     .map(([name]) => `"${name}"`);
-  if (losers.length === 0) return [];
-  return [`workspaces that stay lose access to its state: ${losers.toSorted().join(', ')}`];
+  if (losing.length === 0) return [];
+  return [`workspaces that stay lose access to its state: ${losing.toSorted().join(', ')}`];
 }
 
 function sharedWith(whom: string): string {

@@ -1,6 +1,6 @@
 /**
- * Live consumers under the names that the manifests have for them, and what is to be compared while the state is still
- * shared with everyone: then nobody can tell which consumers there are besides (rule 15).
+ * Gives live consumers the names that manifests have for them, and decides what is compared while the state is shared with
+ * everyone, when the list is unknown (rule 15).
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
@@ -10,31 +10,31 @@ import { consumersOf, edgesOf } from './edges.ts';
 import type { LiveConsumers } from './read-edges.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
-type Meeting = CompareContext<RemoteStateConsumersSpec, LiveConsumers>;
+type Comparison = CompareContext<RemoteStateConsumersSpec, LiveConsumers>;
 
-export function prepare(meeting: Meeting): PreparedSpecs<RemoteStateConsumersSpec> {
-  const { address, desired, live, peer } = meeting;
+export function prepare(context: Comparison): PreparedSpecs<RemoteStateConsumersSpec> {
+  const { address, desired, live, peer } = context;
   const workspace = peer(workspaceOf(address));
   if (live === undefined) {
-    return { desired, problems: workspace.live === undefined ? [] : [unread(meeting)] };
+    return { desired, problems: workspace.live === undefined ? [] : [unread(context)] };
   }
   if (desired.consumers === undefined) return { desired: { consumers: [] }, live: { consumers: [] } };
   if (live.facts.project === true)
-    return { desired, live: { consumers: [] }, problems: [sharedWithProject(meeting)] };
-  // As the plan saw it: once the workspace's own change is sent the answer is another one, and the plan is the same.
+    return { desired, live: { consumers: [] }, problems: [sharedWithProject(context)] };
+  // Use the state that the plan saw: before this part is written, the workspace's own change may already have ended the sharing.
   const { globalRemoteState: found } = workspace.live?.facts ?? {};
   const shared = found ?? live.facts.global;
-  if (shared !== true) return { desired, live: { consumers: knownConsumers(meeting) } };
+  if (shared !== true) return { desired, live: { consumers: knownConsumers(context) } };
   if (staysShared(workspace))
-    return { desired, live: { consumers: [] }, problems: [sharedGlobally(meeting)] };
+    return { desired, live: { consumers: [] }, problems: [sharedGlobally(context)] };
   return { desired, unknown: { consumers: 'unknown while shared globally' } };
 }
 
 /**
- * A consumer that was renamed in the service is the one that the manifest names, as long as its id is the same; one that
- * this very plan renames keeps the name that the plan was made with, however late it is looked at again.
+ * Consumers are matched by id: one that was renamed in the service gets the name that the manifest declares. One that this
+ * plan renames keeps the name from the time of planning, even when it is read again later.
  */
-function knownConsumers({ address, desired, live, peer }: Meeting): readonly string[] {
+function knownConsumers({ address, desired, live, peer }: Comparison): readonly string[] {
   const { edges } = peer(address).live?.facts ?? {};
   const planned = [...edgesOf(edges)].map(([name, id]) => [id, name] as const);
   const declared = consumersOf(desired).flatMap((name) => {
@@ -45,15 +45,15 @@ function knownConsumers({ address, desired, live, peer }: Meeting): readonly str
   return [...edgesOf(live?.facts.edges)].map(([name, id]) => names.get(id) ?? name);
 }
 
-/** Whether global sharing outlives this plan: not when it is declared off, or was declared and no longer is (rule 6). */
-function staysShared({ desired, record }: ReturnType<Meeting['peer']>): boolean {
+/** Whether global sharing is still on after this plan: not if it is declared off, or was declared and no longer is (rule 6). */
+function staysShared({ desired, record }: ReturnType<Comparison['peer']>): boolean {
   const { globalRemoteState: declared } = desired ?? {};
   const { globalRemoteState: recorded } = record?.fields ?? {};
   if (declared !== undefined) return declared === true;
   return desired === undefined || recorded === undefined;
 }
 
-function sharedGlobally({ address, place }: Meeting): Diagnostic {
+function sharedGlobally({ address, place }: Comparison): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-global',
@@ -65,7 +65,7 @@ function sharedGlobally({ address, place }: Meeting): Diagnostic {
   };
 }
 
-function sharedWithProject({ address, place }: Meeting): Diagnostic {
+function sharedWithProject({ address, place }: Comparison): Diagnostic {
   const name = formatAddress(workspaceOf(address));
   return {
     code: 'consumers-while-project',
@@ -77,7 +77,7 @@ function sharedWithProject({ address, place }: Meeting): Diagnostic {
   };
 }
 
-function unread({ address, place }: Meeting): Diagnostic {
+function unread({ address, place }: Comparison): Diagnostic {
   return {
     code: 'consumers-unread',
     severity: 'error',

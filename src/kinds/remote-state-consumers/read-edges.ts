@@ -1,4 +1,4 @@
-/** The consumers of one workspace as edges, name to id. A workspace that shares more widely has none to read (rule 10). */
+/** Reads the consumers of one workspace as edges, name to id. A workspace that shares with all has none to read (rule 10). */
 import { type Pages, readPages } from '../../http/read-pages.ts';
 import { counted } from '../../model/counted.ts';
 import type { Session } from '../../model/kind/kind.ts';
@@ -6,21 +6,21 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import { describeAnswer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
-/** `global` and `project`: with whom it is shared whatever the list says; `edges` is there where it is shared with neither. */
+/** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
 type ConsumerFacts = { readonly global?: boolean; readonly project?: boolean; readonly edges?: Edges };
 
-/** The consumers of a state by name, none where it is shared more widely. */
+/** The consumers of a state by name; absent where it is shared with all. */
 export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
 
 /** Consumers by name, each with its id. */
-export type Edges = Readonly<Record<string, string>>;
+type Edges = Readonly<Record<string, string>>;
 
-export type EdgesAnswer =
+type EdgesAnswer =
   | { readonly edges: Edges; readonly note?: string }
   | { readonly edges?: never; readonly problem: string };
 
 /**
- * With whom a state is shared whatever the list says: the service then lists those, and none of them is an edge.
+ * With whom a state is shared as a whole: the service then lists all their workspaces, and none of them is an edge.
  * Sharing with the project is not in the specification; real services have it (wire/workspaces 1.5.3).
  */
 export function sharedWith({ attributes }: WorkspaceItem): 'organization' | 'project' | undefined {
@@ -44,13 +44,13 @@ export async function readEdges(session: Session, item: WorkspaceItem): Promise<
     return { problem: `${notAllRead(item)}: ${nameless} of ${given} in the list ${have} no name` };
   }
   const edges = Object.fromEntries(consumers.map(({ name, id }) => [name, id] as const));
-  return { edges, ...(missing > 0 ? { note: leftAlone(item, missing) } : {}) };
+  return { edges, ...(missing > 0 ? { note: unreadableNote(item, missing) } : {}) };
 }
 
-/** The service counts them and does not show them; an edge that is not seen is never removed. */
-function leftAlone({ name }: WorkspaceItem, count: number): string {
-  const they = count === 1 ? 'it is' : 'they are';
-  return `${counted(count, 'consumer')} of workspace "${name}" cannot be read with this token: ${they} left alone`;
+/** The note about consumers that the service counts but does not show: unknown edges are never removed. */
+function unreadableNote({ name }: WorkspaceItem, count: number): string {
+  const subject = count === 1 ? 'it is' : 'they are';
+  return `${counted(count, 'consumer')} of workspace "${name}" cannot be read with this token: ${subject} left alone`;
 }
 
 function whyUnread(item: WorkspaceItem, { problem }: Pages): string {

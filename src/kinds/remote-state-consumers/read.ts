@@ -1,12 +1,12 @@
 /**
- * Reads the consumers of the workspaces that a document or the ledger names, or that are to be deleted, side by side: one
- * request for each hundred consumers, none where state is shared more widely, for then the service would list the whole
- * organization (rule 10).
+ * Reads in parallel the consumers of the workspaces that a document or the ledger names, or that are to be deleted: one
+ * request for each hundred consumers, none where the state is shared with all, because then the service would list the
+ * whole organization (rule 10).
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
-import { type Placed, placeParts } from '../../services/workspaces/match-parts.ts';
+import { type MatchedPart, placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspace, unread } from '../../services/workspaces/read-workspace.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
@@ -14,30 +14,31 @@ import { type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
 
-/** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveConsumers>> {
+/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveConsumers>> {
   const list = await listWorkspaces(session);
   const part = { kind: KIND, target: session.target.name };
-  const isLeaving = (name: string) => wanted.isPlannedDeletion?.(workspaceOf({ ...part, name })) === true;
-  const undeclared = (name: string) => wanted.undeclared?.(name) === true || isLeaving(name);
-  const placed = placeParts(list, { ...wanted, undeclared }, part);
+  const isPlannedDeletion = (name: string) =>
+    request.isPlannedDeletion?.(workspaceOf({ ...part, name })) === true;
+  const undeclared = (name: string) => request.undeclared?.(name) === true || isPlannedDeletion(name);
+  const placed = placeParts(list, { ...request, undeclared }, part);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const looks = await Promise.all(
-    placed.map(async (part) => ({ address: part.address, ...(await lookAt(session, part)) })),
+  const readings = await Promise.all(
+    placed.map(async (part) => ({ address: part.address, ...(await readConsumers(session, part)) })),
   );
-  const unseen = looks.flatMap(({ address, incomplete }) =>
+  const unseen = readings.flatMap(({ address, incomplete }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
   );
   return {
     unseen: new Map(unseen),
-    resources: looks.flatMap(({ live }) => live ?? []),
-    incomplete: [...list.incomplete, ...looks.flatMap(({ incomplete }) => incomplete ?? [])],
+    resources: readings.flatMap(({ live }) => live ?? []),
+    incomplete: [...list.incomplete, ...readings.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],
-    notes: [...list.notes, ...looks.flatMap(({ note }) => note ?? [])],
+    notes: [...list.notes, ...readings.flatMap(({ note }) => note ?? [])],
   };
 }
 
-/** @throws WireError when the service does not answer what the workspace's consumers are */
+/** @throws WireError when the consumers of the workspace could not be read */
 export async function readOne(
   session: Session,
   address: Address,
@@ -45,7 +46,7 @@ export async function readOne(
 ): Promise<LiveConsumers | undefined> {
   const item = await readWorkspace(session, address.name, id);
   if (item === undefined) return undefined;
-  const { live, incomplete = '' } = await lookAt(session, { address, item });
+  const { live, incomplete = '' } = await readConsumers(session, { address, item });
   if (live !== undefined) return live;
   throw unread({ method: 'GET', url: address.name }, incomplete);
 }
@@ -56,7 +57,7 @@ interface ConsumersReading {
   readonly note?: string;
 }
 
-async function lookAt(session: Session, { address, item }: Placed): Promise<ConsumersReading> {
+async function readConsumers(session: Session, { address, item }: MatchedPart): Promise<ConsumersReading> {
   const base = { address, id: item.id, witness: {}, ...rightsOf(item) };
   const shared = sharedWith(item);
   if (shared !== undefined) {

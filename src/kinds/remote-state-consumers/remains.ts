@@ -1,4 +1,4 @@
-/** Who goes on reading a state once its workspace is let go: the consumers that we let in, and that still are. Pure. */
+/** Finds who keeps access to the state of a released workspace: consumers that we added and that still exist. Pure. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { edgesOf, recordedEdges } from './edges.ts';
 import type { LiveConsumers } from './read-edges.ts';

@@ -1,4 +1,4 @@
-/** What the ledger remembers of consumers, and what of them goes when their document is gone (rules 15, 25). */
+/** What the ledger records of consumers, and which of them are removed when their document is gone (rules 15, 25). */
 
 import type { Json } from '../../model/json/json.ts';
 import type { MarkContext } from '../../model/kind/kind.ts';
@@ -8,8 +8,8 @@ import type { LiveConsumers } from './read-edges.ts';
 import type { RemoteStateConsumersSpec } from './schema.ts';
 
 /**
- * `{ edges: { name: id } }`: the access that this stack has given. What a change takes back stays among it until a plan has
- * found it gone.
+ * `{ edges: { name: id } }`: the edges that this stack has added. A removed edge stays recorded until a plan has found it
+ * gone.
  */
 export function ledgerMarks({
   change,
@@ -28,7 +28,7 @@ export function ledgerMarks({
   return { edges: Object.fromEntries([...known, ...given]) };
 }
 
-/** All consumers but those that the ledger recorded; nothing to say about a state that everyone may read. */
+/** The consumers that remain: all but the recorded ones. Empty spec for a state that is shared with all. */
 export function revoke(record: Pick<LedgerRecord, 'marks'>, live: LiveConsumers): RemoteStateConsumersSpec {
   if (live.facts.global === true || live.facts.project === true) return {};
   const recorded = new Set(recordedEdges(record).values());

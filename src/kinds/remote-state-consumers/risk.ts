@@ -1,6 +1,6 @@
 /**
- * Who gains and who loses the right to read a state. Pure; an undefined side has no consumers. Where nobody can tell who
- * they were, everyone could read: then it is the workspace that tells what sharing with everyone becomes.
+ * Finds who gains and who loses the right to read a state. Pure; an undefined side has no consumers. If the consumers before
+ * are unknown, everyone could read the state: then the risk is reported with the workspace.
  */
 import type { Risk } from '../../model/plan/risk.ts';
 import { consumersOf } from './edges.ts';
@@ -13,12 +13,12 @@ export function risk(
   if (before !== undefined && before.consumers === undefined) return [];
   const [old, now] = [consumersOf(before ?? {}), consumersOf(after ?? {})];
   return [
-    ...told(
+    ...risksFor(
       'widens',
       now.filter((name) => !old.includes(name)),
       'may read the state',
     ),
-    ...told(
+    ...risksFor(
       'narrows',
       old.filter((name) => !now.includes(name)),
       'may read the state no more',
@@ -26,8 +26,8 @@ export function risk(
   ];
 }
 
-function told(effect: Risk['effect'], names: readonly string[], says: string): Risk[] {
+function risksFor(effect: Risk['effect'], names: readonly string[], message: string): Risk[] {
   if (names.length === 0) return [];
   const all = names.map((name) => `"${name}"`).join(', ');
-  return [{ path: ['consumers'], effect, says: `${all} ${says}` }];
+  return [{ path: ['consumers'], effect, message: `${all} ${message}` }];
 }

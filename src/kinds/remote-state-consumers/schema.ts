@@ -1,4 +1,4 @@
-/** The spec of a RemoteStateConsumers as users write it: one source for the type and for the JSON Schema of editors. */
+/** The schema of a RemoteStateConsumers' spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';
 import type { Named } from '../../model/kind/spec-types.ts';
@@ -19,5 +19,5 @@ export const remoteStateConsumersSpec = Type.Object(
   },
 );
 
-/** Its values may be any: of a short form the rules see what the stack's defaults put beneath it, however wrong that is. */
+/** Values may have any type: in a short form, rules also see values of the stack's defaults that the schema refuses. */
 export type RemoteStateConsumersSpec = Named<Static<typeof remoteStateConsumersSpec>>;

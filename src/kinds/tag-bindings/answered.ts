@@ -1,6 +1,6 @@
 /**
- * What the answer to a write tells of tag bindings: an addition is answered with the bindings that it made. A document of
- * the workspace, which answers all other writes, holds none (rule 40).
+ * Reads the tag bindings from the answer to a write. Only an addition is answered with bindings; all other writes are
+ * answered with the workspace's document, which holds none (rule 40).
  */
 import type { Call } from '../../model/plan/call.ts';
 import { memberOf } from '../../model/json/json.ts';

@@ -1,7 +1,7 @@
 /**
- * The request that changes the tags of a workspace. Pure. Where the service can add and change single tags, that is how
- * pure additions go; anything else replaces the whole set, claim included, and so relies on the set that was read: there
- * is no way to delete one tag, and no way to write only if nobody else did (rule 14).
+ * Makes the call that changes the tags of a workspace. Pure. If the service can add single tags, additions are sent that way.
+ * All other changes replace the whole set, the claim included, and so rely on the set that was read: the API can neither
+ * delete one tag nor write conditionally (rule 14).
  */
 import type { Address } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
@@ -11,6 +11,7 @@ import type { CallContext, PlannedCalls } from '../../model/kind/kind.ts';
 import { asTags, type Tags } from '../../services/workspaces/bound-tags.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
 import {
+  keptAssessments,
   repeatedAssessments,
   tagBindingList,
   workspaceBody,
@@ -38,7 +39,7 @@ export function calls(change: Change, context: Context): PlannedCalls {
   };
 }
 
-/** The tags that are new or get another value; undefined when any is to go. Any text may be a key, also `__proto__`. */
+/** The tags that are new or get another value; undefined when any is removed. Any text may be a key, also `__proto__`. */
 function addedTags({ fields }: Change): Tags | undefined {
   const added = new Map<string, string>();
   for (const { path, after } of fields) {
@@ -76,7 +77,7 @@ function replaceCall(address: Address, context: Context): Call | undefined {
   });
 }
 
-/** The claim that the workspace bears once its own change, which is sent first, is carried out. */
+/** The claim that the workspace has after its own change, which is sent first. */
 function claimAfter(address: Address, { peer, live }: Context): string | undefined {
   const written = peer(workspaceOf(address)).fields.find(
     ({ path }) => path.length === 1 && path[0] === 'claim',
@@ -85,10 +86,12 @@ function claimAfter(address: Address, { peer, live }: Context): string | undefin
   return typeof claim === 'string' ? claim : undefined;
 }
 
-/** What the workspace's own change, which is sent first, leaves behind; what it declares may not show in live. */
+/** The value that the workspace has after its own change, which is sent first; live may hide the declared value. */
 function assessmentsAfter(address: Address, { peer, live }: Context): Json | undefined {
-  const { fields, desired } = peer(workspaceOf(address));
+  const { fields, desired, live: workspace } = peer(workspaceOf(address));
   const { assessmentsEnabled: declared } = desired ?? {};
-  const written = fields.find(({ path }) => path[0] === 'assessmentsEnabled');
-  return written?.after ?? declared ?? live?.facts.assessmentsEnabled;
+  const written = (name: string) => fields.find(({ path }) => path[0] === name)?.after;
+  const mode = written('executionMode') ?? workspace?.facts?.['modeAfter'] ?? live?.facts.executionMode;
+  const kept = keptAssessments(live?.facts.assessmentsEnabled, mode);
+  return written('assessmentsEnabled') ?? declared ?? kept;
 }

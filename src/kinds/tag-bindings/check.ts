@@ -1,16 +1,16 @@
-/** The rules about tag bindings that no schema can say (wire/workspaces 1.5.17; rule 14). Offline. */
+/** The rules about tag bindings that a schema cannot express (wire/workspaces 1.5.17; rule 14). Offline. */
 import { claimKey } from '../../model/resource/claim.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
 import { matchesPattern } from '../../model/kind/name-pattern.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import {
-  longestKey,
-  longestValue,
-  mostTags,
+  maxKeyLength,
+  maxValueLength,
+  maxTags,
   reservedPrefixes,
   tagCharacters,
-  tagCharactersInWords,
+  tagCharactersText,
 } from '../../services/workspaces/tag-rules.ts';
 import type { TagBindingsSpec } from './schema.ts';
 
@@ -26,14 +26,14 @@ export function check({ spec }: DesiredResource<TagBindingsSpec>): readonly Reso
 }
 
 function checkCount(count: number): ResourceProblem[] {
-  const most = mostTags - 1;
+  const most = maxTags - 1;
   if (count <= most) return [];
   return [
     {
       code: 'too-many-tags',
       severity: 'error',
       path: ['tags'],
-      message: `a workspace can have ${mostTags} tag bindings, and one of them is the claim of the stack`,
+      message: `a workspace can have ${maxTags} tag bindings, and one of them is the claim of the stack`,
       found: `${count} tags`,
       allowed: `${most} at most`,
       fix: 'remove some, or use flat tags ("tagNames" of the workspace)',
@@ -57,12 +57,12 @@ function checkKey(key: string): ResourceProblem[] {
       },
     ];
   }
-  const fits = key !== '' && key.length <= longestKey && tagCharacters.test(key);
+  const fits = key !== '' && key.length <= maxKeyLength && tagCharacters.test(key);
   return fits
     ? []
     : [
         {
-          ...badTag(path, `"${key}" is no tag key`, `1 to ${longestKey} of ${tagCharactersInWords}`),
+          ...badTag(path, `"${key}" is no tag key`, `1 to ${maxKeyLength} of ${tagCharactersText}`),
           side: 'key',
         },
       ];
@@ -81,9 +81,9 @@ function claimAsTag(path: readonly string[]): ResourceProblem {
 
 function checkValue(key: string, value: Json): ResourceProblem[] {
   if (typeof value !== 'string') return [];
-  if (value.length <= longestValue && tagCharacters.test(value)) return [];
+  if (value.length <= maxValueLength && tagCharacters.test(value)) return [];
   return [
-    badTag(['tags', key], `"${value}" is no tag value`, `at most ${longestValue} of ${tagCharactersInWords}`),
+    badTag(['tags', key], `"${value}" is no tag value`, `at most ${maxValueLength} of ${tagCharactersText}`),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** The tags of a workspace as a manifest would say them (for exports): what it leaves to others is not of its set. */
+/** Describes the tags of a workspace for exports, without the tags that `keep` leaves to others. */
 import type { Description } from '../../model/kind/kind.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 import { foreignTags } from './foreign-tags.ts';

@@ -5,6 +5,6 @@ import type { TagBindingsSpec } from './schema.ts';
 
 export const fields: FieldTable = {
   tags: { compare: stringMap, default: {} },
-  // An instruction to trueup; the service knows nothing of it.
+  // An instruction to trueup that the service does not have.
   keep: { compare: set, local: true },
 } satisfies FieldsOf<TagBindingsSpec>;

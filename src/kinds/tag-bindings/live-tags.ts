@@ -1,4 +1,4 @@
-/** The tags of a workspace as a live resource: those that are bound to it directly, and what a replacing write has to repeat. */
+/** The direct tags of a workspace as a live resource, and the facts that a replacing write must repeat. */
 import type { Address } from '../../model/resource/address.ts';
 import { parseClaim } from '../../model/resource/claim.ts';
 import type { Json } from '../../model/json/json.ts';
@@ -7,16 +7,18 @@ import type { BoundTags, Tags } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import type { WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
-/** `claim` is the text of a claim of the workspace's own, null where there is none. */
+/** `claim` is the text of the workspace's own claim, null where there is none. */
 type TagFacts = {
   readonly direct?: Tags;
   readonly claim?: string | null;
   readonly assessmentsEnabled?: Json;
+  /** the effective one */
+  readonly executionMode?: Json;
 };
 
 export type LiveTags = LiveResource<{ readonly tags?: Tags }, TagFacts>;
 
-/** `direct` and `claim` are the whole set, which a replacing write has to repeat; the id is the workspace's. */
+/** `direct` and `claim` are the whole set, which a replacing write must repeat; the id is the workspace's. */
 export function liveTags(address: Address, item: WorkspaceItem, { direct, claim }: BoundTags): LiveTags {
   const own = claim !== undefined && !claim.inherited ? claim.text : null;
   return {
@@ -28,6 +30,7 @@ export function liveTags(address: Address, item: WorkspaceItem, { direct, claim 
       direct,
       claim: own,
       assessmentsEnabled: item.attributes['assessments-enabled'] ?? null,
+      executionMode: item.attributes['execution-mode'] ?? null,
     },
     ...rightsOf(item),
   };

@@ -1,4 +1,4 @@
-/** Reads the tags of the workspaces that a document or the ledger names, out of the list that all kinds share (rule 9). */
+/** Reads the tags of the workspaces that a document or the ledger names, from the list that all kinds share (rule 9). */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
 import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
@@ -8,22 +8,22 @@ import { type LiveTags, liveTags } from './live-tags.ts';
 
 const KIND = 'TagBindings';
 
-/** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: ReadRequest): Promise<LiveSet<LiveTags>> {
+/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const looks = await Promise.all(
-    placeParts(list, wanted, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
+  const readings = await Promise.all(
+    placeParts(list, request, { kind: KIND, target: session.target.name }).map(async ({ address, item }) => {
       const answer = await list.tagsOf(item);
       if (answer.tags === undefined) return { address, problem: answer.problem };
       return { address, live: liveTags(address, item, answer.tags) };
     }),
   );
-  const unseen = looks.flatMap(({ address, problem }) =>
+  const unseen = readings.flatMap(({ address, problem }) =>
     problem === undefined ? [] : [[formatAddress(address), problem] as const],
   );
   return {
-    resources: looks.flatMap(({ live }) => live ?? []),
+    resources: readings.flatMap(({ live }) => live ?? []),
     unseen: new Map(unseen),
     incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],

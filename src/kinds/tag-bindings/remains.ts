@@ -1,4 +1,4 @@
-/** Which tags stay on a workspace that is let go: those that we bound, and that still are as we last wrote them. Pure. */
+/** Finds the tags that stay on a released workspace: those that we bound and that still have the value that we last wrote. Pure. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 import type { LiveTags } from './live-tags.ts';

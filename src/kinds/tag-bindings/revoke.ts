@@ -1,4 +1,4 @@
-/** What shall be left of the tags when the document is gone: all but those that still are as we last wrote them. */
+/** The tags that remain when the document is gone: all but those that still have the value that we last wrote. */
 import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import { asTags } from '../../services/workspaces/bound-tags.ts';
 import type { LiveTags } from './live-tags.ts';

@@ -1,4 +1,4 @@
-/** The spec of a TagBindings as users write it: one source for the type and for the JSON Schema of editors. */
+/** The schema of a TagBindings' spec: the source of its type and of the JSON Schema for editors. */
 import { type Static, Type } from 'typebox';
 import type { Named } from '../../model/kind/spec-types.ts';
 
@@ -25,5 +25,5 @@ export const tagBindingsSpec = Type.Object(
   },
 );
 
-/** Its values may be any: of a short form the rules see what the stack's defaults put beneath it, however wrong that is. */
+/** Values may have any type: in a short form, rules also see values of the stack's defaults that the schema refuses. */
 export type TagBindingsSpec = Named<Static<typeof tagBindingsSpec>>;

@@ -1,7 +1,6 @@
 /**
- * What the answer to a write tells of a workspace: the document as it is after the write. Each call is asked about the
- * fields that it may have written and no others, for an earlier answer knows nothing of what a later call does. A lock and
- * a retention policy are compared in ways of their own (rules 12, 18, 40).
+ * Reads the workspace from the answer to a write. For each call only the fields count that it may have written, because an
+ * earlier answer does not show what a later call does. Locks and retention policies are verified elsewhere (rules 12, 18, 40).
  */
 import { type Call, isCallObject } from '../../model/plan/call.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
@@ -17,20 +16,20 @@ export function answered(call: Call, { body }: Answer): Answered | undefined {
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
   const spec = liveSpec(item);
-  const about = writtenBy(call).filter((name) => isOwn(name, spec, item));
+  const about = writtenBy(call).filter((name) => isOwnValue(name, spec, item));
   return about.length === 0 ? undefined : { about, spec };
 }
 
-/** What has endpoints of its own, or is no attribute at all. */
-const apart = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
-const ofDocument = Object.keys(fields).filter((name) => !apart.has(name));
+/** Fields with endpoints of their own, or that are no attributes. */
+const notVerifiable = new Set(['sshKeyId', 'tagNames', 'lock', 'dataRetentionPolicy', 'operations']);
+const documentFields = Object.keys(fields).filter((name) => !notVerifiable.has(name));
 
 function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
   switch (id.slice(id.lastIndexOf('#') + 1)) {
     case 'create':
-      return createdWith(body);
+      return createdFields(body);
     case 'update':
-      return ofDocument;
+      return documentFields;
     case 'vcs-repo':
     case 'ssh-key':
       return writes;
@@ -39,20 +38,20 @@ function writtenBy({ id, body, writes = [] }: Call): readonly string[] {
   }
 }
 
-/** A create holds what is not to be the service's own default, and nothing else was sent that could be verified. */
-function createdWith(body: Call['body']): readonly string[] {
+/** Of a create, only fields that were sent, or that have no default, can be verified. */
+function createdFields(body: Call['body']): readonly string[] {
   const { data } = body ?? {};
   const { attributes, relationships } = isCallObject(data) ? data : {};
   const sent = isCallObject(attributes) ? attributes : {};
-  const written = ofDocument.filter(
+  const written = documentFields.filter(
     (name) => fields[name]?.default === undefined || sent[kebabCase(name)] !== undefined,
   );
   const { tags } = isCallObject(relationships) ? relationships : {};
   return tags !== undefined ? [...written, 'tagNames'] : written;
 }
 
-/** A time may follow from a duration, and a duration from the project: neither tells what was sent. */
-function isOwn(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
+/** Whether the answered value is the workspace's own: a time may be computed from a duration, a duration inherited from the project. */
+function isOwnValue(name: string, spec: LiveSpec, { attributes }: WorkspaceItem): boolean {
   const hasDuration = (spec.autoDestroyActivityDuration ?? null) !== null;
   if (name === 'autoDestroyAt') return !hasDuration;
   if (name !== 'autoDestroyActivityDuration') return true;

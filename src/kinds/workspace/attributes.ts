@@ -1,4 +1,4 @@
-/** The fields of a workspace that are plain attributes of the API: read and sent under the one rule of names. */
+/** The fields of a workspace that are plain attributes of the API, read and sent by the rule of names alone. */
 
 import type { WorkspaceSpec } from './schema.ts';
 
@@ -20,11 +20,11 @@ export const plainAttributes = [
   'workingDirectory',
 ] as const satisfies FieldNames;
 
-/** Free texts among them: an update clears them with "" as every real client does, for some services ignore null. */
+/** Free texts: an update clears them with "", as every real client does, because some services ignore null. */
 export const clearedTexts: ReadonlySet<string> = new Set(['description', 'workingDirectory']);
 
-/** Attributes as well, but only one of them may ever be sent (rule 13). */
+/** Attributes of which only one may be sent (rule 13). */
 export const triggerLists = ['triggerPrefixes', 'triggerPatterns'] as const satisfies FieldNames;
 
-/** Attributes that only a create takes. */
+/** Attributes that only a create accepts. */
 export const sourceAttributes = ['sourceName', 'sourceUrl'] as const satisfies FieldNames;

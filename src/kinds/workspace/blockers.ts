@@ -1,16 +1,16 @@
 /**
- * Why the service will refuse to delete a workspace as it is now (wire/workspaces 2.6), and what
- * of that a forced deletion overrides: nobody is to approve one without having read the same.
+ * Why the service will refuse to delete a workspace in its current state (wire/workspaces 2.6), and what a forced deletion
+ * overrides, which the plan shows so that it is approved.
  */
 import type { Action } from '../../model/plan/change.ts';
 import { counted } from '../../model/counted.ts';
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Overridden } from '../../model/kind/kind.ts';
 import { notAnswered } from '../../compare/diff.ts';
-import { becauseOf, holdsLock } from './lock.ts';
+import { reasonSuffix, holdsLock } from './lock.ts';
 import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
 
-/** Clauses for people, each about the workspace: "it manages 3 resources". */
+/** Clauses about the workspace: "it manages 3 resources". */
 export function blockers(live: LiveWorkspace, action: Action, record?: WorkspaceRecord): readonly string[] {
   return action === 'delete' ? [...managedResources(live), ...foreignLock(live, record)] : [];
 }
@@ -22,7 +22,7 @@ function managedResources({ facts }: LiveWorkspace): string[] {
 }
 
 function foreignLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): string[] {
-  return isForeign(live, record) ? [`it is locked${becauseOf(live)}`] : [];
+  return isForeign(live, record) ? [`it is locked${reasonSuffix(live)}`] : [];
 }
 
 function isForeign(live: LiveWorkspace, record: WorkspaceRecord | undefined): boolean {
@@ -35,19 +35,19 @@ export function overridden(live: LiveWorkspace, record?: WorkspaceRecord): reado
 
 const overrides = (name: string) => ({ path: ['overrides', name], shape: 'scalar' }) as const;
 
-/** Resources that nobody counts may be many: a service that does not tell is overridden, too. */
+/** An unknown number of resources counts as overridden, too. */
 function overriddenState({ facts }: LiveWorkspace): Overridden[] {
   const count = facts.resourceCount;
   const field = overrides('resources');
   if (typeof count !== 'number') {
-    const says = 'nobody can tell how many resources it manages, and it loses their state';
-    return [{ field: { ...field, unknown: notAnswered }, says }];
+    const message = 'nobody can tell how many resources it manages, and it loses their state';
+    return [{ field: { ...field, unknown: notAnswered }, message }];
   }
   if (count === 0) return [];
   return [
     {
       field: { ...field, before: count },
-      says: `it manages ${counted(count, 'resource')}, and loses their state`,
+      message: `it manages ${counted(count, 'resource')}, and loses their state`,
     },
   ];
 }
@@ -57,5 +57,5 @@ function overriddenLock(live: LiveWorkspace, record: WorkspaceRecord | undefined
   const { lockedBy, lockedReason } = live.facts;
   const holder = isJsonObject(lockedBy) ? `${lockedBy.type} ${lockedBy.id}` : 'nobody tells who';
   const field = { ...overrides('lock'), before: [holder, lockedReason ?? ''], shape: 'list' } as const;
-  return [{ field, says: `it is locked${becauseOf(live)}, and not by this stack` }];
+  return [{ field, message: `it is locked${reasonSuffix(live)}, and not by this stack` }];
 }

@@ -1,4 +1,4 @@
-/** The requests that carry out a change of a workspace. Pure. */
+/** Makes the calls for a change of a workspace. Pure. */
 import type { Change } from '../../model/plan/change.ts';
 import type { PlannedCalls } from '../../model/kind/kind.ts';
 import { createCalls } from './calls/create-calls.ts';

@@ -1,4 +1,4 @@
-/** The rules about one workspace that no schema can say (wire/workspaces 5.4, 2.1). Offline. */
+/** The rules about one workspace that a schema cannot express (wire/workspaces 5.4, 2.1). Offline. */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { ResourceProblem } from '../../model/kind/kind.ts';
 import type { DesiredResource } from '../../model/resource/resource.ts';

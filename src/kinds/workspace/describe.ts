@@ -1,12 +1,12 @@
 /**
- * A live workspace as a manifest would say it (for exports). One decision that the service answers in several fields is
- * said once; what follows from a clock, from the project or from somebody's lock is not said at all.
+ * Describes a live workspace for exports. A decision that the service answers in several fields is written once; values that
+ * follow from the clock, from the project or from somebody's lock are left out.
  */
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { Description } from '../../model/kind/kind.ts';
 import type { LiveSpec, LiveWorkspace, WorkspaceFields } from './workspace-types.ts';
 
-/** What the stack's defaults mention is kept as it is live: leaving it out would let the default win. */
+/** A field that the stack's defaults set is always written: without it, the default would replace the live value. */
 export function describe(live: LiveWorkspace, defaults: WorkspaceFields): Description {
   const { settingOverwrites: _, autoDestroyAt, autoDestroyActivityDuration, ...rest } = live.spec;
   const spec = {
@@ -15,16 +15,16 @@ export function describe(live: LiveWorkspace, defaults: WorkspaceFields): Descri
     ...describeAutoDestroy(live, { autoDestroyAt, autoDestroyActivityDuration }),
     ...describeLock(live.spec.lock, defaults.lock),
   };
-  return { spec: Object.fromEntries(Object.entries(spec).filter(isSaid)), remarks: lockRemark(live) };
+  return { spec: Object.fromEntries(Object.entries(spec).filter(hasValue)), remarks: lockRemark(live) };
 }
 
 type DescribedFields = Readonly<Record<string, Json | undefined>>;
 
-function isSaid(entry: [string, Json | undefined]): entry is [string, Json] {
+function hasValue(entry: [string, Json | undefined]): entry is [string, Json] {
   return entry[1] !== undefined;
 }
 
-/** The mode says whether it is the workspace's own, and so does the pool: only an inherited pool of an own mode does not show. */
+/** Mode and pool show by themselves whether they are inherited, except for an inherited pool with an own mode. */
 function describeOverwrites(
   { executionMode, agentPoolId, settingOverwrites }: LiveSpec,
   defaults: WorkspaceFields,
@@ -36,14 +36,14 @@ function describeOverwrites(
   return inheritsPool ? { settingOverwrites: { agentPool: false } } : {};
 }
 
-/** The service computes the time from the duration, and both from the project where it inherits (wire/workspaces 1.5.19). */
+/** The service computes the time from the duration, and inherits both from the project (wire/workspaces 1.5.19). */
 function describeAutoDestroy({ facts }: LiveWorkspace, spec: DescribedFields): DescribedFields {
   if (facts.inheritsAutoDestroy === true) return {};
   const { autoDestroyAt, autoDestroyActivityDuration: duration } = spec;
   return (duration ?? null) === null ? { autoDestroyAt } : { autoDestroyActivityDuration: duration };
 }
 
-/** Who locked it will unlock it, and a run locks for as long as it runs: a manifest would lock it again (rule 18). */
+/** A lock is not exported: its holder will remove it, and the manifest would lock the workspace again (rule 18). */
 function describeLock(live: Json | undefined, byDefault: Json | undefined): DescribedFields {
   if (!isJsonObject(live)) return { lock: live };
   return { lock: isJsonObject(byDefault) ? byDefault : undefined };

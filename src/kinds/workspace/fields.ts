@@ -1,6 +1,6 @@
 /**
- * How each field of a workspace compares, and what `null` asks for: the spec's "Default on create"
- * (wire/workspaces 5.4). What has no default there has none here.
+ * How each field of a workspace compares, and what `null` means: the specified "Default on create" (wire/workspaces 5.4).
+ * Fields without a specified default have none here.
  */
 import type { Field, FieldsOf, FieldTable } from '../../model/kind/field.ts';
 import { list, lowerCaseSet, minute, optionalText, scalar, text, whole } from '../../compare/comparisons.ts';
@@ -11,7 +11,7 @@ const on: Field = { compare: scalar, default: true };
 const off: Field = { compare: scalar, default: false };
 const verbatim: Field = { compare: scalar };
 
-/** Only what is declared is compared: a partial object is merged by the service, too. */
+/** Only declared members are compared: the service merges a partial object, too. */
 const vcsRepo: FieldTable = {
   identifier: verbatim,
   branch: { compare: optionalText, default: null },
@@ -25,7 +25,7 @@ export const fields: FieldTable = {
   description: { compare: text, default: null },
   executionMode: { compare: scalar, default: null },
   agentPoolId: { compare: optionalText, default: null },
-  // Folded into executionMode when manifests are resolved; never on the wire by this name.
+  // Converted to executionMode when manifests are resolved; never sent under this name.
   operations: { compare: scalar, default: true, local: true },
   settingOverwrites: { compare: whole, members: { executionMode: verbatim, agentPool: verbatim } },
   allowDestroyPlan: on,
@@ -47,9 +47,10 @@ export const fields: FieldTable = {
   projectId: verbatim,
   sshKeyId: { compare: optionalText, default: null },
   tagNames: { compare: lowerCaseSet, default: [] },
-  // That it is locked is compared, not why: `prepare` takes the reason out (rule 18).
+  // Only whether it is locked is compared: `prepare` removes the reason (rule 18).
   lock: { compare: whole, default: null },
   dataRetentionPolicy: { compare: whole, default: null },
   sourceName: { compare: scalar, createOnly: true, bearsBirthMark: true },
   sourceUrl: { compare: scalar, createOnly: true },
-} satisfies FieldsOf<WorkspaceSpec>;
+  // `tags` and `remoteStateConsumers` are short for manifests of their own: no fields.
+} satisfies FieldsOf<WorkspaceSpec, 'remoteStateConsumers' | 'tags'>;

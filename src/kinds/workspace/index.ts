@@ -1,4 +1,4 @@
-/** The kind Workspace: one workspace of an organization, with all that its API lets a client set. */
+/** The kind Workspace: one workspace of an organization, with all settings of its API. */
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { defineKind } from '../../model/kind/define-kind.ts';
 import { workspaceNames } from '../../services/workspaces/workspace-name.ts';
@@ -8,10 +8,10 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
-import { lostAnswer, ledgerMarks, released } from './lock.ts';
+import { recoverAnswer, ledgerMarks, released } from './lock.ts';
 import { blockers, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
-import { doubtGone, read, readOne } from './read.ts';
+import { whyNotGone, read, readOne } from './read.ts';
 import { similarity, risk } from './risk.ts';
 import { type WorkspaceSpec, workspaceSpec } from './schema.ts';
 import type { LiveWorkspace, PreparedWorkspace } from './workspace-types.ts';
@@ -33,9 +33,9 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   check,
   read,
   readOne,
-  doubtGone,
+  whyNotGone,
   answered,
-  lostAnswer,
+  recoverAnswer,
   prepare,
   calls,
   risk,

@@ -1,6 +1,6 @@
 /**
- * A workspace document in the shape of a manifest. A field that the service does not answer is left out, never guessed
- * (rule 12); an inherited setting is `null`, whatever its effective value.
+ * Converts a workspace document to a live workspace, in the shape of a manifest. A field that the service does not answer is
+ * left out, never guessed (rule 12); an inherited setting is `null`, whatever its effective value.
  */
 import type { Address } from '../../model/resource/address.ts';
 import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
@@ -20,11 +20,11 @@ import type {
   WorkspaceFacts,
 } from './workspace-types.ts';
 
-export interface ReadWorkspace {
+interface ReadWorkspace {
   readonly item: WorkspaceItem;
-  /** undefined: not looked at, or not readable */
+  /** undefined: not read, or not readable */
   readonly tags?: BoundTags | undefined;
-  /** null: none; undefined: not looked at */
+  /** null: none; undefined: not read */
   readonly retention?: RetentionPolicy | null | undefined;
 }
 
@@ -51,11 +51,13 @@ function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): 
 
 function liveFacts(item: WorkspaceItem): WorkspaceFacts {
   const { attributes } = item;
+  const mode = attributes['execution-mode'];
   return {
     ...lockOf(item),
     resourceCount: attributes['resource-count'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
     inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,
+    ...(typeof mode === 'string' ? { modeAfter: mode } : {}),
   };
 }
 
@@ -64,12 +66,12 @@ function tagFacts({ direct, claim }: BoundTags): WorkspaceFacts {
   return { direct, tagCount: Object.keys(direct).length + claims };
 }
 
-/** Fields that are attributes of the same name, with that name on the wire. */
+/** Fields that are attributes, each with its wire name. */
 const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
   (field) => [field, kebabCase(field)] as const,
 );
 
-/** Of a document alone: without what has endpoints of its own. */
+/** The spec from the document alone, without fields that have endpoints of their own. */
 export function liveSpec(item: WorkspaceItem): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
@@ -91,7 +93,7 @@ export function liveSpec(item: WorkspaceItem): LiveSpec {
   };
 }
 
-/** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); services without it inherit nothing. */
+/** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
 function liveExecution(item: WorkspaceItem): LiveSpec {
   const mode = item.attributes['execution-mode'];
   const overwrites = item.attributes['setting-overwrites'];
@@ -112,16 +114,16 @@ function liveRepository(repository: Json | undefined): LiveSpec {
   return { vcsRepo: isJsonObject(repository) ? repositoryFields(repository) : null };
 }
 
-/** A link has one connection: an OAuth token rules an app installation out also where the service never tells it. */
+/** A repository has one connection: with an OAuth token there is no app installation, even if the service does not answer that. */
 function repositoryFields(repository: JsonObject): RepositoryFields {
   const orNull = (name: string) => repository[name] ?? null;
-  const told = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
+  const isKnown = 'vcs-app-installation-id' in repository || orNull('oauth-token-id') !== null;
   return {
     identifier: orNull('identifier'),
     branch: orNull('branch'),
     ingressSubmodules: repository['ingress-submodules'] === true,
     oauthTokenId: orNull('oauth-token-id'),
-    ...(told ? { vcsAppInstallationId: orNull('vcs-app-installation-id') } : {}),
+    ...(isKnown ? { vcsAppInstallationId: orNull('vcs-app-installation-id') } : {}),
     tagsRegex: orNull('tags-regex'),
   };
 }

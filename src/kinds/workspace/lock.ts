@@ -1,7 +1,7 @@
 /**
- * Whose lock it is. Ours is only one that the ledger says that we took, that is held still, and that is the same one by
- * all that the service tells of it, who holds it and why, and by one of the two at least: what tells neither may be
- * anybody's. Somebody may have taken ours off and put on another (rules 18).
+ * Decides whether a lock is ours. It is ours only if the ledger says that we took it, it is still held, and holder and reason
+ * do not differ from the record, with at least one of them answered and equal. Otherwise somebody may have replaced our
+ * lock by another one (rules 18).
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Call } from '../../model/plan/call.ts';
@@ -12,7 +12,7 @@ import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/w
 import type { WorkspaceSpec } from './schema.ts';
 import type { LiveWorkspace, LockFacts, PreparedWorkspace, WorkspaceRecord } from './workspace-types.ts';
 
-/** The facts of a live workspace that tell of its lock: what takes one off relies on them. */
+/** The facts about a lock, which every unlock relies on. */
 export const lockFacts: readonly (keyof LockFacts)[] = ['locked', 'lockedBy', 'lockedReason'];
 
 export function lockOf({ attributes, relationships }: WorkspaceItem): LockFacts {
@@ -31,58 +31,61 @@ export function holdsLock(live: LiveWorkspace, record: WorkspaceRecord | undefin
   return whoseLock(live, record) === 'ours';
 }
 
-/** `untold`: nothing says that it is not the one that we took, and nothing says that it is. */
+/** `unknown`: nothing proves that the lock is ours, and nothing proves that it is not. */
 function whoseLock(
   { facts }: LiveWorkspace,
   record: WorkspaceRecord | undefined,
-): 'ours' | 'theirs' | 'untold' {
+): 'ours' | 'theirs' | 'unknown' {
   const { locked, lockedBy } = record?.marks ?? {};
   if (facts.locked !== true || record === undefined || locked !== true) return 'theirs';
-  const words = [compareTold(facts.lockedBy, lockedBy), compareTold(facts.lockedReason, reasonOf(record))];
-  if (words.includes('another')) return 'theirs';
-  return words.includes('same') ? 'ours' : 'untold';
+  const evidence = [
+    compareEvidence(facts.lockedBy, lockedBy),
+    compareEvidence(facts.lockedReason, reasonOf(record)),
+  ];
+  if (evidence.includes('another')) return 'theirs';
+  return evidence.includes('same') ? 'ours' : 'unknown';
 }
 
-/** Who lets a workspace go gives the lock back, if it is ours. */
+/** A release removes the lock if it is ours. */
 export function released(live: LiveWorkspace, record: WorkspaceRecord | undefined): PreparedWorkspace {
   return holdsLock(live, record) ? { lock: null } : {};
 }
 
-/** A record from before the reason was remembered goes by the one that was declared then. */
+/** The recorded reason; records of older versions hold only the declared one. */
 function reasonOf({ marks = {}, fields }: WorkspaceRecord): Json | undefined {
   const { lockedReason } = marks;
   if (lockedReason !== undefined) return lockedReason;
   return isJsonObject(fields.lock) ? (memberOf(fields.lock, 'reason') ?? '') : undefined;
 }
 
-/** What one of the two does not tell is no difference, and no proof; no more is a lack of reason, which many locks share. */
-function compareTold(live: Json | undefined, recorded: Json | undefined): 'same' | 'another' | 'untold' {
-  if ((live ?? null) === null || (recorded ?? null) === null) return 'untold';
+/** A value that is missing on one side proves nothing, and neither does an empty reason, which many locks have. */
+function compareEvidence(live: Json | undefined, recorded: Json | undefined): 'same' | 'another' | 'unknown' {
+  if ((live ?? null) === null || (recorded ?? null) === null) return 'unknown';
   if (!sameJson(live, recorded)) return 'another';
-  return live === '' ? 'untold' : 'same';
+  return live === '' ? 'unknown' : 'same';
 }
 
-/** A sentence about a lock that is not proved to be ours, where somebody asked for none: it stays, and the rest goes on. */
+/** A note about a lock that is not proved to be ours, if it was to be removed: it stays, and the change goes on. */
 export function foreignLockNotes(
   live: LiveWorkspace,
   record: WorkspaceRecord | undefined,
-  asked: boolean,
+  isRemoval: boolean,
 ): string[] {
   if (live.facts.locked !== true || holdsLock(live, record)) return [];
   const { locked } = record?.marks ?? {};
-  const isAsked = asked || isJsonObject(record?.fields.lock) || locked === true;
-  const whose =
-    whoseLock(live, record) === 'untold' ? 'nothing proves that this stack did it' : 'not by this stack';
-  return isAsked ? [`it is locked${becauseOf(live)}, and ${whose}: the lock is left alone`] : [];
+  const wasWanted = isRemoval || isJsonObject(record?.fields.lock) || locked === true;
+  const owner =
+    whoseLock(live, record) === 'unknown' ? 'nothing proves that this stack did it' : 'not by this stack';
+  return wasWanted ? [`it is locked${reasonSuffix(live)}, and ${owner}: the lock is left alone`] : [];
 }
 
-/** ` ("frozen")`; empty where no reason is told. */
-export function becauseOf({ facts }: LiveWorkspace): string {
+/** ` ("frozen")`; empty where no reason is known. */
+export function reasonSuffix({ facts }: LiveWorkspace): string {
   const reason = facts.lockedReason;
   return typeof reason === 'string' && reason !== '' ? ` ("${reason}")` : '';
 }
 
-/** What we know of our lock, as the service told it when we took it; nothing once it is not ours any more. */
+/** The ledger marks of our lock, as the service answered it; empty once the lock is no longer ours. */
 export function ledgerMarks({
   change,
   answers,
@@ -91,18 +94,18 @@ export function ledgerMarks({
 }: MarkContext<WorkspaceSpec, LiveWorkspace>): Readonly<Record<string, Json>> {
   const answerTo = (suffix: string) =>
     change === undefined ? undefined : answers.get(`${formatAddress(change.address)}#${suffix}`);
-  const [taken, given] = [answerTo('lock'), answerTo('unlock')];
-  if (taken !== undefined) return { locked: true, ...toldBy(taken) };
-  if (given !== undefined && toldBy(given).locked === false) return {};
-  const whose = live === undefined ? 'theirs' : whoseLock(live, record);
-  if (live === undefined || whose === 'theirs') return {};
-  // What the service tells now, or told once: a record from before it was remembered learns it here, of a lock that is ours.
-  const told: LockFacts = whose === 'ours' ? live.facts : {};
-  const known = (name: keyof LockFacts) => told[name] ?? record?.marks?.[name] ?? null;
+  const [lockAnswer, unlockAnswer] = [answerTo('lock'), answerTo('unlock')];
+  if (lockAnswer !== undefined) return { locked: true, ...lockIn(lockAnswer) };
+  if (unlockAnswer !== undefined && lockIn(unlockAnswer).locked === false) return {};
+  const owner = live === undefined ? 'theirs' : whoseLock(live, record);
+  if (live === undefined || owner === 'theirs') return {};
+  // For our own lock, the current facts complete records of older versions.
+  const current: LockFacts = owner === 'ours' ? live.facts : {};
+  const known = (name: keyof LockFacts) => current[name] ?? record?.marks?.[name] ?? null;
   return { locked: true, lockedBy: known('lockedBy'), lockedReason: known('lockedReason') };
 }
 
-function toldBy(answer: Answer): LockFacts {
+function lockIn(answer: Answer): LockFacts {
   const item = itemIn(answer);
   return item === undefined ? {} : lockOf(item);
 }
@@ -112,10 +115,10 @@ function itemIn({ body }: Answer): WorkspaceItem | undefined {
 }
 
 /**
- * What our own lock call would have been answered, had its answer not been lost: the workspace, provided that it is our
- * token's user who holds the lock, for the very reason that was sent. Where the service does not say who we are, nobody knows.
+ * Recovers the lost answer to our lock call: the workspace, if our token's user holds the lock with exactly the reason that
+ * was sent. Undefined also where the service does not answer who our token's user is.
  */
-export async function lostAnswer(
+export async function recoverAnswer(
   { reader }: Session,
   call: Call,
   { address, id }: CallOwner,
@@ -125,7 +128,7 @@ export async function lostAnswer(
   const user = memberOf(account.body, 'data');
   if (account.status !== 200 || !isJsonObject(user)) return undefined;
   const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}`);
-  const { locked, lockedBy, lockedReason } = toldBy(answer);
+  const { locked, lockedBy, lockedReason } = lockIn(answer);
   const { id: own = null } = user;
   const { reason } = call.body ?? {};
   const isOurs = sameJson(lockedBy, { type: 'users', id: own });

@@ -1,12 +1,12 @@
 /**
- * What is to be compared where that is not simply what was declared and what was answered: a lock is a lock whoever
- * holds it, a new connection of a repository takes the place of the other one.
+ * Prepares both sides for comparison where the declared and the answered values cannot be compared directly: any lock
+ * fulfils a declared one, and a new connection of a repository replaces the other one.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import type { Diagnostic } from '../../model/diagnostic.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { PreparedSpecs } from '../../model/kind/kind.ts';
-import { mostTags } from '../../services/workspaces/tag-rules.ts';
+import { maxTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
 import { prepareAssessments } from './prepare/prepare-assessments.ts';
 import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
@@ -16,25 +16,25 @@ import type {
   PreparedWorkspace,
   RepositoryFields,
   WorkspaceFields,
-  WorkspaceMeeting,
+  WorkspaceComparison,
 } from './workspace-types.ts';
 
-export function prepare(meeting: WorkspaceMeeting): PreparedSpecs<PreparedWorkspace> {
-  const { desired, live } = meeting;
-  const lock = prepareLock(meeting);
-  const triggers = prepareTriggers(meeting);
-  const hidden = [prepareAssessments(meeting), prepareAutoDestroy(meeting)];
+export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWorkspace> {
+  const { desired, live } = context;
+  const lock = prepareLock(context);
+  const triggers = prepareTriggers(context);
+  const adjusted = [prepareAssessments(context), prepareAutoDestroy(context)];
   const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
   return {
     desired: { ...wanted, ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo) },
     ...(live === undefined
       ? {}
-      : { live: Object.assign({ ...live.spec, ...lock.live }, ...hidden.map((part) => part.live)) }),
-    notes: [...lock.notes, ...triggers.notes, ...hidden.flatMap(({ notes }) => notes)],
+      : { live: Object.assign({ ...live.spec, ...lock.live }, ...adjusted.map((part) => part.live)) }),
+    notes: [...lock.notes, ...triggers.notes, ...adjusted.flatMap(({ notes }) => notes)],
     problems: [
-      ...unreadTags(meeting),
-      ...noRoomForClaim(meeting),
-      ...incompleteRepository(meeting),
+      ...unreadTags(context),
+      ...noRoomForClaim(context),
+      ...incompleteRepository(context),
       ...triggers.problems,
     ],
   };
@@ -46,8 +46,8 @@ interface PreparedLock {
   readonly notes: readonly string[];
 }
 
-/** Rule 18: who asks for a lock is content with anyone's; who asks for none gives up only a lock of ours. */
-function prepareLock({ desired, live, record }: WorkspaceMeeting): PreparedLock {
+/** Rule 18: a declared lock is fulfilled by anyone's; `lock: null` removes only our own. */
+function prepareLock({ desired, live, record }: WorkspaceComparison): PreparedLock {
   const asIs = { desired: {}, live: {}, notes: [] };
   const held = live?.spec.lock;
   if (live === undefined || !isJsonObject(held)) return asIs;
@@ -57,7 +57,7 @@ function prepareLock({ desired, live, record }: WorkspaceMeeting): PreparedLock 
   return { ...asIs, live: { lock: null }, notes };
 }
 
-/** Shown as a change of both: naming the one connection removes the other. */
+/** Shows the removed connection as a change, too: setting one connection removes the other. */
 function replacedConnection(
   declared: RepositoryFields | null | undefined,
   live: LiveSpec['vcsRepo'],
@@ -75,8 +75,8 @@ function isSet(value: Json | undefined): boolean {
   return value !== undefined && value !== null;
 }
 
-/** A claim may have to be written beside the other tags; unread ones would be wiped. */
-function unreadTags({ address, live, place }: WorkspaceMeeting): Diagnostic[] {
+/** The claim may have to be written together with all other tags: unread ones would be erased. */
+function unreadTags({ address, live, place }: WorkspaceComparison): Diagnostic[] {
   if (live === undefined || live.facts.direct !== undefined) return [];
   return [
     {
@@ -90,11 +90,11 @@ function unreadTags({ address, live, place }: WorkspaceMeeting): Diagnostic[] {
   ];
 }
 
-/** Rule 21: a workspace that has all the tags it can have cannot be claimed. */
-function noRoomForClaim({ address, live, place }: WorkspaceMeeting): Diagnostic[] {
+/** Rule 21: a workspace with the maximum number of tags cannot be claimed. */
+function noRoomForClaim({ address, live, place }: WorkspaceComparison): Diagnostic[] {
   const count = live?.facts.tagCount;
   const claimed = live?.witness.claim !== undefined && !live.witness.claim.inherited;
-  if (claimed || typeof count !== 'number' || count < mostTags) return [];
+  if (claimed || typeof count !== 'number' || count < maxTags) return [];
   return [
     {
       code: 'no-room-for-claim',
@@ -107,8 +107,8 @@ function noRoomForClaim({ address, live, place }: WorkspaceMeeting): Diagnostic[
   ];
 }
 
-/** Specs, "Create a workspace": adding a repository requires its identifier and a connection. */
-function incompleteRepository({ address, desired, live, place }: WorkspaceMeeting): Diagnostic[] {
+/** Adding a repository requires its identifier and a connection (wire/workspaces 5.4). */
+function incompleteRepository({ address, desired, live, place }: WorkspaceComparison): Diagnostic[] {
   const repository = desired.vcsRepo;
   if (!isJsonObject(repository) || isJsonObject(live?.spec.vcsRepo)) return [];
   const connected = isSet(repository.oauthTokenId) || isSet(repository.vcsAppInstallationId);

@@ -1,6 +1,6 @@
 /**
- * Reads the workspaces of an organization: the shared list, and what it cannot carry, for those workspaces only that
- * the stack has to do with (rules 8, 9).
+ * Reads the workspaces of an organization: the shared list, and details that it does not include, only for workspaces that
+ * concern the stack (rules 8, 9).
  */
 import { type Address, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import { isJsonObject, type Json } from '../../model/json/json.ts';
@@ -16,29 +16,30 @@ import {
   unread,
 } from '../../services/workspaces/read-workspace.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
-import { enforcesAssessments } from '../../services/workspaces/read-organization.ts';
 import { fields } from './fields.ts';
-import { predictCreations } from './predict-creations.ts';
+import { predictCreations } from './predict/predict-creations.ts';
+import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
 import { liveWorkspace } from './live-workspace.ts';
-import { wantsNone } from './prepare/prepare-assessments.ts';
 import { readRetention } from './retention.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
 
-type Wanted = ReadRequest<WorkspaceSpec>;
+type Request = ReadRequest<WorkspaceSpec>;
 
-/** A service that cannot be reached throws; whatever it answers is told in the set. */
-export async function read(session: Session, wanted: Wanted): Promise<LiveSet<LiveWorkspace>> {
+/** @throws WireError when the service cannot be reached; all its answers are values of the set */
+export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
-  const missing = await readMissing(session, list, wanted);
-  const ours = stackConcern(wanted);
+  const missing = await readMissing(session, list, request);
+  const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
-  const looked = await Promise.all(items.map((item) => lookAt(session, list, { item, ours: ours(item) })));
-  const looks = await withEnforcement(session, wanted, looked);
-  const resources = looks.map(({ live }) => live);
-  const creations = await predictCreations(session, wanted, resources);
-  const unseen = looks.flatMap(({ live, incomplete: [why] }) =>
+  const details = await Promise.all(
+    items.map((item) => readDetails(session, list, { item, ours: ours(item) })),
+  );
+  const readings = await predictAssessments(session, request, details);
+  const resources = readings.map(({ live }) => live);
+  const creations = await predictCreations(session, request, resources);
+  const unseen = readings.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
   );
   return {
@@ -47,8 +48,12 @@ export async function read(session: Session, wanted: Wanted): Promise<LiveSet<Li
     ...(missing.elsewhere.length === 0 ? {} : { elsewhere: new Map(missing.elsewhere) }),
     ...creations,
     ...(list.total === undefined ? {} : { total: list.total }),
-    incomplete: [...list.incomplete, ...missing.incomplete, ...looks.flatMap(({ incomplete }) => incomplete)],
-    invisible: invisibleFields(wanted, resources),
+    incomplete: [
+      ...list.incomplete,
+      ...missing.incomplete,
+      ...readings.flatMap(({ incomplete }) => incomplete),
+    ],
+    invisible: invisibleFields(request, resources),
     notes: list.notes,
   };
 }
@@ -66,8 +71,8 @@ export async function readOne(
   return liveWorkspace(address, { ...found, retention: answer.policy });
 }
 
-/** @returns why the workspace, of whose id there is none, is not certainly gone: by its name it is still found */
-export async function doubtGone(
+/** @returns why a workspace whose id answers 404 is not certainly gone: it is still found by its name */
+export async function whyNotGone(
   session: Session,
   { name }: Address,
   id?: string,
@@ -78,37 +83,37 @@ export async function doubtGone(
 }
 
 /**
- * Workspaces that the ledger knows and the list lacks: a list can miss one that is renamed while it is read (rule 8).
- * One that cannot be read is not absent, unless another one bears its name by now (rule 39).
+ * Reads recorded workspaces that the list lacks: a list can miss one that is renamed while it is read (rule 8). One that
+ * cannot be read is not absent, unless another workspace has its name now (rule 39).
  */
-async function readMissing(session: Session, list: WorkspaceList, { records }: Wanted) {
+async function readMissing(session: Session, list: WorkspaceList, { records }: Request) {
   const missing = [...records].flatMap(([text, { id }]) =>
     id === undefined || list.byId.has(id) ? [] : [{ text, id }],
   );
-  const looks = await Promise.all(
+  const readings = await Promise.all(
     missing.map(async ({ text, id }) => ({ text, ...(await readById(session, id)) })),
   );
   return {
-    items: looks.flatMap(({ item }) => item ?? []),
-    incomplete: looks.flatMap(({ unread }) => unread ?? []),
-    elsewhere: looks.flatMap(({ text, elsewhere }) =>
+    items: readings.flatMap(({ item }) => item ?? []),
+    incomplete: readings.flatMap(({ unread }) => unread ?? []),
+    elsewhere: readings.flatMap(({ text, elsewhere }) =>
       elsewhere === undefined ? [] : [[text, elsewhere] as const],
     ),
-    unseen: looks.flatMap(({ text, unread }) =>
+    unseen: readings.flatMap(({ text, unread }) =>
       unread === undefined || list.byName.has(parseAddress(text).name) ? [] : [[text, unread] as const],
     ),
   };
 }
 
-interface ById {
+interface ReadById {
   readonly item?: WorkspaceItem;
-  /** why nobody knows whether it is there */
+  /** why it could not be read */
   readonly unread?: string;
-  /** a workspace that is elsewhere is none of this target's, and a ledger that knows it knows another place */
+  /** where it is, if not in this target: then the ledger's record is about another place */
   readonly elsewhere?: string;
 }
 
-async function readById(session: Session, id: string): Promise<ById> {
+async function readById(session: Session, id: string): Promise<ReadById> {
   try {
     const item = await readWorkspaceAnywhere(session, id);
     if (item === undefined || (await belongs(session, item))) return item === undefined ? {} : { item };
@@ -124,8 +129,8 @@ async function readById(session: Session, id: string): Promise<ById> {
   }
 }
 
-/** Whether a workspace is declared, was declared under its present name, stands in the ledger, or is asked for by name. */
-function stackConcern({ declared, records, undeclared }: Wanted): (item: WorkspaceItem) => boolean {
+/** Whether a workspace concerns the stack: it is declared, a `renamedFrom` names it, it is recorded, or an export selects it. */
+function concernsStack({ declared, records, undeclared }: Request): (item: WorkspaceItem) => boolean {
   const names = new Set(
     declared.flatMap(({ address, metadata }) => [address.name, metadata.renamedFrom ?? []].flat()),
   );
@@ -133,37 +138,7 @@ function stackConcern({ declared, records, undeclared }: Wanted): (item: Workspa
   return ({ id, name }) => names.has(name) || ids.has(id) || undeclared?.(name) === true;
 }
 
-/** What the organization enforces is asked only where it may stand against a manifest: for all others it says nothing new. */
-async function withEnforcement(
-  session: Session,
-  { declared, records, record }: Wanted,
-  looks: readonly WorkspaceReading[],
-): Promise<readonly WorkspaceReading[]> {
-  const against = declared.filter(({ address, spec }) => wantsNone(spec, record(address)));
-  const concerned = stackConcern({ declared: against, records: recordsOf(against, records), record });
-  const isMeant = ({ live, item }: WorkspaceReading) =>
-    live.spec.assessmentsEnabled === true && concerned(item);
-  if (!looks.some(isMeant) || !(await enforcesAssessments(session))) return looks;
-  return looks.map((look) => {
-    const { live } = look;
-    return isMeant(look)
-      ? { ...look, live: { ...live, facts: { ...live.facts, assessmentsEnforced: true } } }
-      : look;
-  });
-}
-
-function recordsOf(declared: Wanted['declared'], records: Wanted['records']): Wanted['records'] {
-  const known = new Set(declared.map(({ address }) => formatAddress(address)));
-  return new Map([...records].filter(([text]) => known.has(text)));
-}
-
-interface WorkspaceReading {
-  readonly item: WorkspaceItem;
-  readonly live: LiveWorkspace;
-  readonly incomplete: readonly string[];
-}
-
-async function lookAt(
+async function readDetails(
   session: Session,
   list: WorkspaceList,
   { item, ours }: { item: WorkspaceItem; ours: boolean },
@@ -184,8 +159,8 @@ async function lookAt(
   };
 }
 
-/** Declared fields that no answer holds (rule 12). */
-function invisibleFields({ declared }: Wanted, resources: readonly LiveWorkspace[]): string[] {
+/** Declared fields that the service does not answer (rule 12). */
+function invisibleFields({ declared }: Request, resources: readonly LiveWorkspace[]): string[] {
   const live = new Map(
     resources.map((resource) => [formatAddress(resource.address), resource.spec] as const),
   );

@@ -1,6 +1,6 @@
 /**
- * The data retention policy of a workspace, both ways. A document points at its own policy and at no other; asking the
- * endpoint without such a pointer would answer the organization's, so it is not asked then (wire/workspaces 1.5.10, 2.5).
+ * Reads and writes the data retention policy of a workspace. The document has a link only to a policy of its own. Without one,
+ * the endpoint would answer the organization's policy, so it is not read then (wire/workspaces 1.5.10, 2.5).
  */
 import { isJsonObject, type JsonObject, memberOf } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
@@ -12,7 +12,7 @@ import type { RetentionPolicy } from './workspace-types.ts';
 const DELETE_OLDER = 'data-retention-policy-delete-olders';
 const DONT_DELETE = 'data-retention-policy-dont-deletes';
 
-export type RetentionAnswer =
+type RetentionAnswer =
   | { readonly policy: RetentionPolicy | null }
   | { readonly policy?: never; readonly problem: string };
 

@@ -1,6 +1,6 @@
 /**
- * What a change of a workspace opens or closes, and what makes two workspaces look like one that was renamed. Pure;
- * `before` undefined is a new workspace, `after` undefined a deleted one.
+ * Finds what access a change of a workspace opens or closes, and by what a renamed workspace is recognized. Pure; `before` is
+ * undefined for a new workspace, `after` for a deleted one.
  */
 import { isJsonObject } from '../../model/json/json.ts';
 import type { Risk } from '../../model/plan/risk.ts';
@@ -18,16 +18,16 @@ export function risk(
         {
           path,
           effect: 'widens',
-          says: 'every workspace of the organization may read the state',
+          message: 'every workspace of the organization may read the state',
           guard: 'global-sharing',
         },
       ]
-    : [{ path, effect: 'narrows', says: 'only approved consumers may read the state' }];
+    : [{ path, effect: 'narrows', message: 'only approved consumers may read the state' }];
 }
 
 /**
- * The repository, then what tells apart workspaces of one repository: a delete of one and a create of the other is
- * likely a rename (rule 26). Undefined: without a repository there is nothing to go by.
+ * The repository, then what distinguishes workspaces of the same repository: deleting one and creating the other is likely a
+ * rename (rule 26). Undefined without a repository, because then nothing identifies the workspace.
  */
 export function similarity({ vcsRepo, workingDirectory }: WorkspaceFields): readonly string[] | undefined {
   const { identifier, branch }: RepositoryFields = isJsonObject(vcsRepo) ? vcsRepo : {};

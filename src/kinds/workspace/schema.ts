@@ -1,6 +1,6 @@
 /**
- * The spec of a Workspace as users write it: one source for the type and for the JSON Schema of editors. A field admits
- * `null` only where "the service's default" is a fixed value (rule 6).
+ * The schema of a Workspace's spec: the source of its type and of the JSON Schema for editors. A field admits `null` only if
+ * the service's default is a fixed value (rule 6).
  */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../model/kind/nullable.ts';

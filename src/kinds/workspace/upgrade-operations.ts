@@ -1,7 +1,7 @@
-/** The deprecated `operations`, folded into `executionMode`: state storage only, or not (wire/workspaces 5.7). */
+/** Converts the deprecated `operations` to `executionMode`: false is "local", true is "remote" (wire/workspaces 5.7). */
 import type { WorkspaceFields } from './workspace-types.ts';
 
-/** Leaves a spec alone that has both names, for `check` to refuse. Idempotent. */
+/** A spec with both names stays unchanged: `check` refuses it. Idempotent. */
 export function upgradeOperations(spec: WorkspaceFields): WorkspaceFields {
   const { operations, ...rest } = spec;
   if (operations === undefined || rest.executionMode !== undefined) return spec;

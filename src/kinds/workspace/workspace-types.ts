@@ -1,4 +1,4 @@
-/** The types that the parts of this kind hand to each other: a workspace as it is declared, prepared, live and recorded. */
+/** The types that the files of this kind share: a declared, prepared, live and recorded workspace. */
 import type { Json } from '../../model/json/json.ts';
 import type { CallContext, CompareContext } from '../../model/kind/kind.ts';
 import type { Named } from '../../model/kind/spec-types.ts';
@@ -7,12 +7,12 @@ import type { LedgerRecord } from '../../model/stack/ledger.ts';
 import type { Tags } from '../../services/workspaces/bound-tags.ts';
 import type { WorkspaceSpec } from './schema.ts';
 
-/** The fields of a workspace that is live, recorded or in canonical form. */
+/** The fields of a live, recorded or canonical workspace. */
 export type WorkspaceFields = Named<WorkspaceSpec>;
 
 export type RepositoryFields = Named<NonNullable<WorkspaceSpec['vcsRepo']>>;
 
-/** Attributes are as they were answered; what the reader puts together itself has the type that it gives it. */
+/** The fields that the reader computes; all others are attributes as they were answered. */
 type MadeByReader = {
   readonly agentPoolId?: string | null;
   readonly settingOverwrites?: { readonly executionMode: boolean; readonly agentPool: boolean };
@@ -23,17 +23,17 @@ type MadeByReader = {
   readonly dataRetentionPolicy?: RetentionPolicy | null;
 };
 
-export type LiveLock = { readonly reason: Json };
+type LiveLock = { readonly reason: Json };
 
 export type RetentionPolicy = NonNullable<WorkspaceSpec['dataRetentionPolicy']>;
 
-/** The name is compared as well: in the service it can be another one than the manifest's. */
+/** With the name, which is compared as well: in the service it can differ from the manifest's. */
 export type LiveSpec = Omit<WorkspaceFields, keyof MadeByReader> & MadeByReader & { readonly name?: string };
 
-/** Whether it is locked, and what the service tells of that. */
+/** Whether it is locked, by whom and why. */
 export type LockFacts = {
   readonly locked?: boolean;
-  /** of a user, a team or a run; null where nothing is told */
+  /** a user, a team or a run; null where the service does not answer it */
   readonly lockedBy?: { readonly type: Json; readonly id: Json } | null;
   readonly lockedReason?: Json;
 };
@@ -42,21 +42,23 @@ export type WorkspaceFacts = LockFacts & {
   readonly resourceCount?: Json;
   readonly globalRemoteState?: boolean;
   readonly inheritsAutoDestroy?: boolean;
-  /** what is there beside the claim; absent where it was not read */
+  /** the direct tags without the claim; absent where they were not read */
   readonly direct?: Tags;
-  /** how many of the ten places are taken, that of the claim included */
+  /** number of direct tags, the claim included; the limit is ten */
   readonly tagCount?: number;
   readonly assessmentsEnforced?: boolean;
+  /** the execution mode that it has, or will inherit after the plan; null: not known */
+  readonly modeAfter?: string | null;
 };
 
 export type LiveWorkspace = LiveResource<LiveSpec, WorkspaceFacts>;
 
-/** What `prepare` makes of what is declared: the lock may be the live one, and a connection that another one replaces is null. */
+/** The declared spec after `prepare`: the lock may be the live one, and a replaced connection is null. */
 export type PreparedWorkspace = Omit<WorkspaceSpec, 'vcsRepo' | 'lock'> & {
   readonly vcsRepo?: RepositoryFields | null;
   readonly lock?: { readonly reason?: Json } | null;
 };
 
 export type WorkspaceRecord = LedgerRecord<WorkspaceFields>;
-export type WorkspaceMeeting = CompareContext<WorkspaceSpec, LiveWorkspace>;
+export type WorkspaceComparison = CompareContext<WorkspaceSpec, LiveWorkspace>;
 export type WorkspaceContext = CallContext<WorkspaceSpec, LiveWorkspace, PreparedWorkspace>;

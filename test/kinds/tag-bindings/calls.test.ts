@@ -128,6 +128,20 @@ describe('Changing the tags of a workspace', () => {
     expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toEqual(on);
   });
 
+  it("repeats no assessments that the workspace's own change ends", () => {
+    const plan = planned(
+      { tags: {} },
+      { attributes: { 'assessments-enabled': true }, tags: { a: '1' } },
+      {
+        declared: [
+          declare('Workspace', 'app', { executionMode: 'local' }),
+          declare('TagBindings', 'app', { tags: {} }),
+        ],
+      },
+    );
+    expect(at(changeOf(plan, address).calls[0]?.body, 'data', 'attributes')).toBeUndefined();
+  });
+
   it('foresees a set that the service would not take', () => {
     const tags = Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`k${index}`, '1']));
     const live = { tags: { 'cost-a': '1', 'cost-b': '1' } };

@@ -313,6 +313,19 @@ describe('Updating a workspace', () => {
     });
   });
 
+  it.each(['local', 'agent'])('lets live assessments go where the mode becomes %s, and says so', (mode) => {
+    const spec = { executionMode: mode, ...(mode === 'agent' ? { agentPoolId: 'apool-1' } : {}) };
+    const on = { ...own, 'assessments-enabled': true };
+    const sent = patched(spec, on);
+    expect(sent).toMatchObject({ 'execution-mode': mode });
+    expect(sent).not.toHaveProperty('assessments-enabled');
+    const goesOff = `health assessments need the execution mode remote: with ${mode}, an update does not keep assessmentsEnabled`;
+    expect(changeFor(spec, { attributes: on }).notes).toContain(goesOff);
+    const declared = { ...spec, assessmentsEnabled: false };
+    expect(patched(declared, on)).toMatchObject({ 'assessments-enabled': false });
+    expect(changeFor(declared, { attributes: on }).notes).not.toContain(goesOff);
+  });
+
   it('says nothing of assessments to a service that does not answer them', () => {
     const { calls } = changeFor(
       { autoApply: true },

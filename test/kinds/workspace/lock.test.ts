@@ -219,7 +219,7 @@ describe('A lock call that is repeated after its answer was lost, and finds a lo
     readonly reason?: string;
   }
 
-  async function lostAnswer({ account = { data: ours }, holder = ours, reason = 'frozen' }: Told) {
+  async function recoverAnswer({ account = { data: ours }, holder = ours, reason = 'frozen' }: Told) {
     const attributes = { name: 'app', locked: true, 'locked-reason': reason };
     const relationships = holder === null ? {} : { 'locked-by': { data: holder } };
     const organization = await openCannedOrganization((line) => {
@@ -230,11 +230,11 @@ describe('A lock call that is repeated after its answer was lost, and finds a lo
     onTestFinished(() => organization.close());
     if (call === undefined) throw new Error('no call');
     const about = { address: { kind: 'Workspace', target: 'acme', name: 'app' }, id: 'ws-app' };
-    return kind.lostAnswer?.(organization.session, call, about);
+    return kind.recoverAnswer?.(organization.session, call, about);
   }
 
   it('finds its own when its token’s user holds it for the reason that was sent', async () => {
-    expect(await lostAnswer({})).toMatchObject({ status: 200, body: { data: { id: 'ws-app' } } });
+    expect(await recoverAnswer({})).toMatchObject({ status: 200, body: { data: { id: 'ws-app' } } });
   });
 
   it.each<[string, Told]>([
@@ -245,6 +245,6 @@ describe('A lock call that is repeated after its answer was lost, and finds a lo
     ['the service does not say who we are', { account: null }],
     ['the service answers something else', { account: 'hello' }],
   ])('finds another one when %s', async (_, told) => {
-    expect(await lostAnswer(told)).toBeUndefined();
+    expect(await recoverAnswer(told)).toBeUndefined();
   });
 });

@@ -1,18 +1,18 @@
-/** The field changes of a workspace by top-level field, as the values to send. */
+/** Groups the field changes of a workspace by top-level field. */
 import type { FieldChange } from '../../../model/kind/field.ts';
 import type { Json, JsonObject } from '../../../model/json/json.ts';
 import type { WorkspaceFields } from '../workspace-types.ts';
 
 export interface ChangedField {
-  /** the whole value that the field shall have; undefined when only members of it change */
+  /** the new value of the whole field; undefined when only members of it change */
   readonly after?: Json;
-  /** the whole value before, where it is known */
+  /** the old value of the whole field, if known */
   readonly before?: Json;
-  /** the members that change, with the values they shall have */
+  /** the members that change, with their new values */
   readonly members: JsonObject;
 }
 
-/** By the name of a field, or of what stands beside the fields in a change. */
+/** By the name of a field, or `name` and `claim`, which are the planner's own fields. */
 export type ChangedFields = Pick<
   ReadonlyMap<keyof WorkspaceFields | 'name' | 'claim', ChangedField>,
   'get' | 'has'

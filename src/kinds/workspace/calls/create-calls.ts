@@ -1,6 +1,6 @@
 /**
- * Creating a workspace: one POST with claim, birth mark and the tags of the peer document, so that no instant exists in
- * which a workspace of ours is unclaimed (rule 20); then what only an existing workspace takes, the lock last.
+ * Makes the calls that create a workspace: one POST with claim, birth mark and the tags of its TagBindings document, so that
+ * the workspace is never without its claim (rule 20); then the calls that need an existing workspace, the lock last.
  */
 import { type Address, formatAddress } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
@@ -17,7 +17,7 @@ import {
 } from '../../../services/workspaces/workspace-body.ts';
 import { callId, callOrder, workspaceCall } from '../../../services/workspaces/workspace-call.ts';
 import { changedFields } from './changed-fields.ts';
-import { bearsFlatTags, neighbourCalls } from './neighbour-calls.ts';
+import { createsFlatTags, neighbourCalls } from './neighbour-calls.ts';
 import { newRepository, waitsForUpdate } from './repository-body.ts';
 import { createAttributes } from './settings-body.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
@@ -60,19 +60,19 @@ function declaredTags(address: Address, context: WorkspaceContext): Tags {
 
 function flatTags(context: WorkspaceContext): JsonObject {
   const names = textsOf(context.desired.tagNames);
-  return bearsFlatTags(context) && names.length > 0 ? { tags: flatTagList(names) } : {};
+  return createsFlatTags(context) && names.length > 0 ? { tags: flatTagList(names) } : {};
 }
 
 /**
- * A new workspace may share its state with everyone unless it says otherwise: the administrators of a self-hosted service
- * choose that (wire/workspaces 5.4). Then no list of consumers could be written, so one that is declared says it.
+ * Administrators of a self-hosted service can let new workspaces share their state with everyone (wire/workspaces 5.4).
+ * Consumers could not be written then, so a create with declared consumers turns it off.
  */
 function ownSharing(address: Address, { peer }: WorkspaceContext): JsonObject {
   const consumers = peer({ ...address, kind: 'RemoteStateConsumers' }).desired;
   return consumers === undefined ? {} : { 'global-remote-state': false };
 }
 
-/** Where a create does not take an app installation, the repository is added right after it. */
+/** If a create does not accept an app installation, the repository is added just after it. */
 function appInstallationCall(address: Address, context: WorkspaceContext): Call | undefined {
   const repository = context.desired.vcsRepo;
   if (!isJsonObject(repository) || !waitsForUpdate(repository, context.dialect)) return undefined;

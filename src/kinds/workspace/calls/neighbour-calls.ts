@@ -1,4 +1,4 @@
-/** What has an endpoint of its own beside the workspace document: SSH key, flat tags, retention, lock. */
+/** Makes the calls of fields with endpoints of their own: SSH key, flat tags, retention, lock. */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, textsOf } from '../../../model/json/json.ts';
@@ -8,29 +8,29 @@ import type { ChangedField, ChangedFields } from './changed-fields.ts';
 import { retentionBody } from '../retention.ts';
 import type { WorkspaceContext, WorkspaceFields } from '../workspace-types.ts';
 
-/** For those of these fields that change; on a new workspace a field that shall be empty needs no call. */
+/** Calls for the changed ones of these fields; on a new workspace an empty field needs no call. */
 export function neighbourCalls(address: Address, changed: ChangedFields, context: WorkspaceContext): Call[] {
-  const makers: readonly (readonly [
+  const callsOfField: readonly (readonly [
     keyof WorkspaceFields,
     (change: ChangedField) => (Call | undefined)[],
   ])[] = [
     ['sshKeyId', ({ after }) => [sshKeyCall(address, context, after ?? null)]],
-    ['tagNames', (change) => (bearsFlatTags(context) ? [] : tagNameCalls(address, context, change))],
+    ['tagNames', (change) => (createsFlatTags(context) ? [] : tagNameCalls(address, context, change))],
     ['dataRetentionPolicy', ({ after }) => [retentionCall(address, context, after ?? null)]],
     [
       'lock',
       ({ after }) => [after === null ? unlockCall(address, context) : lockCall(address, context, after)],
     ],
   ];
-  return makers.flatMap(([name, make]) => {
+  return callsOfField.flatMap(([name, make]) => {
     const change = changed.get(name);
     const idle = change === undefined || (context.live === undefined && change.after === null);
     return idle ? [] : make(change).filter((call) => call !== undefined);
   });
 }
 
-/** Whether the create itself brings the flat tags along, so that it stays one request where nothing else is needed. */
-export function bearsFlatTags({ live, dialect }: WorkspaceContext): boolean {
+/** Whether the create itself holds the flat tags, so that it can stay a single request. */
+export function createsFlatTags({ live, dialect }: WorkspaceContext): boolean {
   return live === undefined && dialect.capabilities.has('flat-tags-on-create');
 }
 
@@ -90,14 +90,14 @@ function retentionCall(address: Address, context: WorkspaceContext, policy: Json
     writes: ['dataRetentionPolicy'],
   } as const;
   if (!isJsonObject(policy)) {
-    // Repeated after a lost answer, it finds nothing left to remove.
+    // 404: the call was repeated after a lost answer, and the policy is gone already.
     return workspaceCall(address, context, { ...shape, method: 'DELETE', success: [200, 204, 404] });
   }
   const body = retentionBody(policy);
   return workspaceCall(address, context, { ...shape, method: 'POST', body, success: [200, 201, 204] });
 }
 
-/** 409: it is locked already, which is all that was asked for, whoever did it (rule 18). */
+/** 409 means that somebody has locked it already, which fulfils the manifest (rule 18). */
 function lockCall(address: Address, context: WorkspaceContext, lock: Json | undefined): Call | undefined {
   return workspaceCall(address, context, {
     suffix: 'lock',
@@ -116,7 +116,7 @@ function lockBody(lock: Json | undefined): JsonObject {
   return { reason: memberOf(lock, 'reason') ?? '' };
 }
 
-/** Only ever for a lock that is ours; `order` says whether a delete waits for it. */
+/** Only for a lock of our own. @param order position among the calls of the target, before a delete or not */
 export function unlockCall(
   address: Address,
   context: WorkspaceContext,

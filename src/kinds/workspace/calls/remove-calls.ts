@@ -1,6 +1,6 @@
 /**
- * Letting a workspace go. A delete is the service's own safe delete, which looks at managed resources once more; only a
- * tombstone that says `force` gets past that. A lock of ours is taken off first, never one of anyone else (rule 18).
+ * Makes the calls that delete or release a workspace. A delete is the service's safe delete, which checks for managed
+ * resources; only a tombstone with `force` skips it. Our own lock is removed first, never anyone else's (rule 18).
  */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
@@ -12,8 +12,8 @@ import { claimedTags, patchCall } from './update-calls.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
 
 /**
- * 404 is no success: to this service it is also the answer to a token that may not delete, and what is taken for
- * deleted loses its record in the ledger.
+ * 404 is no success: this service also answers it to a token that may not delete, and a resource that counts as deleted
+ * loses its record in the ledger.
  */
 export function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const shape = { suffix: 'delete', order: callOrder.remove, success: [204] };
@@ -30,17 +30,17 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
 }
 
 /**
- * The claim goes, and a lock of ours; everything else stays. The lock goes first: a release that is cut short in between
- * leaves something that is ours still, and the next plan goes on with it.
+ * Removes our own lock, then the claim; everything else stays. The lock comes first: if the release is interrupted in between,
+ * the workspace is still ours, and the next plan continues.
  */
 export function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
   const relationships = { 'tag-bindings': claimedTags(context) };
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
   const patch = patchCall(address, context, { attributes: {}, relationships });
-  const unclaim = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
+  const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;
   return {
-    calls: present([unlock, unclaim]),
+    calls: present([unlock, release]),
     preconditions: ['direct', ...(unlock === undefined ? [] : lockFacts)],
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };

@@ -1,6 +1,6 @@
 /**
- * The attributes of a create and of an update. An update holds what changes and nothing else, but for settings that the
- * service would draw wrong conclusions about if they came alone.
+ * Makes the attributes of a create and of an update. An update holds only what changes, and settings that the service would
+ * misinterpret if they were sent alone.
  */
 import { kebabCase } from '../../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../model/json/json.ts';
@@ -10,7 +10,7 @@ import type { ChangedFields } from './changed-fields.ts';
 import { changedRepository, newRepository, waitsForUpdate } from './repository-body.ts';
 import type { PreparedWorkspace } from '../workspace-types.ts';
 
-/** Everything declared that is not null: the service's own default is what null asks for where none was set here. */
+/** All declared values but null: null means the service's default, which an absent attribute gets. */
 export function createAttributes(desired: PreparedWorkspace, dialect: Dialect): JsonObject {
   const attributes: Record<string, Json> = {};
   for (const name of [...plainAttributes, ...sourceAttributes, 'executionMode', 'agentPoolId'] as const) {
@@ -55,8 +55,8 @@ function cleared(name: string): Json {
 }
 
 /**
- * A duration of the workspace's own, none at all included, is refused where the project has another one, unless it is
- * said to be its own.
+ * Where the project has another duration, the service refuses one of the workspace, or none, unless the request says that it
+ * is not inherited.
  */
 function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): JsonObject {
   if (duration === undefined || !capabilities.has('own-auto-destroy')) return {};
@@ -64,14 +64,14 @@ function ownAutoDestroy(duration: Json | undefined, { capabilities }: Dialect): 
 }
 
 /**
- * Mode, pool and what is inherited are one decision. A literal mode makes both the workspace's own unless the same
- * request says otherwise, so whatever is declared of `settingOverwrites` is said again with it.
+ * Mode, pool and inheritance belong together. A literal mode makes both the workspace's own unless the same request says
+ * otherwise, so all declared `settingOverwrites` are sent with it.
  */
 function executionAttributes(changed: ChangedFields, desired: PreparedWorkspace): JsonObject {
-  const touched = (['executionMode', 'agentPoolId', 'settingOverwrites'] as const).some((name) =>
+  const isChanged = (['executionMode', 'agentPoolId', 'settingOverwrites'] as const).some((name) =>
     changed.has(name),
   );
-  if (!touched) return {};
+  if (!isChanged) return {};
   const mode = changed.get('executionMode')?.after;
   const declared = desired.settingOverwrites;
   const overwrites = {
@@ -85,7 +85,7 @@ function executionAttributes(changed: ChangedFields, desired: PreparedWorkspace)
   };
 }
 
-/** A pool goes away with its mode; it must never be named beside another one (wire/workspaces 5.4). */
+/** A pool is removed with its mode, and must not be sent with another mode (wire/workspaces 5.4). */
 function poolAttribute(changed: ChangedFields, desired: PreparedWorkspace): JsonObject {
   const pool = desired.agentPoolId;
   const becomesAgent = changed.get('executionMode')?.after === 'agent';
@@ -93,7 +93,7 @@ function poolAttribute(changed: ChangedFields, desired: PreparedWorkspace): Json
   return sent ? { 'agent-pool-id': pool } : {};
 }
 
-/** Setting one list clears the other; old services refuse to see both, even empty (wire/workspaces 2.1). */
+/** Setting one list clears the other; old services refuse both keys, even with empty lists (wire/workspaces 2.1). */
 function triggerAttributes(changed: ChangedFields): JsonObject {
   const lists = triggerLists.flatMap((name) => {
     const after = changed.get(name)?.after;

@@ -1,6 +1,6 @@
 /**
- * Updating a workspace: one sparse PATCH of what changes, and the calls of what has endpoints of its own. The claim
- * rides in the PATCH, beside all other direct tags, unless the service can add a tag without replacing the rest.
+ * Makes the calls that update a workspace: one sparse PATCH of what changes, and the calls of fields with endpoints of their
+ * own. The claim is part of the PATCH, with all other direct tags, unless the service can add a single tag.
  */
 import type { Address } from '../../../model/resource/address.ts';
 import type { Call } from '../../../model/plan/call.ts';
@@ -9,6 +9,7 @@ import type { JsonObject } from '../../../model/json/json.ts';
 import type { PlannedCalls } from '../../../model/kind/kind.ts';
 import { asTags } from '../../../services/workspaces/bound-tags.ts';
 import {
+  keptAssessments,
   projectRelationship,
   repeatedAssessments,
   tagBindingList,
@@ -58,8 +59,8 @@ function writtenClaim(changed: ChangedFields, { dialect }: WorkspaceContext): Wr
 }
 
 /**
- * All direct tags of the live workspace, with the claim or without it: what a replacing write has to send.
- * @throws Error when they were not read: `prepare` stops such a change, for it would wipe them
+ * All direct tags of the live workspace, with or without the claim, as a replacing write must send them.
+ * @throws Error when they were not read: a bug; `prepare` refuses such a change, which would erase them
  */
 export function claimedTags({ live }: WorkspaceContext, claim?: string): JsonObject {
   const direct = live?.facts.direct;
@@ -67,15 +68,17 @@ export function claimedTags({ live }: WorkspaceContext, claim?: string): JsonObj
   return tagBindingList(asTags(direct), claim);
 }
 
-/** undefined when nothing of the document itself changes. */
+/** undefined when nothing in the document itself changes. */
 export function patchCall(
   address: Address,
   context: WorkspaceContext,
   { attributes, relationships }: { readonly attributes: JsonObject; readonly relationships: JsonObject },
 ): Call | undefined {
   if (Object.keys(attributes).length + Object.keys(relationships).length === 0) return undefined;
-  // What is declared comes first: where the organization enforces them, live hides what the workspace itself says.
-  const assessments = context.desired.assessmentsEnabled ?? context.live?.spec.assessmentsEnabled;
+  // Declared before live: where the organization enforces assessments, live hides the workspace's own setting.
+  const { spec, facts } = context.live ?? {};
+  const kept = keptAssessments(spec?.assessmentsEnabled, attributes['execution-mode'] ?? facts?.modeAfter);
+  const assessments = context.desired.assessmentsEnabled ?? kept;
   return workspaceCall(address, context, {
     suffix: 'update',
     method: 'PATCH',

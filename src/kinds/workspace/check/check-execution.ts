@@ -1,4 +1,4 @@
-/** Where runs execute: mode, pool, what is inherited, and the deprecated `operations` are one decision said in four fields. */
+/** Checks where runs execute: mode, pool, inheritance and the deprecated `operations` must agree. */
 import { isJsonObject } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { WorkspaceSpec } from '../schema.ts';
@@ -6,8 +6,8 @@ import type { WorkspaceSpec } from '../schema.ts';
 type ExecutionProblem = Omit<ResourceProblem, 'severity'>;
 
 export function checkExecution(spec: WorkspaceSpec): ResourceProblem[] {
-  const told = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
-  return told.map((finding) => ({ severity: 'error', ...finding }));
+  const findings = [...checkOperations(spec), ...checkPool(spec), ...checkOverwrites(spec)];
+  return findings.map((finding) => ({ severity: 'error', ...finding }));
 }
 
 function checkOperations(spec: WorkspaceSpec): ExecutionProblem[] {
@@ -107,7 +107,7 @@ function checkOverwrites(spec: WorkspaceSpec): ExecutionProblem[] {
   return checkPoolOverwrite(spec, isLiteral);
 }
 
-/** A workspace that inherits its mode inherits its pool, whatever it says about the pool. */
+/** A workspace that inherits its mode always inherits its pool. */
 function checkPoolOverwrite(spec: WorkspaceSpec, isLiteral: boolean): ExecutionProblem[] {
   const inherits = overwrites(spec, 'executionMode') === false || spec.executionMode === null;
   if (isLiteral || !inherits || overwrites(spec, 'agentPool') !== true) return [];

@@ -1,4 +1,4 @@
-/** What starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
+/** Checks what starts runs: at most one of prefixes, patterns and a regular expression for tags, which excludes file triggers. */
 import { isJsonObject, type Json, type Path } from '../../../model/json/json.ts';
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
 import type { WorkspaceSpec } from '../schema.ts';
@@ -46,7 +46,7 @@ function together(first: SetTrigger, other: SetTrigger): ResourceProblem {
   };
 }
 
-/** Left out, the service turns file triggers off by itself; null asks for the default, which is on. */
+/** An absent field is fine: the service turns file triggers off by itself. null means the default, which is on. */
 function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   if (spec.fileTriggersEnabled === undefined || spec.fileTriggersEnabled === false) return [];
   return [
@@ -61,7 +61,7 @@ function fileTriggers(spec: WorkspaceSpec): ResourceProblem[] {
   ];
 }
 
-/** A warning: the service's own dialect of expressions is another one. */
+/** Only a warning: the service's syntax of regular expressions differs from JavaScript's. */
 function badRegex(regex: Json): ResourceProblem[] {
   if (typeof regex !== 'string' || isRegex(regex)) return [];
   return [

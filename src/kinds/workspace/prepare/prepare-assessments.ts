@@ -1,26 +1,55 @@
 /**
- * Health assessments under an organization that enforces them: what the workspace itself says does not show then, so
- * nothing that is sent could ever be seen to hold. That they stay on is said, with every plan (wire/workspaces 5.4).
+ * Health assessments in an organization that enforces them: the workspace's own setting is hidden then, so it cannot be
+ * verified. Every plan notes that they stay on (wire/workspaces 5.4).
  */
 import type { Json } from '../../../model/json/json.ts';
-import type { WorkspaceFields, WorkspaceMeeting, WorkspaceRecord } from '../workspace-types.ts';
+import { keptAssessments } from '../../../services/workspaces/workspace-body.ts';
+import type {
+  LiveWorkspace,
+  WorkspaceFields,
+  WorkspaceComparison,
+  WorkspaceRecord,
+} from '../workspace-types.ts';
 import { asAnswered, type PreparedLive } from './prepared-live.ts';
 
 const name = 'assessmentsEnabled';
 
-export const assessmentsStay = `the organization enforces health assessments: ${name} stays true`;
+export const assessmentsEnforcedNote = `the organization enforces health assessments: ${name} stays true`;
 
-export function prepareAssessments({ desired, live, record }: WorkspaceMeeting): PreparedLive {
+export function prepareAssessments({ desired, live, record }: WorkspaceComparison): PreparedLive {
+  if (live !== undefined && losesAssessments(desired, live, record)) {
+    return { live: {}, notes: [needsRemote(String(modeAfter(desired, live)))] };
+  }
   const isEnforced = live?.facts.assessmentsEnforced === true && live.spec[name] === true;
-  if (!isEnforced || !wantsNone(desired, record)) return asAnswered;
+  if (!isEnforced || !wantsOff(desired, record)) return asAnswered;
   return {
     live: { [name]: false },
-    notes: [assessmentsStay],
+    notes: [assessmentsEnforcedNote],
   };
 }
 
-/** Whether a manifest asks for them to be off, in so many words or by no longer mentioning what it had set. */
-export function wantsNone(spec: WorkspaceFields, record: WorkspaceRecord | undefined): boolean {
+/** The execution mode that it will have, its own or an inherited one. */
+function modeAfter({ executionMode: mode }: WorkspaceFields, { facts }: LiveWorkspace): Json | undefined {
+  return typeof mode === 'string' ? mode : facts.modeAfter;
+}
+
+/** Whether the execution mode has no assessments, and no manifest declares them (wire/workspaces 5.4). */
+function losesAssessments(
+  desired: WorkspaceFields,
+  live: LiveWorkspace,
+  record: WorkspaceRecord | undefined,
+): boolean {
+  const ends = keptAssessments(true, modeAfter(desired, live)) === undefined;
+  const isUndeclared = desired[name] === undefined && record?.fields[name] === undefined;
+  return ends && isUndeclared && live.spec[name] === true;
+}
+
+function needsRemote(mode: string): string {
+  return `health assessments need the execution mode remote: with ${mode}, an update does not keep ${name}`;
+}
+
+/** Whether a manifest turns them off, explicitly or by no longer declaring them. */
+export function wantsOff(spec: WorkspaceFields, record: WorkspaceRecord | undefined): boolean {
   const declared: Json | undefined = spec[name];
   return declared === undefined ? record?.fields[name] !== undefined : declared !== true;
 }

@@ -1,15 +1,15 @@
 /**
- * What starts runs: paths in one of two lists, or an expression for tags, and beside an expression no file triggers. What
- * the manifest leaves out of these follows from what it says, as the service will have it; what is live and contradicts it
- * is told before anything is sent.
+ * What starts runs: paths in one of two lists, or an expression for tags, which excludes file triggers. The service derives
+ * undeclared ones of these fields from the declared ones; this file does the same, and reports live values that contradict
+ * the manifest.
  */
 import { formatAddress } from '../../../model/resource/address.ts';
 import type { Diagnostic } from '../../../model/diagnostic.ts';
 import { isJsonObject, type Json, memberOf, sameJson } from '../../../model/json/json.ts';
 import { triggerLists } from '../attributes.ts';
-import type { PreparedWorkspace, WorkspaceFields, WorkspaceMeeting } from '../workspace-types.ts';
+import type { PreparedWorkspace, WorkspaceFields, WorkspaceComparison } from '../workspace-types.ts';
 
-export interface PreparedTriggers {
+interface PreparedTriggers {
   readonly desired: PreparedWorkspace;
   readonly notes: readonly string[];
   readonly problems: readonly Diagnostic[];
@@ -17,33 +17,33 @@ export interface PreparedTriggers {
 
 const fileTriggers = 'fileTriggersEnabled';
 
-export function prepareTriggers(meeting: WorkspaceMeeting): PreparedTriggers {
-  const cleared = clearedTriggers(meeting);
-  const own = besideRegex(meeting);
+export function prepareTriggers(context: WorkspaceComparison): PreparedTriggers {
+  const cleared = clearedTriggers(context);
+  const own = besideRegex(context);
   return { ...own, desired: { ...cleared.desired, ...own.desired }, notes: cleared.notes };
 }
 
-function besideRegex(meeting: WorkspaceMeeting): Pick<PreparedTriggers, 'desired' | 'problems'> {
-  const { desired, live, record } = meeting;
-  if (!hasTagsRegex(meeting)) return { desired: {}, problems: [] };
+function besideRegex(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'problems'> {
+  const { desired, live, record } = context;
+  if (!hasTagsRegex(context)) return { desired: {}, problems: [] };
   if (desired[fileTriggers] !== undefined)
-    return { desired: {}, problems: desired[fileTriggers] === true ? [contradiction(meeting)] : [] };
-  // Beside an expression the default is another one: no longer declared, the field goes back to that. To set one turns them off.
+    return { desired: {}, problems: desired[fileTriggers] === true ? [contradiction(context)] : [] };
+  // With an expression, the default of file triggers is false. Setting an expression turns them off.
   const dropped = record?.fields[fileTriggers] !== undefined;
-  const turnedOff = setTrigger(meeting) === 'tagsRegex' && live?.spec[fileTriggers] === true;
+  const turnedOff = setTrigger(context) === 'tagsRegex' && live?.spec[fileTriggers] === true;
   return { desired: dropped || turnedOff ? { [fileTriggers]: false } : {}, problems: [] };
 }
 
 const triggers = [...triggerLists, 'tagsRegex'] as const;
 type TriggerField = (typeof triggers)[number];
 
-/** Setting one of the three makes the service clear the others: a change like any other, which is shown (rule 13). */
-function clearedTriggers(meeting: WorkspaceMeeting): Pick<PreparedTriggers, 'desired' | 'notes'> {
-  const named = setTrigger(meeting);
+/** Setting one of the three makes the service clear the others, which the plan shows as a change (rule 13). */
+function clearedTriggers(context: WorkspaceComparison): Pick<PreparedTriggers, 'desired' | 'notes'> {
+  const named = setTrigger(context);
   if (named === undefined) return { desired: {}, notes: [] };
-  const cleared = triggers.filter((name) => name !== named && isLeftToService(meeting, name));
+  const cleared = triggers.filter((name) => name !== named && isLeftToService(context, name));
   const lists = cleared.filter((name) => name !== 'tagsRegex').map((name) => [name, null] as const);
-  const { vcsRepo } = meeting.desired;
+  const { vcsRepo } = context.desired;
   const repository = { ...(isJsonObject(vcsRepo) ? vcsRepo : {}), tagsRegex: null };
   return {
     desired: {
@@ -56,8 +56,8 @@ function clearedTriggers(meeting: WorkspaceMeeting): Pick<PreparedTriggers, 'des
   };
 }
 
-/** Live, and by no word of the manifest: what was managed and is no longer declared is reset without this. */
-function isLeftToService({ desired, live, record }: WorkspaceMeeting, name: TriggerField): boolean {
+/** Whether a trigger is live and not managed; one that was managed and is no longer declared is reset anyway. */
+function isLeftToService({ desired, live, record }: WorkspaceComparison, name: TriggerField): boolean {
   const { vcsRepo } = desired;
   const repositoryGoes = vcsRepo === null || (vcsRepo === undefined && record?.fields.vcsRepo !== undefined);
   return (
@@ -68,8 +68,8 @@ function isLeftToService({ desired, live, record }: WorkspaceMeeting, name: Trig
   );
 }
 
-/** The one that this change sets, if it sets any: `check` has refused two. */
-function setTrigger({ desired, live }: WorkspaceMeeting): TriggerField | undefined {
+/** The trigger that this change sets, if any; `check` refuses two. */
+function setTrigger({ desired, live }: WorkspaceComparison): TriggerField | undefined {
   if (live === undefined) return undefined;
   return triggers.find((name) => {
     const value = triggerOf(desired, name);
@@ -85,8 +85,8 @@ function pathOf(name: TriggerField | undefined): string {
   return name === 'tagsRegex' ? 'vcsRepo.tagsRegex' : String(name);
 }
 
-/** Whether an expression is set once the change is carried out. To set one of the lists of paths removes it. */
-function hasTagsRegex({ desired, live, record }: WorkspaceMeeting): boolean {
+/** Whether an expression is set after the change. Setting a list of paths removes it. */
+function hasTagsRegex({ desired, live, record }: WorkspaceComparison): boolean {
   if ([desired.triggerPrefixes, desired.triggerPatterns].some(isFilled)) return false;
   const { vcsRepo } = desired;
   const recorded = record?.fields.vcsRepo;
@@ -100,7 +100,7 @@ function isFilled(value: Json | undefined): boolean {
   return Array.isArray(value) ? value.length > 0 : value !== undefined && value !== null && value !== '';
 }
 
-function contradiction({ address, place }: WorkspaceMeeting): Diagnostic {
+function contradiction({ address, place }: WorkspaceComparison): Diagnostic {
   return {
     code: 'regex-with-file-triggers',
     severity: 'error',

@@ -1,11 +1,11 @@
-/** What of a live workspace is compared with another value than was answered, because its own is hidden; and what to say of it. */
+/** Live values that replace the answered ones in the comparison, with notes about them. */
 import type { WorkspaceFields } from '../workspace-types.ts';
 
 export interface PreparedLive {
-  /** by field; takes the place of what was answered */
+  /** by field; replaces the answered value */
   readonly live: WorkspaceFields;
   readonly notes: readonly string[];
 }
 
-/** Everything is as it was answered. */
+/** No answered value is replaced. */
 export const asAnswered: PreparedLive = { live: {}, notes: [] };

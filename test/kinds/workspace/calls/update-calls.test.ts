@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import type { Spec } from '../../../src/model/resource/resource.ts';
+import type { Spec } from '../../../../src/model/resource/resource.ts';
 import {
   at,
   changeOf,
   declare,
   lineOf,
   planFor,
-} from '../../support/services/workspaces/plan-organization.ts';
+} from '../../../support/services/workspaces/plan-organization.ts';
 
 const address = 'Workspace/acme/app';
 
