@@ -1,9 +1,10 @@
-/** Every JSON Schema that trueup publishes, by name: one for each kind, and for the stack, any manifest, the plan and the history. */
+/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, the history and the check of a login. */
 import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
-import { stackDocumentSchema } from '../manifest/schema/stack-document-schema.ts';
+import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { historySchema } from '../report/json/history-schema.ts';
+import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 
 export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
@@ -14,10 +15,11 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
     ['History', asJson(historySchema)],
+    ['Login', asJson(loginSchema)],
   ]);
 }
 
-/** A schema as the plain data that it is once it is written down. */
+/** A schema as plain JSON, as it is when it has been written to a file. */
 function asJson(schema: object): JsonObject {
   return JSON.parse(JSON.stringify(schema));
 }

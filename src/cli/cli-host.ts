@@ -1,4 +1,4 @@
-/** Everything a command may know of the outside: where it writes, what it reads, who is watching. Tests make their own. */
+/** Everything that a command uses of its process and machine: streams, environment, clock, signals. Tests provide their own. */
 import type { RetryPolicy } from '../http/transport/retry.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { KnownSecrets } from '../model/known-secrets.ts';
@@ -10,47 +10,66 @@ export interface Output {
   readonly columns: number | undefined;
 }
 
+/** The machine that this process runs on, as locks and the history record it. */
+export interface Machine {
+  readonly hostname: string;
+  readonly pid: number;
+  /** undefined for a user without a name, as in some containers */
+  readonly userName: string | undefined;
+  /** the namespace in which `pid` is valid; undefined when it cannot be found out */
+  readonly pidNamespace: string | undefined;
+  /** whether several systems may have this host name; then only the namespace proves that two runs were on the same one */
+  readonly mayBeContainer: boolean;
+  /** Whether there is no process with this number in this namespace. */
+  isGone(pid: number): boolean;
+}
+
 export interface ProcessHost {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** computed on request */
+  readonly machine: () => Machine;
+  /** milliseconds since 1970 */
+  readonly now: () => number;
+  /** a UUID, new with each call */
+  readonly newId: () => string;
   readonly kinds: Registry;
   readonly version: string;
   readonly stdout: Output;
   readonly stderr: Output;
-  /** both ends are a terminal: questions can be asked */
+  /** whether input and output are a terminal, so that questions can be asked */
   readonly interactive: boolean;
   /**
-   * What comes from there to its end; of what is longer than `most` bytes at least one byte more than that. Once `stop` is
-   * aborted nothing more is read, and it rejects.
+   * Reads standard input to its end, or at least one byte more than `max` when it is longer. Rejects when `stop` is aborted.
    */
-  readStdin(most: number, stop: AbortSignal): Promise<Uint8Array>;
-  /** Asks a yes-or-no question; false when the user walks away, or when it is to stop. Only when `interactive`. */
+  readStdin(max: number, stop: AbortSignal): Promise<Uint8Array>;
+  /** Asks a yes-or-no question; false when there is no answer or `stop` is aborted. Only when `interactive`. */
   confirm(question: string, stop: AbortSignal): Promise<boolean>;
-  /** Asks for a line of text; undefined when the user walks away, or when it is to stop. Only when `interactive`. */
+  /** Asks for a line of text; undefined when there is no answer or `stop` is aborted. Only when `interactive`. */
   ask(question: string, stop: AbortSignal): Promise<string | undefined>;
-  /** Calls back for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
+  /** Calls the handler for each SIGINT, SIGTERM or SIGHUP until the returned function is called. */
   onStop(handler: () => void): () => void;
-  /** how faults of services are met; as the wire does by itself when absent */
+  /** how failed requests are repeated; the default of src/http when absent */
   readonly retryPolicy?: Partial<RetryPolicy>;
 }
 
-/** The outside as commands see it: whatever they write, no secret that the run knows gets out (rule 42). */
+/** The host as commands use it: known secrets are removed from everything that they write (rule 42). */
 export interface CliHost extends ProcessHost {
   readonly secrets: KnownSecrets;
-  /** the same for what is written to be kept, text by text */
+  /** removes known secrets from each text of a value that is stored */
   readonly clean: <T extends object>(value: T) => T;
 }
 
-export function cliHostOf(outside: ProcessHost): CliHost {
+export function cliHostOf(processHost: ProcessHost): CliHost {
   const secrets = new KnownSecrets();
-  const guarded = (output: Output): Output => ({
+  const redacting = (output: Output): Output => ({
     ...output,
     write: (text) => output.write(secrets.redactPrinted(text)),
   });
   return {
-    ...outside,
-    stdout: guarded(outside.stdout),
-    stderr: guarded(outside.stderr),
+    ...processHost,
+    stdout: redacting(processHost.stdout),
+    stderr: redacting(processHost.stderr),
     secrets,
     clean: (value) => secrets.redactKept(value),
   };

@@ -1,4 +1,4 @@
-/** What every command is run with: the process around it, and how it writes. */
+/** What every command gets: its host and its terminal. */
 import type { CliHost } from './cli-host.ts';
 import type { Terminal } from './terminal/terminal.ts';
 

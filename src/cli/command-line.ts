@@ -1,10 +1,11 @@
-/** The command line: flags in, exit code out. Writes through the host it is given and never exits the process. */
-import { systemWords } from '../model/system-words.ts';
+/** Parses the arguments, runs a command and returns the exit code. Writes only through the host and never exits the process. */
+import { systemErrorMessage } from '../model/system-error-message.ts';
 import { Command, CommanderError } from 'commander';
 import { LedgerAddressError } from '../model/stack/ledger.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addApply } from './flags/apply.ts';
+import { addCheckRole } from './flags/check-role.ts';
 import { addExport } from './flags/export.ts';
 import { addHistory } from './flags/history.ts';
 import { addPlan } from './flags/plan.ts';
@@ -14,18 +15,18 @@ import { addServe } from './flags/serve.ts';
 import { addPlanFiles } from './flags/show-and-diff.ts';
 import { addUnlock } from './flags/unlock.ts';
 import { addValidate } from './flags/validate.ts';
-import { GivenUp } from './ledger/ledger-waits.ts';
+import { LedgerWaitEnded } from './ledger/ledger-waits.ts';
 import { codeOfError } from './terminal/error-codes.ts';
 import { answerInJson, type Format, openTerminal, printError, type Terminal } from './terminal/terminal.ts';
-import { InputGivenUp } from './run/read-input.ts';
+import { InputWaitEnded } from './run/read-input.ts';
 import { type ProcessHost, type CliHost, cliHostOf } from './cli-host.ts';
 
 /** @param args without the node binary and the script */
-export async function run(args: readonly string[], outside: ProcessHost): Promise<ExitCode> {
-  const host = cliHostOf(outside);
-  let terminal = openTerminal(host, wishesIn(args));
+export async function run(args: readonly string[], processHost: ProcessHost): Promise<ExitCode> {
+  const host = cliHostOf(processHost);
+  let terminal = openTerminal(host, formatIn(args));
   let code: ExitCode = exitCodes.done;
-  const program = buildProgram(host, wishesIn(args).format, {
+  const program = buildProgram(host, formatIn(args).format, {
     end: (ended) => {
       code = ended;
     },
@@ -38,43 +39,43 @@ export async function run(args: readonly string[], outside: ProcessHost): Promis
     await program.parseAsync([...args], { from: 'user' });
   } catch (error) {
     code = exitCodes.error;
-    code = tellError(error, terminal);
+    code = reportError(error, terminal);
   } finally {
     answerInJson(terminal, code);
   }
   return code;
 }
 
-/** What the flags ask of the terminal, for what goes wrong before they are understood. */
-function wishesIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
+/** The format that the arguments seem to ask for; used for errors before they are parsed. */
+function formatIn(args: readonly string[]): Pick<CommonOptions, 'format'> {
   const isAsked = args.includes('--format=json') || args[args.indexOf('--format') + 1] === 'json';
   return isAsked && args.some((arg) => arg.startsWith('--format')) ? { format: 'json' } : {};
 }
 
-/** What the user or the environment can cause is told in one line; anything else is a bug and is thrown on. */
-function tellError(error: unknown, terminal: Terminal): ExitCode {
+/** Reports an error that the user or the environment can cause in one line; any other error is a bug and is thrown again. */
+function reportError(error: unknown, terminal: Terminal): ExitCode {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.done;
-    // As text, the words are out already.
+    // As text, commander has printed the message already.
     if (terminal.format === 'json') printError(terminal, 'usage', error.message.replace(/^error: /, ''));
     return exitCodes.error;
   }
   const code = codeOfError(error);
   if (code === undefined || !(error instanceof Error)) throw error;
-  printError(terminal, code, fileWords(error));
-  if ((error instanceof GivenUp || error instanceof InputGivenUp) && error.interrupted)
+  printError(terminal, code, errorText(error));
+  if ((error instanceof LedgerWaitEnded || error instanceof InputWaitEnded) && error.interrupted)
     return exitCodes.interrupted;
   return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
 }
 
-/** Of an error that names a file: the file, and the way out. */
-function fileWords(error: NodeJS.ErrnoException): string {
-  const says = systemWords(error);
-  if (!('syscall' in error) || says === undefined || error.path === undefined) return error.message;
-  return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${says}`;
+/** The message of an error. For a system error about a file it names the file and says what to do. */
+function errorText(error: NodeJS.ErrnoException): string {
+  const explanation = systemErrorMessage(error);
+  if (!('syscall' in error) || explanation === undefined || error.path === undefined) return error.message;
+  return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${explanation}`;
 }
 
-/** @param format what the flags seem to ask for: in JSON, a mistake in them is said there alone */
+/** @param format the format that the arguments seem to ask for; with JSON, commander's errors are only in the JSON answer */
 function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEnd): Command {
   const program = new Command('trueup')
     .description(
@@ -98,6 +99,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addRecover(program, host, ends);
   addHistory(program, host, ends);
   addUnlock(program, host, ends);
+  addCheckRole(program, host, ends);
   addSchema(program, host, ends);
   addServe(program, host, ends);
   return program;
@@ -107,7 +109,7 @@ const afterHelp = `Exit codes:
   0 done, or nothing to do       5 blocked by a guard                 8 locked by another apply
   1 error                        6 applied in part                    9 ownership conflict
   2 changes (plan --exit-code),  7 invalid manifests                130 interrupted
-    or plans that differ (diff)
+    plans that differ (diff), or a login that would fail (role check)
   4 stale: live moved since the plan, or it is not the plan that was approved
 
 Examples:
@@ -116,6 +118,8 @@ Examples:
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet
+  trueup role check web --jwt ci.jwt
+                                  whether a service account may log in, and else why not
   ./render | trueup plan -        some manifests of the stack, and nothing else of it
   ./render | trueup plan - --complete
                                   all of them: what is not among them is declared no more`;

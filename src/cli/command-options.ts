@@ -1,4 +1,4 @@
-/** What the commands of the command line have in common: how one is made, where its end is told, the help they share. */
+/** What all commands share: how a command is declared, common options, and help texts. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../model/kind/duration.ts';
 import type { ExitCode } from './exit-codes.ts';
@@ -18,10 +18,10 @@ const here = '(default: trueup.yaml here or in a parent)';
 
 export const pathHelp = `a directory with a trueup.yaml, a stack file, or - for manifests on standard input: of a stack that has files of its own they are a selection, and the rest of it is left as it is ${here}`;
 
-/** For commands that look at no manifest, or that need them all. */
+/** For commands that read no manifest, or that need all of them. */
 export const stackHelp = `a directory with a trueup.yaml, a stack file, or - for a stack on standard input ${here}`;
 
-/** For every command that takes manifests from standard input. */
+/** For commands that take manifests from standard input. */
 export function completeOption(): Option {
   return new Option(
     '--complete',
@@ -42,7 +42,7 @@ export function command(program: Command, name: string, description: string): Co
     .addOption(new Option('--no-color', 'the same as --color never').implies({ color: 'never' }).hideHelp());
 }
 
-/** For every command that asks a service or a ledger. */
+/** For commands that use a service or a ledger. */
 export function timeoutOption(): Option {
   return new Option(
     '--timeout <duration>',
@@ -54,7 +54,7 @@ export function timeoutOption(): Option {
   });
 }
 
-/** Seconds. As in a stack, a number says of what it is the number; 0 is 0 of anything. */
+/** Parses a duration to seconds. As in a stack, a number needs a unit; only 0 may be without. */
 export function parseTimeout(text: string): number {
   const isBare = text.trim() === '' || /^\s*0*[1-9]\d*\s*$/.test(text);
   const seconds = isBare ? undefined : parseDuration(text);

@@ -1,4 +1,4 @@
-/** What the process's exit code says (architecture: exit codes). The one list of them. */
+/** The exit codes of the process (architecture: exit codes). This is the only list of them. */
 import { hasErrors, type ShownDiagnostic } from '../model/diagnostic.ts';
 import type { Outcome } from '../model/plan/outcome.ts';
 import type { Plan } from '../model/plan/plan.ts';
@@ -7,6 +7,7 @@ export const exitCodes = {
   done: 0,
   error: 1,
   changesPending: 2,
+  loginRefused: 2,
   drift: 3,
   stale: 4,
   blocked: 5,
@@ -19,7 +20,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The most telling code of a run that stops at its diagnostics. */
+/** The exit code of a run that stops because of these diagnostics; the most specific one when they have several classes. */
 export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
   const classes = new Set(
     diagnostics.filter(({ severity }) => severity === 'error').map((found) => found.class),
@@ -30,7 +31,7 @@ export function exitCodeOf(diagnostics: readonly ShownDiagnostic[]): ExitCode {
   return exitCodes.error;
 }
 
-/** What an apply leads to. @param proof the plan that was made afterwards; undefined when there was nothing to prove */
+/** The exit code of an apply. @param proof the plan that was made afterwards; undefined when there was nothing to prove */
 export function exitCodeOfApply(outcomes: readonly Outcome[], proof: Plan | undefined): ExitCode {
   const some = (...kinds: Outcome['kind'][]) => outcomes.some(({ kind }) => kinds.includes(kind));
   const written =

@@ -1,20 +1,20 @@
-/** Manifests as this program knows them: its kinds, its dialects, standard input. */
+/** Reads manifests with the kinds and dialects of this program, and with the process's standard input. */
 import { dialects } from '../http/dialects.ts';
 import { type Manifests, readManifests } from '../manifest/read-manifests.ts';
 import type { CliHost } from './cli-host.ts';
 import { type InputEnds, readInput } from './run/read-input.ts';
 
 export interface LoadOptions extends InputEnds {
-  /** what standard input brings is all of the stack, also where that has files of its own */
+  /** the manifests on standard input are the whole stack, even when the stack has files of its own */
   readonly complete?: boolean | undefined;
 }
 
 export interface LoadedManifests extends Manifests {
-  /** milliseconds since 1970: since when the run waits for somebody, where it read standard input */
+  /** milliseconds since 1970: when the run began to read standard input; absent when it did not */
   readonly began?: number;
 }
 
-/** @throws InputGivenUp when standard input was asked for and did not come to its end in time */
+/** @throws InputWaitEnded when standard input did not end before the run did */
 export async function loadManifests(
   path: string | undefined,
   host: CliHost,
@@ -24,13 +24,14 @@ export async function loadManifests(
   const manifests = await readManifests({
     ...(path === undefined ? {} : { path }),
     cwd: host.cwd,
-    stdin: (most) => {
-      began = Date.now();
-      return readInput(host, most, { timeout, over });
+    stdin: (max) => {
+      began = host.now();
+      return readInput(host, max, { timeout, over });
     },
     inputIsWhole: complete,
     kinds: host.kinds,
     dialects,
+    now: host.now(),
   });
   const { stack } = manifests;
   return {

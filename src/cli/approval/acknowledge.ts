@@ -1,6 +1,6 @@
 /**
- * Acknowledgements: what lets the blocking guards of a plan pass (rule 33). One is given for one digest only, by
- * `--ack` beside `--approve` or a plan file, or typed on a terminal below the very plan that it is about.
+ * Acknowledgements of guards that block a plan (rule 33). Each is for one digest only: it is given by `--ack` together with
+ * `--approve` or a plan file, or typed on a terminal below the plan.
  */
 import { nearestWord } from '../../manifest/explain/nearest-word.ts';
 import { counted } from '../../model/counted.ts';
@@ -11,12 +11,12 @@ import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import type { PlanFileRefusal } from './plan-file.ts';
 import { printError, printNote, type Terminal } from '../terminal/terminal.ts';
 
-/** Ids from the command line: parted by commas or spaces, empty when there are none. */
+/** Ids from the command line, separated by commas or spaces. */
 export function readIds(text: string | undefined): readonly string[] {
   return [...new Set((text ?? '').split(/[\s,]+/).filter((id) => id !== ''))];
 }
 
-/** What is wrong with acknowledgements whatever the plan will be; undefined when nothing is. */
+/** Errors in acknowledgements that do not depend on the plan; undefined when there are none. */
 export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFileRefusal | undefined {
   const unknown = ids.find((id) => !guardIds.includes(id));
   if (unknown !== undefined) {
@@ -37,33 +37,33 @@ export function refuseIds(ids: readonly string[], isApproved: boolean): PlanFile
   };
 }
 
-/** The guards of the plan that nobody has acknowledged; those that were acknowledged for nothing are noted. */
+/** The blocking guards that are not acknowledged. Prints a note about acknowledged guards that this plan does not trip. */
 export function unacknowledged(plan: Plan, ids: readonly string[], terminal: Terminal): GuardId[] {
   const fired = new Set<string>(plan.guards.map(({ id }) => id));
-  const idle = ids.filter((id) => !fired.has(id));
-  if (idle.length > 0)
-    printNote(terminal, `note: this plan does not trip ${idle.join(', ')}: nothing to acknowledge`);
+  const notTripped = ids.filter((id) => !fired.has(id));
+  if (notTripped.length > 0)
+    printNote(terminal, `note: this plan does not trip ${notTripped.join(', ')}: nothing to acknowledge`);
   return blockingIds(plan.guards).filter((id) => !ids.includes(id));
 }
 
-/** Tells what blocks, and how somebody who has read the plan lets it pass. @param stack what names it on the command line */
-export function tellBlocked(
+/** Reports the guards that block, and the command that acknowledges them. @param stack the stack's argument on the command line */
+export function reportBlocked(
   plan: Plan,
   open: readonly GuardId[],
   { terminal, stack }: { readonly terminal: Terminal; readonly stack?: string | undefined },
 ): ExitCode {
-  const way = acknowledgement(plan, stack) ?? '';
+  const command = acknowledgement(plan, stack) ?? '';
   const [guards, them] = [counted(open.length, 'guard'), open.length === 1 ? 'it' : 'them'];
   const verb = open.length === 1 ? 'blocks' : 'block';
   printError(
     terminal,
     'guards-block',
-    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; who has read it lets ${them} pass with "${way}"`,
+    `nothing was written: ${guards} ${verb} this plan: ${open.join(', ')}; read it, and acknowledge ${them} with "${command}"`,
   );
   return exitCodes.blocked;
 }
 
-/** What to type on a terminal, for the question below the plan. */
+/** The question below the plan on a terminal. */
 export function questionFor(plan: Plan, open: readonly GuardId[]): string {
   const count = plan.changes.length;
   const purpose = count === 0 ? 'To go on' : `To apply ${counted(count, 'change')}`;

@@ -1,9 +1,9 @@
 /**
- * Whether the plan that `apply` made afresh is what was approved, or what is left of it (rule 28). If it is not, how the
- * two differ is told, and nothing is written.
+ * Checks that the plan that `apply` has just made is the approved one, or the rest of it (rule 28). Otherwise the difference is
+ * printed and nothing is written.
  */
 import { formatAddress } from '../../model/resource/address.ts';
-import type { MeantChange } from '../../model/plan/change.ts';
+import type { DigestedChange } from '../../model/plan/change.ts';
 import type { ApprovedPlan, Ledger } from '../../model/stack/ledger.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { PlanDifference } from '../../model/plan/plan-difference.ts';
@@ -22,32 +22,32 @@ import type { PlanRequest } from '../run/make-plan.ts';
 import type { Approval } from './read-approval.ts';
 import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 
-/** Before anything is read: a plan of another stack, target or selection can never fit. */
-export function refuseElsewhere(
+/** Called before anything is read: refuses a plan of another stack, target or selection. */
+export function refuseOtherStack(
   { given }: Approval,
   { stack, resources: desired, isSelection }: Pick<PlanRequest, 'stack' | 'resources' | 'isSelection'>,
   terminal: Terminal,
 ): ExitCode | undefined {
   if (given === undefined) return undefined;
-  const { changes, ...made } = given.plan;
+  const { changes, ...approved } = given.plan;
   const selection = selectionOf({ isSelection, desired });
   const here = { stack: stack.name, targets: stack.targets.map(planTarget), ...selection, changes };
-  const difference = comparePlans({ ...made, changes }, here);
+  const difference = comparePlans({ ...approved, changes }, here);
   if (isSamePlan(difference)) return undefined;
   showDifference(terminal, difference, {
-    one: { name: given.file, digest: made.digest },
+    one: { name: given.file, digest: approved.digest },
     other: { name: stack.file, digest: '' },
   });
   printError(
     terminal,
     'plan-elsewhere',
-    `nothing was written: the plan "${given.file}" was made for ${elsewhere(difference, given.file)}`,
+    `nothing was written: the plan "${given.file}" was made for ${otherContext(difference, given.file)}`,
   );
   return exitCodes.stale;
 }
 
-/** The first thing that tells the place of a plan from this one; for whoever has mixed up two, how to mean the same. */
-function elsewhere({ stack, targets, selection }: PlanDifference, file: string): string {
+/** The first difference of stack, targets and selection, where possible with the command that fits. */
+function otherContext({ stack, targets, selection }: PlanDifference, file: string): string {
   if (stack !== undefined) return 'another stack';
   if (targets.length > 0 || selection === undefined) return 'other targets than this stack has';
   if (selection.one === undefined)
@@ -56,7 +56,7 @@ function elsewhere({ stack, targets, selection }: PlanDifference, file: string):
   return `a selection of this stack: pipe that in, with "trueup apply ${shellWord(file)} -"`;
 }
 
-/** What was approved, if the fresh plan is that or what is left of it; else how they differ has been told. */
+/** @returns the approved plan, when the new plan is the same or the rest of it; otherwise an exit code, with the difference printed */
 export function checkApproval(
   planning: Planning,
   approval: Approval,
@@ -65,8 +65,8 @@ export function checkApproval(
   const { plan } = planning;
   const changes = approvedChanges(planning.plan, approval, ledger);
   if (changes === undefined) {
-    printJson(terminal, (told) => renderPlanJson(plan, { told, clean: terminal.host.clean }));
-    printError(terminal, 'approval-stale', `nothing was written: ${unlike(plan, approval, ledger)}`);
+    printJson(terminal, (reported) => renderPlanJson(plan, { told: reported, clean: terminal.host.clean }));
+    printError(terminal, 'approval-stale', `nothing was written: ${mismatchReason(plan, approval, ledger)}`);
     return exitCodes.stale;
   }
   const judgement = judgeApproval(planning, {
@@ -78,7 +78,7 @@ export function checkApproval(
     case 'equal':
       break;
     case 'subset':
-      tellSubset(terminal, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
+      printProgress(terminal, { approved: changes.length, done: judgement.done.map(formatAddress), plan });
       break;
     case 'elsewhere':
       printError(
@@ -103,11 +103,11 @@ export function checkApproval(
     version: digestVersion,
     digest: approval.digest,
     atoms: [...atomsOf(changes)].sort(),
-    createdAt: new Date().toISOString(),
+    createdAt: new Date(terminal.host.now()).toISOString(),
   };
 }
 
-function unlike({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
+function mismatchReason({ digest, changes }: Plan, approval: Approval, { approved }: Ledger): string {
   if (approved?.digest === approval.digest && approved.version !== digestVersion)
     return `"${approval.digest}" was approved under an earlier trueup, whose digests meant less: plan again, and approve again "${digest}"`;
   const both = `this plan has the digest "${digest}", and "${approval.digest}" was approved`;
@@ -116,21 +116,21 @@ function unlike({ digest, changes }: Plan, approval: Approval, { approved }: Led
     : `${both}: live or the manifests changed since, or an earlier trueup made that digest; review this plan and approve again, or apply the plan file that was approved to see how they differ`;
 }
 
-/** Undefined when nobody knows what the approved digest meant: then only the very same plan will do. */
+/** The approved changes; undefined when only their digest is known, which then must be that of the new plan. */
 function approvedChanges(
   plan: Plan,
   { digest, given }: Approval,
   { approved }: Ledger,
-): readonly MeantChange[] | undefined {
+): readonly DigestedChange[] | undefined {
   if (given !== undefined) return given.plan.changes;
   if (plan.digest === digest) return plan.changes;
   if (approved?.digest !== digest || approved.version !== digestVersion) return undefined;
   const kept = readAtoms(approved.atoms);
-  // Without its secrets nobody can tell where it was approved either.
+  // Redacted changes can be used only when the digest shows that nothing else differs.
   return isRedacted(kept) && digestOf({ ...plan, changes: kept }) !== digest ? undefined : kept;
 }
 
-function tellSubset(
+function printProgress(
   terminal: Terminal,
   about: { readonly approved: number; readonly done: readonly string[]; readonly plan: Plan },
 ): void {
@@ -151,7 +151,7 @@ interface Names {
 function showDifference(terminal: Terminal, difference: PlanDifference, { one, other }: Names): void {
   const { host, paint, width } = terminal;
   if (terminal.format === 'json') {
-    printJson(terminal, (told) => renderPlanDifferenceJson(difference, { one, other }, told));
+    printJson(terminal, (reported) => renderPlanDifferenceJson(difference, { one, other }, reported));
     return;
   }
   const names = { one: one.name, other: other.name };

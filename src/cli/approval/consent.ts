@@ -1,25 +1,25 @@
-/** Whether a plan may be written: problems forbid it, guards block it until they are acknowledged, and somebody has to agree. */
+/** Decides whether a plan may be applied: it has no problems, its blocking guards are acknowledged, and somebody has agreed. */
 import { counted } from '../../model/counted.ts';
 import { blockingIds, type GuardId } from '../../model/plan/guard.ts';
 import type { Plan } from '../../model/plan/plan.ts';
-import { isAcknowledgedBy, questionFor, tellBlocked, unacknowledged } from './acknowledge.ts';
+import { isAcknowledgedBy, questionFor, reportBlocked, unacknowledged } from './acknowledge.ts';
 import { printPlan } from '../commands/plan.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { codeOfStop } from '../stop/stop-signals.ts';
+import { exitCodeOfStop } from '../stop/stop-signals.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 
-export interface Consent {
-  /** given beforehand, by a flag or an approval: nobody is asked */
+interface Consent {
+  /** by a flag or an approval: nobody is asked */
   readonly agreed: boolean;
-  /** guards that were acknowledged for this very plan */
+  /** guards that were acknowledged for this plan */
   readonly acknowledged: readonly string[];
-  /** guards that were let pass when an apply of this very approval began; undefined when nobody knows of one */
+  /** guards that were passed when an earlier apply of the same approval began; undefined when there was none */
   readonly passed?: readonly string[] | undefined;
-  /** what names the stack on the command line */
+  /** the stack's argument on the command line */
   readonly stack?: string | undefined;
 }
 
-/** The exit code of a plan that nobody may apply as it is; undefined when it has no problems. */
+/** The exit code for a plan with problems, which cannot be applied; undefined when it has none. */
 export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undefined {
   const problems = exitCodeOf(plan.problems);
   if (problems === exitCodes.done) return undefined;
@@ -32,7 +32,7 @@ export function refuseProblems(plan: Plan, terminal: Terminal): ExitCode | undef
   return problems;
 }
 
-/** Why nothing is going to be written; undefined when it may be. */
+/** @returns an exit code when the plan must not be applied, with the reason printed; undefined when it may */
 export async function askConsent(
   plan: Plan,
   { agreed, acknowledged, passed, stack }: Consent,
@@ -42,11 +42,11 @@ export async function askConsent(
   const open =
     passed === undefined
       ? unacknowledged(plan, acknowledged, terminal)
-      : sinceThen(plan, [...acknowledged, ...passed]);
+      : newGuards(plan, [...acknowledged, ...passed]);
   const canAsk = terminal.host.interactive && terminal.format === 'text' && !agreed;
   if (open.length > 0 && !canAsk) {
     showWhole(plan, terminal);
-    return tellBlocked(plan, open, { terminal, stack });
+    return reportBlocked(plan, open, { terminal, stack });
   }
   if (agreed) return undefined;
   if (!canAsk) {
@@ -61,32 +61,32 @@ export async function askConsent(
     open.length > 0 ? await askIds(plan, open, { terminal, stop }) : await askYes(plan, { terminal, stop });
   if (isAgreed) return undefined;
   return open.length > 0 && !stop.aborted
-    ? tellBlocked(plan, open, { terminal, stack })
-    : tellUnwritten(terminal, stop);
+    ? reportBlocked(plan, open, { terminal, stack })
+    : reportNotWritten(terminal, stop);
 }
 
-/** After a no. A Ctrl-C is no answer, and ends the run as it does anywhere else. */
-export function tellUnwritten({ host }: Terminal, stop: AbortSignal): ExitCode {
+/** Reports that nothing was written, after a "no" or a Ctrl-C. A Ctrl-C gives the exit code of an interrupted run. */
+export function reportNotWritten({ host }: Terminal, stop: AbortSignal): ExitCode {
   host.stderr.write('nothing was written\n');
-  return stop.aborted ? codeOfStop(stop, exitCodes.error) : exitCodes.error;
+  return stop.aborted ? exitCodeOfStop(stop, exitCodes.error) : exitCodes.error;
 }
 
 /**
- * What nobody was shown when that apply began: live may have changed since. A percentage of what is left is no news, for
- * the whole of it was weighed then.
+ * Guards that did not block when the earlier apply began, because live has changed since. Guards on percentages are left out: the
+ * percentage of the whole plan was checked then.
  */
-function sinceThen({ guards }: Plan, known: readonly string[]): GuardId[] {
-  const isWeighed = (id: GuardId) => id === 'delete-percent' || id === 'update-percent';
-  return blockingIds(guards).filter((id) => !isWeighed(id) && !known.includes(id));
+function newGuards({ guards }: Plan, known: readonly string[]): GuardId[] {
+  const isPercentage = (id: GuardId) => id === 'delete-percent' || id === 'update-percent';
+  return blockingIds(guards).filter((id) => !isPercentage(id) && !known.includes(id));
 }
 
 /**
- * The guards that an apply which goes on has passed: those of this plan, and those of the applies that began before.
- * Without what nobody can acknowledge beforehand: that somebody applies a later commit meanwhile.
+ * The guards that this apply has passed, together with those that earlier applies of the same approval passed. Guards about
+ * commits are left out: a later commit may be applied in between, which nobody can acknowledge beforehand.
  */
 export function passedGuards({ guards }: Plan, before: readonly string[] = []): readonly string[] {
-  const isNew = (id: string) => id === 'older-commit' || id === 'commit-unknown';
-  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !isNew(id)).sort();
+  const isAboutCommit = (id: string) => id === 'older-commit' || id === 'commit-unknown';
+  return [...new Set([...before, ...blockingIds(guards)])].filter((id) => !isAboutCommit(id)).sort();
 }
 
 interface ConsentContext {
@@ -94,7 +94,7 @@ interface ConsentContext {
   readonly stop: AbortSignal;
 }
 
-/** Whoever types the guards of the plan above has read them: that is the answer to both questions. */
+/** To type the ids of the guards is an acknowledgement and a "yes" at the same time. */
 async function askIds(
   plan: Plan,
   open: readonly GuardId[],
@@ -108,7 +108,7 @@ function askYes({ changes }: Plan, { terminal, stop }: ConsentContext): Promise<
   return terminal.host.confirm(`Apply ${what}?`, stop);
 }
 
-/** As JSON the plan is the result of an apply that goes no further; as text it has been shown already. */
+/** In JSON the plan is the result of an apply that stops here; as text it has been printed already. */
 function showWhole(plan: Plan, terminal: Terminal): void {
   if (terminal.format === 'json') printPlan(terminal, plan);
 }

@@ -1,16 +1,19 @@
 /**
- * Plan files: written whole or not at all, and read back only as what a trueup wrote. What was changed by hand since, or
- * is of a shape that this trueup does not know, is refused before anything is compared with it.
+ * Writes plan files as a whole or not at all, and reads only files that trueup wrote. A file that was edited, or has a version
+ * that this trueup does not know, is refused before anything is compared with it.
  */
 import { realpath } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { relative, resolve, sep } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
+import { stateFolderName } from '../../ledger/local/state-folder.ts';
+import { matchStackFiles } from '../../manifest/files/match-files.ts';
 import { compileSchema, type SchemaError } from '../../manifest/schema/compile-schema.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Json } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import { type Plan, planVersion } from '../../model/plan/plan.ts';
+import type { Stack } from '../../model/stack/target.ts';
 import { digestOf } from '../../plan/approval/digest.ts';
 import { isRedacted } from '../../plan/redacted-plan.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
@@ -25,7 +28,7 @@ export interface PlanFile {
   readonly plan: Plan;
 }
 
-/** Why a file is not taken as a plan, and the exit code that this leads to for who wants to apply it. */
+/** Why a file cannot be used as a plan, and the exit code of an apply of it. */
 export interface PlanFileRefusal {
   readonly code: DiagnosticCode;
   readonly message: string;
@@ -36,7 +39,7 @@ export function isRefusal(value: object): value is PlanFileRefusal {
   return 'message' in value && 'exit' in value;
 }
 
-/** Readable by its owner only: no secret of the run is in it, but all that is known of a platform. */
+/** Writes a plan, readable by its owner only: it holds no secret of the run, but much about a platform. */
 export async function writePlanFile(
   file: string,
   { cwd, clean }: Pick<CliHost, 'cwd' | 'clean'>,
@@ -48,15 +51,15 @@ export async function writePlanFile(
 }
 
 /**
- * Why no plan is to be written there; undefined where one may. A pipe or a device has no end of its own, and what stands in a
- * file that no plan was written into was written by somebody for something else.
+ * Refuses a path where no plan may be written: a pipe or a device, and a file that holds something else than a plan.
  * @param file as the user typed it
+ * @returns the reason; undefined when a plan may be written there
  */
 export async function refusePlanOut(file: string, cwd: string): Promise<string | undefined> {
-  const found = await readRegularText(resolve(cwd, file), mostOfPlan).catch((error: Error) => error);
+  const found = await readRegularText(resolve(cwd, file), maxPlanSize).catch((error: Error) => error);
   if (typeof found !== 'string') {
-    if ('code' in found && found.code === 'ENOENT') return undefined;
-    return `the plan cannot be written to "${file}": ${unfitWords(found)}`;
+    if ('code' in found && found.code === 'ENOENT') return refuseOwnFile(file, cwd);
+    return `the plan cannot be written to "${file}": ${unusableReason(found)}`;
   }
   const value = parsed(found);
   const isPlan = value !== undefined && looksLikePlan(value) && 'coverage' in value;
@@ -65,30 +68,49 @@ export async function refusePlanOut(file: string, cwd: string): Promise<string |
     : `the plan is not written over "${file}", which is no plan file; give "--out" a new name, or remove that file`;
 }
 
-function unfitWords(error: Error): string {
+/** Names in the state folder that trueup reads as something else: ledgers, histories, the embedded service's data. */
+const ownNames = /\.ledger\.json(\.|$)|\.history(\/|$)|^embedded\.db/;
+
+function refuseOwnFile(file: string, cwd: string): string | undefined {
+  const path = resolve(cwd, file).split(sep);
+  const inside = path.slice(path.lastIndexOf(stateFolderName) + 1).join('/');
+  return path.includes(stateFolderName) && ownNames.test(inside)
+    ? `the plan cannot be written to "${file}": trueup keeps its own files under such names in "${stateFolderName}"; give "--out" another name`
+    : undefined;
+}
+
+/** Refuses a path that the stack's patterns match, because the next plan would read the file as a manifest. @returns the reason */
+export function refuseAmongManifests(file: string, cwd: string, stack: Stack): string | undefined {
+  const path = relative(stack.directory, resolve(cwd, file)).split(sep).join('/');
+  return matchStackFiles(stack, false).isFile(path)
+    ? `the plan cannot be written to "${file}": the stack would read it as a manifest; give "--out" another name`
+    : undefined;
+}
+
+function unusableReason(error: Error): string {
   if (!(error instanceof UnfitFile)) return error.message;
   if (error.obstacle === 'folder') return 'it is a directory; name a file in it';
   if (error.obstacle === 'irregular') return 'it is no regular file, but a pipe, a socket or a device';
-  return 'it has more than any plan, and is no plan file';
+  return 'it is larger than any plan, and is no plan file';
 }
 
 const unreadable: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such file',
 };
 
-/** Bytes of a plan file: some ten thousand times those of a usual one. */
-const mostOfPlan = 256 * megabyte;
+/** The maximal size of a plan file in bytes, some ten thousand times that of a usual one. */
+const maxPlanSize = 256 * megabyte;
 
-const folderWords = 'it is a directory, and no file that "trueup plan --out" wrote';
+const folderReason = 'it is a directory, and no file that "trueup plan --out" wrote';
 
-/** The plan in a file, or why there is none. @param file as the user typed it */
+/** The plan in a file, or why it cannot be used. @param file as the user typed it */
 export async function openPlanFile(file: string, cwd: string): Promise<PlanFile | PlanFileRefusal> {
-  const text = await readRegularText(resolve(cwd, file), mostOfPlan).catch(
+  const text = await readRegularText(resolve(cwd, file), maxPlanSize).catch(
     (error: NodeJS.ErrnoException) => error,
   );
   if (typeof text !== 'string') {
     const isFolder = text instanceof UnfitFile && text.obstacle === 'folder';
-    const why = isFolder ? folderWords : (unreadable[text.code ?? ''] ?? text.message);
+    const why = isFolder ? folderReason : (unreadable[text.code ?? ''] ?? text.message);
     return {
       code: 'plan-unreadable',
       exit: exitCodes.error,
@@ -118,11 +140,11 @@ export async function openPlanFile(file: string, cwd: string): Promise<PlanFile 
   }
 }
 
-/** Whether a path of a command line means a plan: by what is in the file, or by its name if it ends in `.json`. */
+/** Whether a path of a command line means a plan file: by its content, or by its name when that ends in `.json`. */
 export async function meansPlanFile(file: string, cwd: string): Promise<boolean> {
   const path = resolve(cwd, file);
-  const text = await readRegularText(path, mostOfPlan).catch((error: unknown) => error);
-  // Of one that is too long the name alone tells; whoever takes it for a plan is told that it is.
+  const text = await readRegularText(path, maxPlanSize).catch((error: unknown) => error);
+  // A file that is too long is not read, so its name decides; opening it as a plan reports its size.
   if (text instanceof UnfitFile && text.obstacle === 'too-long') return file.endsWith('.json');
   if (typeof text !== 'string') return false;
   const value = text.trimStart().startsWith('{') ? parsed(text) : undefined;
@@ -139,7 +161,7 @@ function parsed(text: string): Json | undefined {
   }
 }
 
-/** A plan that leaves secrets out has the digest of what it left out, too: apply compares it with the plan that it makes. */
+/** Whether the digest is right. That of a redacted plan covers the secrets, too; apply compares it with the plan that it makes. */
 function isAsPlanned(plan: Plan): boolean {
   return digestOf(plan) === plan.digest || isRedacted(plan.changes);
 }
@@ -152,13 +174,13 @@ function edited(file: string, why: string): PlanFileRefusal {
   };
 }
 
-/** Members that this trueup does not know are those of a newer one of the same version, and are left alone. */
+/** Unknown members are accepted: a newer trueup may have written them into a plan of the same version. */
 function check(value: Json): readonly string[] {
   return compileSchema(planSchema, () => jsonSchema(planSchema))(value)
     .filter(({ keyword }) => keyword !== 'additionalProperties')
-    .map(explained);
+    .map(errorText);
 }
 
-function explained({ instancePath, message = 'does not fit the schema' }: SchemaError): string {
+function errorText({ instancePath, message = 'does not fit the schema' }: SchemaError): string {
   return `${instancePath === '' ? 'it' : `"${instancePath}"`} ${message}`;
 }

@@ -1,23 +1,23 @@
-/** What `apply` was told to carry out: a stack, and what somebody approved of it, by a plan file or by a digest. */
+/** Reads the arguments of `apply`: a stack, and its approval by a plan file or by a digest. */
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 import { isRefusal, meansPlanFile, openPlanFile, type PlanFile, type PlanFileRefusal } from './plan-file.ts';
 
-/** What the command line names: at most one stack, and what was approved. */
+/** What the command line names: at most one stack, and at most one approval. */
 export interface ApplyRequest {
-  /** of the stack */
+  /** path of the stack */
   readonly path?: string;
   readonly approval?: Approval;
 }
 
 export interface Approval {
   readonly digest: string;
-  /** where it was given by a file */
+  /** the plan file, when the approval is one */
   readonly given?: PlanFile;
 }
 
 /**
- * Tells plan file and stack apart, in whatever order they were given.
+ * Distinguishes plan file and stack, in any order.
  * @param digest of `--approve`, in lower case
  */
 export async function readApproval(
@@ -56,8 +56,8 @@ function stale(message: string): PlanFileRefusal {
   return { code: 'approval-mismatch', exit: exitCodes.stale, message };
 }
 
-/** Tells why an apply does not begin. */
-export function tellRefusal({ code, message, exit }: PlanFileRefusal, terminal: Terminal): ExitCode {
+/** Reports why an apply does not begin. */
+export function reportRefusal({ code, message, exit }: PlanFileRefusal, terminal: Terminal): ExitCode {
   printError(terminal, code, `nothing was written: ${message}`);
   return exit;
 }

@@ -1,6 +1,6 @@
 /**
- * The approved plan in the ledger: there from before the first call until an apply has ended well, so that the same job,
- * run again after a crash, is judged against what was approved and not against what is left of it (rule 28).
+ * Keeps the approved plan in the ledger from before the first call until the apply has succeeded. A job that is run again after a
+ * crash is then compared with the whole approved plan, and not only with the rest of it (rule 28).
  */
 import type { Fence } from '../../apply/fence.ts';
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
@@ -8,8 +8,8 @@ import { sameJson } from '../../model/json/json.ts';
 import type { ApprovedPlan, Ledger, LedgerStore } from '../../model/stack/ledger.ts';
 
 /**
- * Written before the first call; what stands there already is not written again.
- * @param head goes along, so that whoever finds the approval knows which commit it was given for
+ * Writes the approval, before the first call, unless the ledger has it already.
+ * @param approval.head is written together with it, so that the approval's commit is known
  */
 export async function storeApproval(
   store: LedgerStore,
@@ -25,20 +25,20 @@ export interface HeadedApproval {
   readonly head: LedgerHead;
 }
 
-/** The very same ledger when there is nothing to add to it. */
+/** Returns the same object when the ledger has the approval already. */
 export function withApproved(ledger: Ledger, { approved, head }: HeadedApproval): Ledger {
   return approved === undefined || isKept(approved, ledger) ? ledger : { ...ledger, ...head, approved };
 }
 
-/** The same approval, with no guard passed that was not passed before. */
+/** Whether the ledger has the same approval with the same passed guards. */
 function isKept({ digest, passed = [] }: ApprovedPlan, { approved }: Ledger): boolean {
   return approved?.digest === digest && sameJson(passed, approved.passed);
 }
 
 /**
- * Once an apply has ended well, there is nothing left that anybody could have approved.
- * @param ledger as this run wrote it last: what another run has written since, an approval of its own, is not touched
- * @throws LedgerConflict, or LockLost when the lock is not this run's any more
+ * Removes the approval after an apply has succeeded.
+ * @param ledger as this run wrote it last; what another run has written since is not changed
+ * @throws LedgerConflict when another run has written, LockLost when this run no longer holds the lock
  */
 export async function forgetApproved(
   store: LedgerStore,

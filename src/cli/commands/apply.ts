@@ -1,12 +1,12 @@
 /**
- * `trueup apply [path]`: shows the plan, asks or compares it with what was approved, carries it out, and plans again to
- * prove that nothing is left.
+ * `trueup apply [path]`: shows the plan, asks for consent or compares it with what was approved, applies it, and plans again to
+ * prove that nothing is left to do.
  */
 import type { AddressText } from '../../model/resource/address.ts';
 import type { CommandContext } from '../command-context.ts';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Applied, type ApplyTarget, applyPlan } from '../../apply/apply-plan.ts';
-import { creationsInDoubt, withFoundTrue } from '../../apply/found-afterwards.ts';
+import { creationsInDoubt, withFoundTrue } from '../../apply/confirm-by-plan.ts';
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import { saveFound } from '../../apply/record-found.ts';
 import type { TargetConnection } from '../../http/open-target.ts';
@@ -16,16 +16,16 @@ import type { Outcome } from '../../model/plan/outcome.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import type { Planning } from '../../plan/build-plan.ts';
 import { renderOutcomesJson } from '../../report/json/outcomes-json.ts';
-import { isAllDone, renderOutcomes, whatWasDone } from '../../report/terminal/outcomes-text.ts';
-import { renderResidue, withoutTold } from '../../report/terminal/unproved-text.ts';
+import { isAllDone, renderOutcomes, doneText } from '../../report/terminal/outcomes-text.ts';
+import { renderUnconverged, withoutReported } from '../../report/terminal/unconverged-text.ts';
 import { readIds, refuseIds } from '../approval/acknowledge.ts';
 import { connectToWrite } from '../run/connect.ts';
 import { askConsent, passedGuards, refuseProblems } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOfApply, exitCodes } from '../exit-codes.ts';
-import { bringAlong, isPending, type Locking } from '../ledger/former-ledger.ts';
-import { listenForStops, type Stops, tellStop } from '../stop/stop-signals.ts';
-import { freeLeftLock, holdLock, thenRelease } from '../ledger/hold-lock.ts';
-import { checkApproval, refuseElsewhere } from '../approval/check-approval.ts';
+import { importFormerLedger, isPending, type Locking } from '../ledger/former-ledger.ts';
+import { listenForStops, type Stops, reportStop } from '../stop/stop-signals.ts';
+import { removeStaleLock, holdLock, releaseAfter } from '../ledger/hold-lock.ts';
+import { checkApproval, refuseOtherStack } from '../approval/check-approval.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import {
   forgetApproved,
@@ -40,10 +40,10 @@ import { learnSecrets, refuseMissingSecrets } from '../run/missing-secrets.ts';
 import { isRefusal } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { openProgress } from '../terminal/apply-progress.ts';
-import { type ApplyRequest, readApproval, tellRefusal } from '../approval/read-approval.ts';
+import { type ApplyRequest, readApproval, reportRefusal } from '../approval/read-approval.ts';
 import { printJson, printWarnings, type Terminal } from '../terminal/terminal.ts';
-import { readSecret, type SecretPlace, secretPlace } from '../run/read-secret.ts';
-import { pathOfStack, stackWords } from '../stack-argument.ts';
+import { readSecret, type SecretContext, secretContext } from '../run/read-secret.ts';
+import { pathOfStack, stackArgument } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import { printPlan } from './plan.ts';
 
@@ -51,10 +51,10 @@ export interface ApplyOptions {
   readonly yes?: boolean;
   /** the digest of the plan that was approved */
   readonly approve?: string;
-  /** guards of that plan that were acknowledged, parted by commas */
+  /** guards of that plan that were acknowledged, separated by commas */
   readonly ack?: string;
   readonly calls?: boolean;
-  /** what standard input brings is all of the stack */
+  /** the manifests on standard input are the whole stack */
   readonly complete?: boolean;
   /** seconds to wait for the lock of the stack; 0 when absent */
   readonly lockTimeout?: number;
@@ -64,12 +64,12 @@ export interface ApplyOptions {
 
 type PreparedApply = PreparedRun<TargetConnection>;
 
-/** A run that may write. */
-interface Begun extends PreparedApply {
+/** A run that has consent to write. */
+interface WritingRun extends PreparedApply {
   readonly head: LedgerHead;
 }
 
-/** One run of apply: who it is, and what tells it to stop. */
+/** One run of apply: its identity, and the signals that stop it. */
 interface ApplyContext extends CommandContext, Stops {
   readonly run: RunIdentity;
 }
@@ -80,16 +80,16 @@ export async function apply(
   options: ApplyOptions,
   context: CommandContext,
 ): Promise<ExitCode> {
-  const asked = await readApproval(paths, options.approve, context.host.cwd);
-  if (isRefusal(asked)) return tellRefusal(asked, context.terminal);
-  const mistake = refuseIds(readIds(options.ack), asked.approval !== undefined);
-  if (mistake !== undefined) return tellRefusal(mistake, context.terminal);
+  const request = await readApproval(paths, options.approve, context.host.cwd);
+  if (isRefusal(request)) return reportRefusal(request, context.terminal);
+  const mistake = refuseIds(readIds(options.ack), request.approval !== undefined);
+  if (mistake !== undefined) return reportRefusal(mistake, context.terminal);
   const stops = listenForStops(context.host);
   const run = identifyRun(context.host);
   try {
-    return await applyUnderLock(asked, options, { ...context, ...stops, run });
+    return await applyUnderLock(request, options, { ...context, ...stops, run });
   } finally {
-    stops.forget();
+    stops.dispose();
   }
 }
 
@@ -99,7 +99,7 @@ async function applyUnderLock(
   context: ApplyContext,
 ): Promise<ExitCode> {
   const { stop, terminal } = context;
-  const stack = stackWords(path, options.complete);
+  const stack = stackArgument(path, options.complete);
   const prepared = await prepareRun(path, context, {
     complete: options.complete,
     timeout: options.timeout,
@@ -109,25 +109,25 @@ async function applyUnderLock(
   });
   if (typeof prepared === 'number') return prepared;
   const planAndApply = async () => {
-    const elsewhere = approval && refuseElsewhere(approval, prepared.request, terminal);
-    if (elsewhere !== undefined) return elsewhere;
+    const refusal = approval && refuseOtherStack(approval, prepared.request, terminal);
+    if (refusal !== undefined) return refusal;
     const planning = await raceStop(makePlanToApply(prepared.request), stop);
     if (planning === 'stopped')
-      return tellStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
-    const secrets = secretPlace(prepared.request.stack, context.host);
+      return reportStop(stop, terminal, { done: 'nothing was written', code: exitCodes.error });
+    const secrets = secretContext(prepared.request.stack, context.host);
     await learnSecrets(planning.plan, secrets, context.host.secrets);
     if (terminal.format === 'text') printPlan(terminal, planning.plan, { ...options, stack });
-    const pass = { approval, options, ledger: prepared.ledger, stack, secrets };
-    const passed = await letPass(planning, pass, context);
-    if (typeof passed === 'number') return passed;
-    // Reading, and the answer of a person, take their time.
+    const input = { approval, options, ledger: prepared.ledger, stack, secrets };
+    const authorized = await authorize(planning, input, context);
+    if (typeof authorized === 'number') return authorized;
+    // Reading the targets and waiting for an answer take time, so the lock is checked again.
     await prepared.held?.fence.pass();
     const head = await headOf(planning.plan, prepared);
-    const approved = { ...passed, head };
-    const ledger = await storeApproval(prepared.store, await begin(prepared, approved), approved);
+    const approved = { ...authorized, head };
+    const ledger = await storeApproval(prepared.store, await importFormer(prepared, approved), approved);
     return carryOut(planning, { ...prepared, ledger, head }, context);
   };
-  return thenRelease(planAndApply, prepared.close);
+  return releaseAfter(planAndApply, prepared.close);
 }
 
 function lockingOf(
@@ -141,35 +141,35 @@ function lockingOf(
         { store, stack: stack.name, run, timeout, path: pathOfStack(path, stack), stop, deadline },
         terminal,
       ),
-    free: (stack, store) => freeLeftLock({ store, stack: stack.name, run }, terminal),
+    free: (stack, store) => removeStaleLock({ store, stack: stack.name, run }, terminal),
   };
 }
 
 /**
- * What the stack was under its former name comes along before anything is sent, and the approval with it: the plan is
- * another one as soon as nothing is left to come.
+ * Imports the ledger of the stack's former name before anything is sent. The approval is written at the same time, because after
+ * the import a new plan would have another digest.
  */
-async function begin(
+async function importFormer(
   { former, store, ledger, request: { stack } }: PreparedApply,
   approval: HeadedApproval,
 ): Promise<Ledger> {
   if (former === undefined || !isPending(former)) return ledger;
-  return bringAlong(former, { stack, store, ledger: withApproved(ledger, approval) });
+  return importFormerLedger(former, { stack, store, ledger: withApproved(ledger, approval) });
 }
 
-interface Pass {
+interface AuthorizeInput {
   readonly approval: ApplyRequest['approval'];
   readonly options: ApplyOptions;
   readonly ledger: Ledger;
-  /** what names the stack on the command line */
+  /** the stack's argument on the command line */
   readonly stack: string | undefined;
-  readonly secrets: SecretPlace;
+  readonly secrets: SecretContext;
 }
 
-/** What was approved, once problems, approval, secrets and guards have let the plan pass; the exit code when one has not. */
-async function letPass(
+/** Checks problems, approval, secrets and guards, and asks for consent. @returns the approved plan, or an exit code with the reason printed */
+async function authorize(
   planning: Planning,
-  { approval, options, ledger, stack, secrets }: Pass,
+  { approval, options, ledger, stack, secrets }: AuthorizeInput,
   context: ApplyContext,
 ): Promise<{ readonly approved: ApprovedPlan | undefined } | ExitCode> {
   const { terminal } = context;
@@ -196,20 +196,20 @@ async function headOf(plan: Plan, { ledger, from, request }: PreparedApply): Pro
   return ledgerHead({ ledger, stack: request.stack, plan, from, order: await request.commitOrder });
 }
 
-async function carryOut(planning: Planning, prepared: Begun, context: ApplyContext): Promise<ExitCode> {
+async function carryOut(planning: Planning, prepared: WritingRun, context: ApplyContext): Promise<ExitCode> {
   const { stop, run, terminal } = context;
   const { store, ledger, from, held } = prepared;
   const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, terminal);
   const ended: Outcome[] = [];
-  let [cameToItsEnd, unrecorded] = [false, true];
+  let [completed, unrecorded] = [false, true];
   try {
     const applied = await applyWithProgress(planning, prepared, { ...context, ended });
     unrecorded = false;
     const proved = stop.aborted ? 'stopped' : await prove(planning.plan, applied, { prepared, stop });
     if (proved === 'stopped') {
       const ended = exitCodeOfApply(applied.outcomes, undefined) || exitCodes.partial;
-      const code = tellStop(stop, terminal, {
-        done: whatWasDone(applied.outcomes),
+      const code = reportStop(stop, terminal, {
+        done: doneText(applied.outcomes),
         code: ended,
         isNews: isAllDone(applied.outcomes),
       });
@@ -219,21 +219,21 @@ async function carryOut(planning: Planning, prepared: Begun, context: ApplyConte
     ended.splice(0, ended.length, ...outcomes);
     const code = exitCodeOfApply(outcomes, proof);
     if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
-    cameToItsEnd = true;
+    completed = true;
     return finish({ ...proved, context, code });
   } catch (error) {
-    // What was done is told all the same: nobody else knows it when the ledger could not be written.
+    // The outcomes are reported in any case: when the ledger could not be written, they are recorded nowhere else.
     if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
     throw error;
   } finally {
-    await history.end(ended, { cameToItsEnd, unrecorded });
+    await history.end(ended, { completed, unrecorded });
   }
 }
 
-/** @param context.ended is given each outcome as it comes */
+/** @param context.ended each outcome is added to it as soon as it is known */
 async function applyWithProgress(
   planning: Planning,
-  prepared: Begun,
+  prepared: WritingRun,
   { host, terminal, stop, cut, ended }: ApplyContext & { readonly ended: Outcome[] },
 ): Promise<Applied> {
   const progress = openProgress(terminal);
@@ -247,13 +247,13 @@ async function applyWithProgress(
       store: prepared.store,
       ...(prepared.held === undefined ? {} : { fence: prepared.held.fence }),
       stop,
-      readSecret: (source) => readSecret(source, secretPlace(prepared.request.stack, host)),
+      readSecret: (source) => readSecret(source, secretContext(prepared.request.stack, host)),
       pause: async (milliseconds) => {
         await pause(milliseconds, undefined, { signal: cut }).catch(() => {});
       },
       tell: (event) => {
         if (event.type === 'end') ended.push(event.outcome);
-        if (planning.plan.changes.length > 0) progress.tell(event);
+        if (planning.plan.changes.length > 0) progress.show(event);
       },
     });
   } finally {
@@ -270,15 +270,16 @@ function applyTargets({ connected }: PreparedApply): ReadonlyMap<string, ApplyTa
   );
 }
 
-/** The plan that was made afterwards, absent when there was nothing to prove, and the outcomes with what it says of them. */
 interface Proved {
+  /** corrected by what the new plan shows */
   readonly outcomes: readonly Outcome[];
+  /** the plan that was made afterwards; absent when there was nothing to prove */
   readonly proof?: Plan;
-  /** as it was written last */
+  /** as written last */
   readonly ledger: Ledger;
 }
 
-/** Plans once more, with what the ledger knows now. */
+/** Plans again with the new ledger. */
 async function prove(
   plan: Plan,
   { outcomes, ledger }: Applied,
@@ -289,10 +290,10 @@ async function prove(
   const { former, begunCreations = [], ...request } = prepared.request;
   const written = {
     ledger,
-    // Until it has been seen, what of this very apply nobody was told of is as little a stranger's as what was cut short.
+    // Creations of this apply whose outcome is unknown are treated like those of an apply that was cut short: not as foreign.
     begunCreations: new Set([...begunCreations, ...creationsInDoubt(outcomes)]),
     ...(former && { former: { ...former, records: noRecords } }),
-    // Which commit was applied is settled by now.
+    // The question of commits was settled before the apply.
     commitOrder: undefined,
   };
   const again = await raceStop(makePlan({ ...request, ...written }), stop);
@@ -301,7 +302,7 @@ async function prove(
   return { outcomes: withFoundTrue(outcomes, plan.changes, again), proof: again.plan, ledger: saved };
 }
 
-/** What came along has been written by now. */
+/** The records of the former ledger have been imported by now. */
 const noRecords: ReadonlySet<AddressText> = new Set();
 
 interface ApplyResult {
@@ -313,20 +314,20 @@ interface ApplyResult {
 
 function finish({ outcomes, context, code, proof }: ApplyResult): ExitCode {
   const { terminal } = context;
-  if (terminal.format === 'json') printJson(terminal, (told) => renderOutcomesJson(outcomes, told));
+  if (terminal.format === 'json') printJson(terminal, (reported) => renderOutcomesJson(outcomes, reported));
   else
     for (const block of endingBlocks(outcomes, terminal, proof)) terminal.host.stdout.write(`\n${block}\n`);
   printWarnings(terminal, proof?.problems ?? []);
   return code;
 }
 
-/** What is told at the end. Where every outcome already had its line, only those that need a person are repeated. */
+/** The blocks of text at the end. When each outcome has been printed already, only those that need attention are repeated. */
 function endingBlocks(outcomes: readonly Outcome[], terminal: Terminal, proof: Plan | undefined): string[] {
   const { paint, width, host } = terminal;
   if (outcomes.length === 0) return [];
   const blocks = [renderOutcomes(outcomes, { paint, openOnly: !host.stdout.isTTY })];
   if (proof === undefined) return blocks;
-  const residue = renderResidue(withoutTold(proof, outcomes), {
+  const residue = renderUnconverged(withoutReported(proof, outcomes), {
     paint,
     ...(width === undefined ? {} : { width }),
   });

@@ -1,4 +1,4 @@
-/** `trueup diff a.json b.json`: what one plan means and the other does not. Exit 2 when they differ, as `plan --exit-code`. */
+/** `trueup diff a.json b.json`: shows how two plans differ. Exits with 2 when they do, like `plan --exit-code`. */
 import type { CommandContext } from '../command-context.ts';
 import { comparePlans, isSamePlan } from '../../plan/approval/compare-plans.ts';
 import { renderPlanDifferenceJson } from '../../report/json/plan-difference-json.ts';
@@ -17,13 +17,13 @@ export async function diff(
     return exitCodes.error;
   }
   const difference = comparePlans(one.plan, other.plan);
-  // What is the same but for secrets that neither file keeps may be of two meanings.
+  // Plan files hold no secrets, so plans that differ only in secrets look the same, but have different digests.
   const isSame = isSamePlan(difference) && one.plan.digest === other.plan.digest;
   const named = ({ file, plan }: typeof one) => ({ name: file, digest: plan.digest });
   const { paint, width } = terminal;
   if (terminal.format === 'json') {
     const names = { one: named(one), other: named(other) };
-    printJson(terminal, (told) => renderPlanDifferenceJson(difference, names, told));
+    printJson(terminal, (reported) => renderPlanDifferenceJson(difference, names, reported));
   } else if (isSame) {
     host.stdout.write(`The two plans mean the same: digest ${one.plan.digest}\n`);
   } else if (isSamePlan(difference)) {

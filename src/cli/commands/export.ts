@@ -1,4 +1,4 @@
-/** `trueup export [path]`: writes manifests for what is live and nobody owns yet, ready to be adopted. Changes no service. */
+/** `trueup export [path]`: writes manifests, ready to be adopted, for live resources that nobody owns. Changes no service. */
 import type { CommandContext } from '../command-context.ts';
 import { counted } from '../../model/counted.ts';
 import { statSync } from 'node:fs';
@@ -26,10 +26,10 @@ import {
 } from '../export/files.ts';
 import { openReadProgress, type ReadProgress } from '../export/progress.ts';
 import { type ExportedTarget, readExport } from '../export/read.ts';
-import { hearEnd, type Stops } from '../stop/stop-signals.ts';
+import { listenForEnd, type Stops } from '../stop/stop-signals.ts';
 import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
 import { openLedger } from '../ledger/open-ledger.ts';
-import { beginRun, type RunOf, type RunTime } from '../run/run-time.ts';
+import { beginRun, type RunStart, type RunTime } from '../run/run-time.ts';
 import { printDiagnostics, printError } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -49,7 +49,7 @@ export interface ExportOptions {
   readonly timeout?: number;
 }
 
-interface ExportJob extends RunOf {
+interface ExportJob extends RunStart {
   readonly stack: Stack;
   /** absolute path of the stack file */
   readonly file: string;
@@ -59,7 +59,7 @@ interface ExportJob extends RunOf {
   readonly wanted: ReadonlySet<string>;
 }
 
-/** What the flags name that is not there. */
+/** A flag names something that does not exist. */
 interface Mistake {
   readonly code: DiagnosticCode;
   readonly message: string;
@@ -71,15 +71,15 @@ export async function exportLive(
   context: CommandContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  const unfit = unfitDirectory(options.out, host.cwd);
-  if (unfit !== undefined) {
-    printError(terminal, 'output-refused', unfit);
+  const refusal = refuseDirectory(options.out, host.cwd);
+  if (refusal !== undefined) {
+    printError(terminal, 'output-refused', refusal);
     return exitCodes.error;
   }
   const manifests = await loadManifests(path, host, options);
   const { stack, diagnostics } = manifests;
-  if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(isInTheWay))) {
-    printDiagnostics(terminal, diagnostics.filter(isInTheWay));
+  if (path === '-' || stack === undefined || hasErrors(diagnostics.filter(preventsExport))) {
+    printDiagnostics(terminal, diagnostics.filter(preventsExport));
     if (path === '-')
       printError(terminal, 'stack-file-needed', 'an export needs a stack with a file, not standard input');
     return exitCodeOf(diagnostics) || exitCodes.error;
@@ -89,17 +89,17 @@ export async function exportLive(
     printError(terminal, job.code, job.message);
     return exitCodes.error;
   }
-  const stops = hearEnd(host);
+  const stops = listenForEnd(host);
   try {
     const targets = await raceStop(readTargets(job, options, { ...context, stops }), stops.stop);
     return targets === 'stopped' ? exitCodes.interrupted : await draft(targets, job, { options, context });
   } finally {
-    stops.forget();
+    stops.dispose();
   }
 }
 
-/** Why nothing can be written below it; undefined where it is a directory, or nothing yet. */
-function unfitDirectory(out: string, cwd: string): string | undefined {
+/** Why nothing can be written to this directory; undefined when it is one, or does not exist yet. */
+function refuseDirectory(out: string, cwd: string): string | undefined {
   const found = out === '-' ? undefined : statSync(resolve(cwd, out), { throwIfNoEntry: false });
   return found === undefined || found.isDirectory()
     ? undefined
@@ -123,12 +123,12 @@ async function draft(
   return isWhole && checked.refused.length === 0 ? exitCodes.done : exitCodes.error;
 }
 
-/** A stack that has no manifests yet is what exports are for. */
-function isInTheWay({ code }: Manifests['diagnostics'][number]): boolean {
+/** Missing manifests do not matter: exports are for stacks that have none yet. */
+function preventsExport({ code }: Manifests['diagnostics'][number]): boolean {
   return code !== 'no-file' && code !== 'no-manifests';
 }
 
-/** What is to be done, or why it cannot be. */
+/** The job that the flags describe, or the mistake in them. */
 function makeJob(
   stack: Stack,
   manifests: LoadedManifests,
@@ -168,7 +168,7 @@ async function readTargets(
   { host, terminal, stops }: CommandContext & { readonly stops: Omit<Stops, 'cut'> },
 ): Promise<ExportedTarget[]> {
   const { name: names, tag: tags, project, all = false } = options;
-  const time = beginRun({ stack, began }, stops);
+  const time = beginRun({ stack, began }, stops, host);
   const { deadline } = time;
   let connected: Connected | undefined;
   let progress: ReadProgress | undefined;
@@ -248,10 +248,10 @@ interface ExportResult {
   readonly options: ExportOptions;
 }
 
-/** On stderr, for the manifests themselves may be on stdout. */
-async function report(ending: ExportResult, { host, terminal }: CommandContext): Promise<void> {
-  const { checked, targets, options } = ending;
-  const say = (line: string) => host.stderr.write(`${printable(line)}\n`);
+/** Reports on stderr, because the manifests may be on stdout. */
+async function report(result: ExportResult, { host, terminal }: CommandContext): Promise<void> {
+  const { checked, targets, options } = result;
+  const print = (line: string) => host.stderr.write(`${printable(line)}\n`);
   const warn = (line: string) =>
     host.stderr.write(`${terminal.errorPaint.warning('warning')}: ${printable(line)}\n`);
   for (const { sets } of targets)
@@ -259,12 +259,12 @@ async function report(ending: ExportResult, { host, terminal }: CommandContext):
       warn(`not everything was read: ${why}`);
   for (const why of checked.refused) warn(`left out: ${why}`);
   for (const why of checked.differing) warn(why);
-  say(exportedLine(checked.manifests, options));
-  for (const line of leftOutLines(targets)) say(line);
-  const unread = options.out === '-' ? [] : await unreadFiles(ending, host);
+  print(exportedLine(checked.manifests, options));
+  for (const line of leftOutLines(targets)) print(line);
+  const unread = options.out === '-' ? [] : await unreadFiles(result, host);
   if (unread.length > 0)
     warn(
-      `the stack does not read these files: add "${unread.join('", "')}" to "spec.manifests" of ${ending.job.stack.file}`,
+      `the stack does not read these files: add "${unread.join('", "')}" to "spec.manifests" of ${result.job.stack.file}`,
     );
 }
 
@@ -286,7 +286,7 @@ function leftOutLines(targets: readonly ExportedTarget[]): string[] {
   return parts.length === 0 ? [] : [`left out: ${parts.join(', ')} (--all takes them in)`];
 }
 
-/** Patterns that the stack would have to have, from its own directory; empty when it reads everything already. */
+/** Patterns that the stack needs to read the new files, relative to its directory; empty when it reads all of them already. */
 async function unreadFiles({ job, checked, options }: ExportResult, host: CliHost): Promise<string[]> {
   const { resources } = await loadManifests(job.file, host);
   const read = new Set(resources.map(({ address }) => formatAddress(address)));

@@ -1,11 +1,11 @@
-/** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to take it back. */
+/** `trueup history [path]` and `trueup history show ID [path]`: what was applied, by whom, and how to revert it. */
 import type { CommandContext } from '../command-context.ts';
 import { type HistoryEntry, LedgerError } from '../../model/stack/ledger.ts';
 import { renderEntryJson, renderHistoryJson } from '../../report/json/history-json.ts';
 import { renderEntry, renderHistory } from '../../report/terminal/history-text.ts';
 import { renderRevert } from '../../report/terminal/revert-text.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
-import { hearEnd } from '../stop/stop-signals.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
 import { withStackLedger } from '../ledger/open-stack-ledger.ts';
 import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
 
@@ -20,15 +20,15 @@ export async function history(
   context: HistoryContext,
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  return withStackLedger(path, { ...context, stops: hearEnd(host) }, async ({ stack, store }) => {
+  return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
     const found = await store.readEntries(limit);
     const entries = found.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
     const damaged = found.flatMap((entry) => (entry instanceof LedgerError ? [entry] : []));
     if (terminal.format === 'json') {
       const about = { stack: stack.name, entries, damaged: damaged.map(({ message }) => message) };
-      printJson(terminal, (told) => renderHistoryJson(about, told));
+      printJson(terminal, (reported) => renderHistoryJson(about, reported));
     } else {
-      // Where none can be read, it is not known that there were none.
+      // When all entries are damaged, "nothing was applied" would be wrong.
       if (entries.length > 0 || damaged.length === 0)
         host.stdout.write(`${renderHistory(entries, { paint: terminal.paint })}\n`);
       for (const { message } of damaged) printError(terminal, 'history-damaged', message);
@@ -38,7 +38,7 @@ export async function history(
 }
 
 export interface ShowOptions {
-  /** prints the manifest patch that takes the apply back, in context of the apply */
+  /** prints, instead of the apply, the changes of manifests that revert it */
   readonly revert?: boolean;
 }
 
@@ -48,7 +48,7 @@ export async function showHistory(
   { revert, context }: ShowOptions & { readonly context: HistoryContext },
 ): Promise<ExitCode> {
   const { host, terminal } = context;
-  return withStackLedger(path, { ...context, stops: hearEnd(host) }, async ({ stack, store }) => {
+  return withStackLedger(path, { ...context, stops: listenForEnd(host) }, async ({ stack, store }) => {
     const outlives = (name: string) => {
       const ownership = host.kinds.get(name)?.ownership;
       return ownership?.by === 'ledger' && ownership.undeclared !== 'delete';
@@ -62,7 +62,8 @@ export async function showHistory(
       );
       return exitCodes.error;
     }
-    if (terminal.format === 'json' && !revert) printJson(terminal, (told) => renderEntryJson(entry, told));
+    if (terminal.format === 'json' && !revert)
+      printJson(terminal, (reported) => renderEntryJson(entry, reported));
     else host.stdout.write(`${revert ? renderRevert(entry, { outlives }) : show(entry, terminal)}\n`);
     return exitCodes.done;
   });

@@ -1,6 +1,10 @@
-/** `trueup plan [path]`: what apply would do, printed and, with `--out`, kept. Sends GET and LIST and nothing else. */
+/**
+ * `trueup plan [path]`: prints what apply would do and, with `--out`, writes it to a file. Sends only GET and LIST, and one
+ * question about the rights of its token.
+ */
 import type { CommandContext } from '../command-context.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
+import type { Stack } from '../../model/stack/target.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan/plan.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
@@ -9,29 +13,29 @@ import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
 import { connectToRead } from '../run/connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
-import { hearEnd } from '../stop/stop-signals.ts';
-import { makePlan } from '../run/make-plan.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
+import { makePlanToShow } from '../run/make-plan.ts';
 import { noteMissingSecrets } from '../run/missing-secrets.ts';
-import { refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
+import { refuseAmongManifests, refusePlanOut, writePlanFile } from '../approval/plan-file.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { printError, printJson, type Terminal } from '../terminal/terminal.ts';
-import { secretPlace } from '../run/read-secret.ts';
+import { secretContext } from '../run/read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
-import { stackWords } from '../stack-argument.ts';
+import { stackArgument } from '../stack-argument.ts';
 import { raceStop } from '../stop/race-stop.ts';
 
 export interface PlanOptions {
   readonly calls?: boolean;
   readonly exitCode?: boolean;
-  /** a file for the plan as JSON, beside what is printed */
+  /** a file for the plan as JSON, in addition to the printed plan */
   readonly out?: string;
-  /** what standard input brings is all of the stack */
+  /** the manifests on standard input are the whole stack */
   readonly complete?: boolean;
   /** seconds */
   readonly timeout?: number;
 }
 
-/** What other commands take for it. */
+/** The name for it in other commands; not supported by `--out`. */
 const standardOutput = '-';
 
 export async function plan(
@@ -40,13 +44,13 @@ export async function plan(
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const { complete, timeout } = options;
-  const unfit = await refuseOut(options, host);
-  if (unfit !== undefined) {
-    printError(terminal, 'output-refused', unfit);
+  const refusal = await refuseOut(options, host);
+  if (refusal !== undefined) {
+    printError(terminal, 'output-refused', refusal);
     return exitCodes.error;
   }
-  const stack = stackWords(path, complete);
-  const stops = hearEnd(host);
+  const stack = stackArgument(path, complete);
+  const stops = listenForEnd(host);
   try {
     const prepared = await prepareRun(
       path,
@@ -60,27 +64,30 @@ export async function plan(
     );
     return typeof prepared === 'number'
       ? prepared
-      : await tell(prepared, options, { stack, terminal, stop: stops.stop });
+      : await report(prepared, options, { stack, terminal, stop: stops.stop });
   } finally {
-    stops.forget();
+    stops.dispose();
   }
 }
 
-async function refuseOut({ out }: PlanOptions, { cwd }: CliHost): Promise<string | undefined> {
+/** @param stack once it is known */
+async function refuseOut({ out }: PlanOptions, { cwd }: CliHost, stack?: Stack): Promise<string | undefined> {
   if (out === undefined) return undefined;
+  const amongManifests = stack && refuseAmongManifests(out, cwd, stack);
+  if (amongManifests !== undefined) return amongManifests;
   return out === standardOutput
     ? '"--out -" names no file, and standard output has the plan as text: "--format json" prints it there as JSON, and that is a plan file, too'
     : refusePlanOut(out, cwd);
 }
 
 interface PlanReport {
-  /** what names the stack on the command line */
+  /** the stack's argument on the command line */
   readonly stack: string | undefined;
   readonly terminal: Terminal;
   readonly stop: AbortSignal;
 }
 
-async function tell(
+async function report(
   prepared: PreparedRun<ReaderConnection>,
   options: PlanOptions,
   { stack, terminal, stop }: PlanReport,
@@ -88,15 +95,20 @@ async function tell(
   const { host } = terminal;
   try {
     const { request } = prepared;
-    const planning = await raceStop(makePlan(request), stop);
+    const refusal = await refuseOut(options, host, request.stack);
+    if (refusal !== undefined) {
+      printError(terminal, 'output-refused', refusal);
+      return exitCodes.error;
+    }
+    const planning = await raceStop(makePlanToShow(request), stop);
     if (planning === 'stopped') return exitCodes.interrupted;
-    const made = await noteMissingSecrets(planning.plan, secretPlace(request.stack, host));
+    const made = await noteMissingSecrets(planning.plan, secretContext(request.stack, host));
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
-      // What stands there may have come meanwhile.
-      const unfit = await refuseOut(options, host);
-      if (unfit !== undefined) {
-        printError(terminal, 'output-refused', unfit);
+      // Another file may have been created there meanwhile.
+      const changed = await refuseOut(options, host);
+      if (changed !== undefined) {
+        printError(terminal, 'output-refused', changed);
         return exitCodes.error;
       }
       await writePlanFile(options.out, host, made);
@@ -111,7 +123,7 @@ async function tell(
   }
 }
 
-/** What a plan file is good for: apply plans again, and a plan with problems is not applied (rules 28, 39). */
+/** What can be done with the plan file: apply plans again, and does not apply a plan with problems (rules 28, 39). */
 function useOf({ coverage, problems }: Plan, command: string): string {
   const unread = coverage.targets.flatMap(({ target, unread }) => (unread ? [`"${printable(target)}"`] : []));
   if (unread.length > 0) {
@@ -123,7 +135,7 @@ function useOf({ coverage, problems }: Plan, command: string): string {
   return `: "${command}" applies this and nothing else`;
 }
 
-/** @param about.stack what names the stack on the command line */
+/** @param about.stack the stack's argument on the command line */
 export function printPlan(
   terminal: Terminal,
   made: Plan,
@@ -133,10 +145,10 @@ export function printPlan(
   const { calls = false, stack } = about;
   const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
   if (terminal.format === 'text') host.stdout.write(`${renderPlan(made, options)}\n`);
-  else printJson(terminal, (told) => renderPlanJson(made, { told, clean: host.clean }));
+  else printJson(terminal, (reported) => renderPlanJson(made, { told: reported, clean: host.clean }));
 }
 
-/** Problems first, then a look that missed something, then whether changes were asked to count. */
+/** Problems come first, then an incomplete look, then changes, if `--exit-code` asks for them. */
 function planExitCode(made: Plan, changesCount: boolean): ExitCode {
   const problems = exitCodeOf(made.problems);
   if (problems !== exitCodes.done) return problems;

@@ -1,6 +1,6 @@
 /**
- * `trueup recover --moved TARGET [path]`: a target is another context by now, and the ledger keeps of it what the new context
- * proves (rule 37). Reads that target and writes nothing but the ledger, once somebody has seen what is dropped.
+ * `trueup recover --moved TARGET [path]`: a target is another place now, and the ledger keeps the records that the new place proves
+ * (rule 37). Reads that target and writes only the ledger, after the user has seen which records are dropped and has agreed.
  */
 import type { CommandContext } from '../command-context.ts';
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
@@ -22,10 +22,10 @@ import {
 } from '../../plan/ledger/moved-targets.ts';
 import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../run/connect.ts';
-import { tellUnwritten } from '../approval/consent.ts';
+import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { listenForStops } from '../stop/stop-signals.ts';
-import { holdLock, thenRelease } from '../ledger/hold-lock.ts';
+import { holdLock, releaseAfter } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { readPlanInput } from '../run/make-plan.ts';
@@ -35,13 +35,12 @@ import { printDiagnostics, printError, printWarnings } from '../terminal/termina
 import { raceStop } from '../stop/race-stop.ts';
 import { askToWrite } from './recover.ts';
 
-/** What holds the lock gives it back whatever stops it. */
 interface MoveContext extends CommandContext {
   readonly stop: AbortSignal;
   readonly time: RunTime;
 }
 
-export interface MovedOptions {
+interface MovedOptions {
   readonly moved: string;
   readonly yes?: boolean;
   /** seconds that the run may take */
@@ -62,7 +61,7 @@ export async function recoverMoved(
   printWarnings(terminal, diagnostics);
   const stops = listenForStops(host);
   const { stop } = stops;
-  const time = beginRun({ stack, began }, stops);
+  const time = beginRun({ stack, began }, stops, host);
   const store = await openLedger(stack, host, time);
   try {
     const held = await holdLock(
@@ -78,14 +77,14 @@ export async function recoverMoved(
       terminal,
     );
     if (typeof held === 'number') return held;
-    return await thenRelease(
+    return await releaseAfter(
       () => carry({ stack, resources, store }, options, { ...context, stop, time }),
       held.release,
     );
   } finally {
     await store.close();
     time.deadline.clear();
-    stops.forget();
+    stops.dispose();
   }
 }
 
@@ -102,15 +101,18 @@ async function carry(
 ): Promise<ExitCode> {
   const { host, terminal, stop } = context;
   const ledger = await store.read();
-  const looking = findMoved({ stack, resources, ledger }, options.moved, context);
-  const moved = await raceStop(looking, stop);
-  if (moved === 'stopped') return tellUnwritten(terminal, stop);
+  const search = findMoved({ stack, resources, ledger }, options.moved, context);
+  const moved = await raceStop(search, stop);
+  if (moved === 'stopped') return reportNotWritten(terminal, stop);
   if (typeof moved === 'string') {
     printError(terminal, 'nothing-moved', `nothing was written: ${moved}`);
     return exitCodes.error;
   }
-  const carried = await raceStop(look({ stack, resources, ledger, target: moved.target }, context), stop);
-  if (carried === 'stopped') return tellUnwritten(terminal, stop);
+  const carried = await raceStop(
+    readMoved({ stack, resources, ledger, target: moved.target }, context),
+    stop,
+  );
+  if (carried === 'stopped') return reportNotWritten(terminal, stop);
   if (carried.gaps.length > 0) {
     const why = carried.gaps.join('; ');
     printError(
@@ -120,7 +122,7 @@ async function carry(
     );
     return exitCodes.error;
   }
-  tell(moved, carried, context);
+  report(moved, carried, context);
   const refusal = await askToWrite(options, context, stop);
   if (refusal !== undefined) return refusal;
   const { name } = moved.target;
@@ -138,7 +140,10 @@ interface MoveInput {
   readonly ledger: Ledger;
 }
 
-/** Or why there is nothing to carry over. A ledger that kept no places has what it knows of each proved whenever asked. */
+/**
+ * The target that has moved, or why there is nothing to carry over. A ledger without the places of its targets counts as moved, so
+ * that its records are checked.
+ */
 async function findMoved(
   found: MoveInput,
   wanted: string,
@@ -164,11 +169,11 @@ function noLedgerHere({ renamedFrom }: Stack): string {
     : `what the ledger knows is still that of stack "${renamedFrom}": carry it over under that name, then rename the stack`;
 }
 
-/** Whether the ledger takes the target for the context that it is, and has records all the same that are not of it. */
-async function leadsElsewhere(looking: Looking, context: MoveContext): Promise<boolean> {
-  const { ledger, target } = looking;
+/** Whether the ledger has the target's current place, but also records that belong to another place. */
+async function leadsElsewhere(input: TargetInput, context: MoveContext): Promise<boolean> {
+  const { ledger, target } = input;
   const records = new Map(recordsOf(ledger, target));
-  const { targets } = await readAlone(looking, { ...ledger, records }, context);
+  const { targets } = await readAlone(input, { ...ledger, records }, context);
   return targets.some(
     ({ unread, sets }) =>
       unread?.code === movedCode ||
@@ -181,32 +186,32 @@ async function leadsElsewhere(looking: Looking, context: MoveContext): Promise<b
   );
 }
 
-interface Looking extends MoveInput {
+interface TargetInput extends MoveInput {
   readonly target: Target;
 }
 
 /**
- * The one target, as if it had always been there. What bears an id is found among all that is listed, so that nothing is
- * asked for by an id of another context.
+ * Reads the moved target as if it had always been the new place. Resources with ids are searched in lists of all resources, so that
+ * no id of the former place is sent to the new one.
  */
-async function look(looking: Looking, context: MoveContext): Promise<CarriedOver> {
+async function readMoved(input: TargetInput, context: MoveContext): Promise<CarriedOver> {
   const { host } = context;
-  const { resources, ledger, target } = looking;
+  const { resources, ledger, target } = input;
   const here = recordsOf(ledger, target);
   const isUnmarked = (kind: string) => host.kinds.get(kind)?.ownership.by === 'ledger';
   const known = { ...ledger, targets: identitiesAfter(ledger, [target]) };
   const unmarked = here.filter(([text]) => isUnmarked(parseAddress(text).kind));
-  const input = await readAlone(
-    { ...looking, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
+  const planInput = await readAlone(
+    { ...input, resources: resources.filter(({ address }) => isUnmarked(address.kind)) },
     { ...known, records: new Map(unmarked) },
     context,
   );
-  return carryOver({ ...input, ledger: { ...known, records: new Map(here) } });
+  return carryOver({ ...planInput, ledger: { ...known, records: new Map(here) } });
 }
 
-/** All that a plan of nothing but the target would be made from, with this ledger. */
+/** The input of a plan of this target alone, with this ledger. */
 async function readAlone(
-  { stack, resources, target }: Looking,
+  { stack, resources, target }: TargetInput,
   ledger: Ledger,
   { host, time: { deadline, over } }: MoveContext,
 ): Promise<PlanInput> {
@@ -233,21 +238,21 @@ function recordsOf({ records }: Ledger, { name }: Target): [AddressText, LedgerR
   return [...records].filter(([text]) => parseAddress(text).target === name);
 }
 
-function tell(
+function report(
   { target, was, is }: MovedTarget,
   { kept, dropped }: CarriedOver,
   { host }: CommandContext,
 ): void {
-  const say = (line = '') => host.stdout.write(`${line}\n`);
-  say(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
-  say(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
-  say();
+  const print = (line = '') => host.stdout.write(`${line}\n`);
+  print(`target "${printable(target.name)}"  ${printable(was ?? unknownPlace)}`);
+  print(`${' '.repeat(target.name.length + 5)}now  ${printable(is)}`);
+  print();
   const are = (count: number) => `${counted(count, 'record')} ${count === 1 ? 'is' : 'are'}`;
   if (kept.size === 0)
-    say('Nothing that the ledger knows is proved by what is there, so nothing is carried over.');
-  else say(`${are(kept.size)} proved by what is there, and carried over:`);
-  for (const text of kept.keys()) say(`  ${printable(text)}`);
+    print('Nothing that the ledger knows is proved by what is there, so nothing is carried over.');
+  else print(`${are(kept.size)} proved by what is there, and carried over:`);
+  for (const text of kept.keys()) print(`  ${printable(text)}`);
   if (dropped.length === 0) return;
-  say(`\n${are(dropped.length)} dropped:`);
-  for (const { address, message } of dropped) say(`  ${printable(formatAddress(address))}: ${message}`);
+  print(`\n${are(dropped.length)} dropped:`);
+  for (const { address, message } of dropped) print(`  ${printable(formatAddress(address))}: ${message}`);
 }

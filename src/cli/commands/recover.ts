@@ -1,6 +1,6 @@
 /**
- * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (rule 25). Reads the
- * targets and writes nothing but the ledger, once somebody has seen what it will say and what follows from it.
+ * `trueup recover [path]`: rebuilds a lost or damaged ledger from the targets and the manifests (rule 25). Reads the targets and
+ * writes only the ledger, after the user has seen its records and the plan that follows from them, and has agreed.
  */
 import type { CommandContext } from '../command-context.ts';
 import { completeRecord } from '../../apply/complete-record.ts';
@@ -15,11 +15,11 @@ import { type Recovered, recoverRecords } from '../../plan/ledger/recover-record
 import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { connectToRead } from '../run/connect.ts';
-import { tellUnwritten } from '../approval/consent.ts';
+import { reportNotWritten } from '../approval/consent.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { type FormerLedger, isPending, openFormerLedger } from '../ledger/former-ledger.ts';
 import { listenForStops } from '../stop/stop-signals.ts';
-import { holdLock, thenRelease } from '../ledger/hold-lock.ts';
+import { holdLock, releaseAfter } from '../ledger/hold-lock.ts';
 import { identifyRun } from '../run/identify-run.ts';
 import { loadManifests } from '../load-manifests.ts';
 import { type PlanRequest, readPlanInput } from '../run/make-plan.ts';
@@ -28,7 +28,7 @@ import { beginRun, type RunTime } from '../run/run-time.ts';
 import { printDiagnostics, printError, printWarnings } from '../terminal/terminal.ts';
 import { raceStop } from '../stop/race-stop.ts';
 
-export interface RecoverOptions {
+interface RecoverOptions {
   readonly yes?: boolean;
   /** seconds that the run may take */
   readonly timeout?: number;
@@ -57,19 +57,19 @@ export async function recover(
   printWarnings(terminal, diagnostics);
   const stops = listenForStops(host);
   const { stop } = stops;
-  const time = beginRun({ stack, began: loaded.began }, stops);
+  const time = beginRun({ stack, began: loaded.began }, stops, host);
   const store = await openLedger(stack, host, time);
   try {
-    const state = await lookAt(store);
-    if (state.is === 'whole') return tellWhole(state.ledger, store, context);
+    const state = await readState(store);
+    if (state.is === 'whole') return reportWhole(state.ledger, store, context);
     const former = await openFormerLedger(stack, { ...context, time });
     if (typeof former === 'number') return former;
     await former?.close();
-    if (former !== undefined && isPending(former)) return tellFormer(former, context);
+    if (former !== undefined && isPending(former)) return refuseFormer(former, context);
     const { files, documents, complete } = read;
     const about = { stack, resources, files, documents, manifestsComplete: complete, isSelection };
     const input = await raceStop(readInput(about, context, time), stop);
-    if (input === 'stopped') return tellUnwritten(terminal, stop);
+    if (input === 'stopped') return reportNotWritten(terminal, stop);
     const rebuilt = rebuild(input, host.kinds);
     if (rebuilt === undefined) {
       printError(
@@ -81,14 +81,14 @@ export async function recover(
     }
     const targets = identitiesAfter(noLedger, stack.targets);
     const ledger = { ...noLedger, records: rebuilt.records, targets };
-    tell({ ...rebuilt, ledger }, { state, store, input, context });
+    report({ ...rebuilt, ledger }, { state, store, input, context });
     const refusal = await askToWrite(options, context, stop);
     if (refusal !== undefined) return refusal;
     return await write(ledger, { store, stack: stack.name, path, stop, time }, context);
   } finally {
     await store.close();
     time.deadline.clear();
-    stops.forget();
+    stops.dispose();
   }
 }
 
@@ -97,8 +97,8 @@ type State =
   | { readonly is: 'lost' }
   | { readonly is: 'damaged'; readonly why: string };
 
-/** @throws LedgerError when it cannot be read at all, or is not this stack's: that is nothing to rebuild it for */
-async function lookAt(store: StackStore): Promise<State> {
+/** @throws LedgerError when the ledger cannot be read, or belongs to another stack: neither is a reason to rebuild it */
+async function readState(store: StackStore): Promise<State> {
   try {
     const ledger = await store.read();
     return ledger.known ? { is: 'whole', ledger } : { is: 'lost' };
@@ -108,15 +108,15 @@ async function lookAt(store: StackStore): Promise<State> {
   }
 }
 
-function tellWhole({ records }: Ledger, { place: where }: StackStore, { host }: CommandContext): ExitCode {
+function reportWhole({ records }: Ledger, { place: where }: StackStore, { host }: CommandContext): ExitCode {
   host.stdout.write(
     `${where} is there and whole, with ${counted(records.size, 'record')}: there is nothing to recover\n`,
   );
   return exitCodes.done;
 }
 
-/** What the former name's ledger says is better than all that could be rebuilt (rule 44). */
-function tellFormer({ name, store }: FormerLedger, { terminal }: CommandContext): ExitCode {
+/** The ledger of the former name has more information than a rebuilt one, so it is not replaced (rule 44). */
+function refuseFormer({ name, store }: FormerLedger, { terminal }: CommandContext): ExitCode {
   printError(
     terminal,
     'former-ledger-waits',
@@ -140,7 +140,7 @@ async function readInput(
   }
 }
 
-/** What an incomplete look missed: of which target, and why. */
+/** What an incomplete look missed: the target and the reason. */
 function gapsIn({ targets, manifestsComplete }: PlanInput): readonly string[] {
   const ofTargets = targets.flatMap(({ target, unread, sets }) => {
     const whys =
@@ -173,44 +173,49 @@ interface RecoveryReport {
   readonly context: CommandContext;
 }
 
-/** What the ledger will say, and the plan that follows from it: everything in that plan is for a person to decide. */
-function tell(
+/** Prints the new records and the plan that follows from them, which the user has to judge. */
+function report(
   { records, unproven, ledger }: Rebuilt & { readonly ledger: Ledger },
   { state, store, input, context }: RecoveryReport,
 ): void {
   const { host, terminal } = context;
-  const say = (line = '') => host.stdout.write(`${line}\n`);
-  say(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
-  say(
+  const print = (line = '') => host.stdout.write(`${line}\n`);
+  print(state.is === 'lost' ? `There is nothing at ${store.place}` : printable(state.why));
+  print(
     'The manifests as they are now are taken for what was applied last: what was dropped from them before is not',
   );
-  say('reset, and what was changed in the service since then looks like a change to make.');
-  say();
-  say(`${counted(records.size, 'record')} will be written:`);
-  for (const [text, record] of records) say(`  ${printable(text)}  ${describeRecord(record)}`);
-  if (unproven.length > 0) say(`\nNot recorded:`);
-  for (const { address, message } of unproven) say(`  ${printable(formatAddress(address))}: ${message}`);
-  tellFates(records, { host, terminal });
+  print('reset, and what was changed in the service since then looks like a change to make.');
+  print();
+  print(`${counted(records.size, 'record')} will be written:`);
+  for (const [text, record] of records) print(`  ${printable(text)}  ${describeRecord(record)}`);
+  if (unproven.length > 0) print(`\nNot recorded:`);
+  for (const { address, message } of unproven) print(`  ${printable(formatAddress(address))}: ${message}`);
+  reportReleases(records, { host, terminal });
   const next = buildPlan({ ...input, ledger: { ...ledger, known: true } }).plan;
   const width = terminal.width === undefined ? {} : { width: terminal.width };
-  say('\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n');
-  say(renderPlan(next, { paint: terminal.paint, calls: false, ...width }));
+  print(
+    '\nWith it, the next plan is this. Whatever it would do is for you to decide before it is applied:\n',
+  );
+  print(renderPlan(next, { paint: terminal.paint, calls: false, ...width }));
 }
 
-/** Who made what bears no mark cannot be rebuilt: what the lost ledger would have deleted is let go from now on (rule 24). */
-function tellFates(records: Rebuilt['records'], { host }: CommandContext): void {
+/**
+ * Lists resources without a mark of their creator. The new ledger has them as adopted, so they will be released when they are no
+ * longer declared, even if the lost ledger would have had them deleted (rule 24).
+ */
+function reportReleases(records: Rebuilt['records'], { host }: CommandContext): void {
   const released = [...records].filter(([text, { origin, onRemove }]) => {
     const ownership = host.kinds.get(parseAddress(text).kind)?.ownership;
     const isUnmarked = ownership?.by === 'ledger' && ownership.undeclared === 'delete';
     return isUnmarked && origin === 'adopted' && onRemove === undefined;
   });
   if (released.length === 0) return;
-  const say = (line: string) => host.stdout.write(`${line}\n`);
-  say(
+  const print = (line: string) => host.stdout.write(`${line}\n`);
+  print(
     '\nNothing proves who created these. Once no longer declared they are released, and their access stays, also where',
   );
-  say('the lost ledger would have had them deleted: "onRemove: delete" or a tombstone ends it.');
-  for (const [text] of released) say(`  ${printable(text)}`);
+  print('the lost ledger would have had them deleted: "onRemove: delete" or a tombstone ends it.');
+  for (const [text] of released) print(`  ${printable(text)}`);
 }
 
 function describeRecord({ origin, fields }: LedgerRecord): string {
@@ -219,7 +224,7 @@ function describeRecord({ origin, fields }: LedgerRecord): string {
   return count === 0 ? how : `${how}, ${counted(count, 'field')}`;
 }
 
-/** The exit code unless somebody has said, beforehand or now, that the ledger may be written. */
+/** Asks whether the ledger may be written, unless `--yes` was given. @returns an exit code when it may not */
 export async function askToWrite(
   { yes }: RecoverOptions,
   { host, terminal }: CommandContext,
@@ -234,7 +239,7 @@ export async function askToWrite(
     );
     return exitCodes.error;
   }
-  return (await host.confirm('Write this ledger?', stop)) ? undefined : tellUnwritten(terminal, stop);
+  return (await host.confirm('Write this ledger?', stop)) ? undefined : reportNotWritten(terminal, stop);
 }
 
 interface RecoveryWriting {
@@ -254,8 +259,8 @@ async function write(
   const held = await holdLock({ store, stack, run, timeout: 0, path, stop, deadline }, terminal);
   if (typeof held === 'number') return held;
   const writing = async () => {
-    // Somebody may have mended it, or applied, while this was read and agreed to.
-    const now = await lookAt(store);
+    // Another run may have repaired or written the ledger meanwhile.
+    const now = await readState(store);
     if (now.is === 'whole') {
       printError(
         terminal,
@@ -270,5 +275,5 @@ async function write(
     host.stdout.write(`The ledger was rebuilt with ${counted(ledger.records.size, 'record')}\n`);
     return exitCodes.done;
   };
-  return thenRelease(writing, held.release);
+  return releaseAfter(writing, held.release);
 }

@@ -1,14 +1,15 @@
-/** `trueup serve`: the embedded service by itself, for trying things and for testing pipelines. */
+/** `trueup serve`: runs the embedded service alone, to try things and to test pipelines. */
 import { resolve } from 'node:path';
 import {
-  announce,
+  publishUrl,
   embeddedDataFile,
-  ensureWayIn,
+  ensureOwnerToken,
   prepareDataFile,
-  readAnnounced,
-  tellFailure,
-  withdrawAnnounced,
+  readPublishedUrl,
+  printFailure,
+  removePublishedUrl,
 } from '../run/embedded-service.ts';
+import { AdminTokenError, adminTokenFile, newAdminToken, writeAdminToken } from '../run/admin-token.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 import { readSeedFile } from '../run/seed-file.ts';
@@ -18,32 +19,39 @@ export interface ServeOptions {
   readonly port?: number;
   readonly data?: string;
   readonly seed?: string;
-  readonly dialect?: string;
+  readonly dialect?: readonly string[];
   readonly relaxedWrites?: boolean;
+  readonly inPod?: string;
+  readonly edition?: string;
+  readonly rateLimit?: number;
+  readonly admin?: boolean;
+  readonly adminTokenFile?: string;
 }
 
-/** Resolves when the service was told to stop and has closed. */
+/** Resolves after a signal, when the service has closed. */
 export async function serve(options: ServeOptions, host: CliHost, terminal: Terminal): Promise<ExitCode> {
-  if (options.dialect !== undefined && options.dialect !== 'neutral') {
-    printError(
-      terminal,
-      'dialect-not-served',
-      `the embedded service does not speak "${options.dialect}": it speaks "neutral"`,
-    );
+  // Whether /admin/ is served is said by one flag alone: nobody gets it by naming a file.
+  if (options.adminTokenFile !== undefined && options.admin !== true) {
+    printError(terminal, 'usage', '--admin-token-file needs --admin: add --admin, or leave the file out');
     return exitCodes.error;
   }
-  // The server checks the seed's shape itself and says what is wrong with it.
+  // A dialect or an edition that is not served is reported before any file is opened.
+  const { chooseDialects } = await import('../../server/dialects.ts');
+  const { chooseEdition } = await import('../../server/editions.ts');
+  chooseEdition(options.edition, chooseDialects(options.dialect ?? []).workspaces);
+  // The server checks the shape of the seed and reports its mistakes.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, host.cwd);
-  const place = options.data === inMemory ? inMemory : await placeOfData(options, host);
-  const hold = await take(place);
+  const data = options.data === inMemory ? inMemory : await dataFileOf(options, host);
+  const adminFile = adminTokenPath(options, data, host);
+  const hold = await holdFile(data, host.machine().pid);
   if ('refused' in hold) {
     printError(terminal, 'data-file-served', hold.refused);
     return exitCodes.error;
   }
   try {
-    await serveUntilStopped(place, { ...options, seed }, host);
+    await serveUntilStopped(data, { ...options, seed, adminFile }, host);
   } catch (error) {
-    const why = whyNoPort(error, options.port);
+    const why = portProblem(error, options.port);
     if (why === undefined) throw error;
     printError(terminal, 'port-unavailable', why);
     return exitCodes.error;
@@ -55,66 +63,91 @@ export async function serve(options: ServeOptions, host: CliHost, terminal: Term
 
 const inMemory = ':memory:';
 
-function placeOfData(options: ServeOptions, host: CliHost): Promise<string> {
+function dataFileOf(options: ServeOptions, host: CliHost): Promise<string> {
   return prepareDataFile(resolve(host.cwd, options.data ?? embeddedDataFile('.')));
 }
 
-/** One `serve` a file; data in memory is nobody else's anyway. */
-async function take(data: string): Promise<{ release(): void } | { readonly refused: string }> {
+/** Where the admin token is written; undefined without `--admin`. */
+function adminTokenPath(options: ServeOptions, data: string, host: CliHost): string | undefined {
+  if (options.admin !== true) return undefined;
+  if (options.adminTokenFile !== undefined) return resolve(host.cwd, options.adminTokenFile);
+  if (data !== inMemory) return adminTokenFile(data);
+  throw new AdminTokenError(
+    'with data in memory there is no data file to put the admin token beside: name a file with --admin-token-file',
+  );
+}
+
+/** Only one `serve` may use a data file at a time; data in memory is never shared. */
+async function holdFile(
+  data: string,
+  pid: number,
+): Promise<{ release(): void } | { readonly refused: string }> {
   if (data === inMemory) return { release: () => {} };
   const { holdDataFile } = await import('../../server/data-file/hold-data-file.ts');
-  const hold = holdDataFile(data, process.pid);
+  const hold = holdDataFile(data, pid);
   if (!('heldBy' in hold)) {
-    await withdrawAnnounced(data);
+    await removePublishedUrl(data);
     return hold;
   }
-  const url = await readAnnounced(data);
+  const url = await readPublishedUrl(data);
   const who = [url && `at ${url}`, hold.heldBy.pid && `by process ${hold.heldBy.pid}`].filter(Boolean);
   return {
     refused: `the data file "${data}" is served already${who.length > 0 ? `: ${who.join(' ')}` : ''}`,
   };
 }
 
-const portWords: Readonly<Record<string, string>> = {
+const portMessages: Readonly<Record<string, string>> = {
   EADDRINUSE: 'is in use already',
   EACCES: 'is one that this user may not open',
 };
 
-/** Why the port that was asked for is not to be had, and the way out; undefined for any other error. */
-function whyNoPort(error: unknown, port: number | undefined): string | undefined {
+/** Why the port cannot be used, and what to do; undefined for other errors. */
+function portProblem(error: unknown, port: number | undefined): string | undefined {
   const { code = '', syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
-  const says = syscall === 'listen' ? portWords[code] : undefined;
-  if (says === undefined || port === undefined) return undefined;
-  return `port ${port} ${says}: choose another with --port, or leave --port out to get any free one`;
+  const reason = syscall === 'listen' ? portMessages[code] : undefined;
+  if (reason === undefined || port === undefined) return undefined;
+  return `port ${port} ${reason}: choose another with --port, or leave --port out to get any free one`;
 }
 
-async function serveUntilStopped(
-  data: string,
-  { port = 0, seed, relaxedWrites: relaxed = false }: Omit<ServeOptions, 'seed'> & { readonly seed: unknown },
-  host: CliHost,
-): Promise<void> {
+type ServedOptions = Omit<ServeOptions, 'seed'> & {
+  readonly seed: unknown;
+  readonly adminFile: string | undefined;
+};
+
+async function serveUntilStopped(data: string, options: ServedOptions, host: CliHost): Promise<void> {
   const { startServer } = await import('../../server/start-server.ts');
+  const { port = 0, seed, dialect: dialects = [], relaxedWrites: relaxed = false, inPod } = options;
+  const { edition, rateLimit, adminFile } = options;
+  const admin = adminFile === undefined ? undefined : { file: adminFile, token: newAdminToken(host) };
   const server = await startServer({
     data,
     port,
+    dialects,
     relaxed,
+    ...(inPod === undefined ? {} : { inPod: resolve(host.cwd, inPod) }),
+    ...(edition === undefined ? {} : { edition }),
+    ...(rateLimit === undefined ? {} : { rateLimit }),
+    ...(admin === undefined ? {} : { admin }),
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
-    onFailure: tellFailure(host),
+    onFailure: printFailure(host),
   });
   try {
-    const wayIn = data === inMemory ? memoryHint(seed) : await describeWayIn(data, server.url);
-    const withdraw = await announce(data, server.url);
-    host.stdout.write([`trueup serves ${server.url} from ${data}`, ...wayIn, ''].join('\n'));
+    const hint = data === inMemory ? memoryHint(seed) : await tokenHint(data, server.url);
+    const removeToken = admin && (await writeAdminToken(admin.file, admin.token));
+    const withdraw = await publishUrl(data, server.url);
+    const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url);
+    host.stdout.write([`trueup serves ${server.url} from ${data}`, ...hint, ...adminHint, ''].join('\n'));
     await new Promise<void>((stop) => host.onStop(stop));
     await withdraw();
+    await removeToken?.();
   } finally {
     await server.close();
   }
 }
 
-/** Where the owner's token lies, which is never shown itself, nor to be seen among the processes of the machine. */
-async function describeWayIn(data: string, url: string): Promise<readonly string[]> {
-  const { tokens, organizations } = await ensureWayIn(data);
+/** Where the owner's token is, and how to use it. The token itself is never shown, neither here nor in the list of processes. */
+async function tokenHint(data: string, url: string): Promise<readonly string[]> {
+  const { tokens, organizations } = await ensureOwnerToken(data);
   const header = String.raw`s/.*"ownerToken": *"\([^"]*\)".*/Authorization: Bearer \1/p`;
   return [
     `An owner's token lies in ${tokens}. To try it:`,
@@ -127,13 +160,20 @@ async function describeWayIn(data: string, url: string): Promise<readonly string
   ];
 }
 
+function adminTokenHint(file: string, url: string): readonly string[] {
+  return [
+    `The admin token for ${url}/admin/ is in ${file} while this runs. To try it:`,
+    `  sed 's/^/Authorization: Bearer /' ${quoted(file)} | curl -sS --noproxy '*' -H @- ${url}/admin/clock`,
+  ];
+}
+
 function memoryHint(seed: unknown): readonly string[] {
   return seed === undefined
     ? ['Nobody can get in: data in memory knows no tokens but those of a seed (--seed).']
     : [];
 }
 
-/** One word of a shell. */
+/** Quotes a text as one word of a shell. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }

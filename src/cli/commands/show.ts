@@ -1,4 +1,4 @@
-/** `trueup show plan.json`: a saved plan as `plan` printed it, or as JSON. Reads the file and nothing else. */
+/** `trueup show plan.json`: prints a plan file like `plan` does, or as JSON. Reads only that file. */
 import type { CommandContext } from '../command-context.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -17,7 +17,7 @@ export async function show(
     return exitCodes.error;
   }
   const { plan } = opened;
-  // Only of a selection is it known how its manifests came in.
+  // The manifests of a selection came from standard input; for other plans the argument is unknown.
   printPlan(terminal, plan, { calls, stack: plan.selection === undefined ? undefined : standardInput });
   return exitCodes.done;
 }

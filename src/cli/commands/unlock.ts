@@ -1,6 +1,6 @@
 /**
- * `trueup unlock --id ID [path]`: takes away a lock whose run is over. The id says which one, so that no other can go;
- * a run that was not over after all can write neither ledger nor targets afterwards.
+ * `trueup unlock --id ID [path]`: removes the lock of a run that is over. The id makes sure that no other lock is removed. If that
+ * run is not over after all, it can write neither ledger nor targets afterwards.
  */
 import type { CommandContext } from '../command-context.ts';
 import type { LedgerLock, StackStore } from '../../model/stack/ledger.ts';
@@ -24,22 +24,22 @@ export interface UnlockOptions {
 export async function unlock(
   path: string | undefined,
   { id, timeout }: UnlockOptions,
-  place: CommandContext,
+  context: CommandContext,
 ): Promise<ExitCode> {
-  const { host, terminal } = place;
-  const tellRemoved = (name: string, lock: LedgerLock) => {
+  const { host, terminal } = context;
+  const reportRemoved = (name: string, lock: LedgerLock) => {
     host.stdout.write(`Unlocked stack "${name}"; removed the lock of\n${lockLines(lock).join('\n')}\n`);
     return exitCodes.done;
   };
   const stops = listenForStops(host);
-  return withStackLedger(path, { ...place, timeout, stops }, async ({ stack, store, time }) => {
-    const removed = await takeAway(id, store, host);
-    if (removed !== undefined) return tellRemoved(stack.name, removed);
-    // An apply of a stack that goes on under another name holds the lock of the former one, too.
+  return withStackLedger(path, { ...context, timeout, stops }, async ({ stack, store, time }) => {
+    const removed = await removeLock(id, store, host);
+    if (removed !== undefined) return reportRemoved(stack.name, removed);
+    // An apply of a renamed stack also holds the lock of the former name.
     const former = stack.renamedFrom;
-    const formers =
+    const removedFormer =
       former === undefined ? undefined : await unlockFormer(id, { ...stack, name: former }, { host, time });
-    if (former !== undefined && formers !== undefined) return tellRemoved(former, formers);
+    if (former !== undefined && removedFormer !== undefined) return reportRemoved(former, removedFormer);
     const held = await store.readLock();
     const why =
       held === undefined ? 'nobody holds it' : `it is held under another one:\n${lockLines(held).join('\n')}`;
@@ -48,8 +48,8 @@ export async function unlock(
   });
 }
 
-/** The serial first: as soon as the lock is free, another run may begin. */
-async function takeAway(
+/** Raises the serial before it unlocks, because another run may begin as soon as the lock is free. */
+async function removeLock(
   id: string,
   store: StackStore,
   { stderr }: Pick<CliHost, 'stderr'>,
@@ -67,7 +67,7 @@ async function unlockFormer(
 ): Promise<LedgerLock | undefined> {
   const store = await openLedger(stack, host, time);
   try {
-    return await takeAway(id, store, host);
+    return await removeLock(id, store, host);
   } finally {
     await store.close();
   }

@@ -1,4 +1,4 @@
-/** `trueup validate [path]`: every problem of every file in one run, offline; of a selection, of that alone. */
+/** `trueup validate [path]`: reports all problems of all files, or of a selection, without any service. */
 import { counted } from '../../model/counted.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type ExitCode, exitCodeOf } from '../exit-codes.ts';
@@ -6,7 +6,7 @@ import { loadManifests } from '../load-manifests.ts';
 import { printDiagnostics, type Terminal } from '../terminal/terminal.ts';
 
 export interface ValidateOptions {
-  /** what standard input brings is all of the stack */
+  /** the manifests on standard input are the whole stack */
   readonly complete?: boolean;
   /** seconds that standard input may take */
   readonly timeout?: number;

@@ -1,6 +1,6 @@
 /**
- * Judges manifests before anybody sees them: they are validated and planned against the very answers that they were made
- * from, as if nobody owned anything yet. What could not be adopted as it is must not reach a stack unsaid.
+ * Checks manifests before they are written: they are validated, and planned against the same live resources that they were made
+ * from, as if nobody owned them. A resource that cannot be adopted as it is must be reported.
  */
 import { dialects } from '../../http/dialects.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
@@ -17,15 +17,15 @@ import type { DraftedManifest } from './draft.ts';
 import type { ExportedTarget } from './read.ts';
 
 export interface Checked {
-  /** fit to be written */
+  /** to be written */
   readonly manifests: readonly DraftedManifest[];
-  /** left out, because a stack with them could not be planned; a sentence each */
+  /** a sentence for each manifest that is left out because a stack with it could not be planned */
   readonly refused: readonly string[];
-  /** written, although adopting them would change something; a sentence each */
+  /** a sentence for each manifest that is written although its adoption would change something */
   readonly differing: readonly string[];
 }
 
-export interface CheckInput {
+interface CheckInput {
   readonly stack: Stack;
   /** absolute path of the stack file */
   readonly file: string;
@@ -42,7 +42,7 @@ export async function checkManifests(
   const read = await readManifests({
     path: input.file,
     cwd: stack.directory,
-    instead: text,
+    replacementText: text,
     kinds,
     dialects,
   });
@@ -71,7 +71,7 @@ export async function checkManifests(
   };
 }
 
-/** As if no stack owned anything yet, and this one had never been applied. */
+/** Plans as if no stack owned anything, and this one had never been applied. */
 function planFor(desired: readonly DesiredResource[], { stack, kinds, targets }: CheckInput): Planning {
   return buildPlan({
     stack,
@@ -109,7 +109,7 @@ function manifestAt(
   drafted: readonly DraftedManifest[],
   lines: readonly number[],
 ): DraftedManifest | undefined {
-  // What a default of the stack brings about is placed there, and then here.
+  // A problem that a default of the stack causes is placed in the stack; its related place is in the manifest.
   const here = [place, ...related.map((other) => other.place)].find((at) => at?.file === standardInput);
   return here === undefined ? undefined : drafted[lines.findLastIndex((line) => line <= here.line)];
 }
@@ -118,5 +118,7 @@ function differences({ address, action, fields }: Change): string[] {
   const changed = fields.filter(({ path }) => path[0] !== 'claim').map(({ path }) => path.join('.'));
   if (changed.length === 0 && action === 'adopt') return [];
   const what = changed.length === 0 ? `to ${action} it` : `to change ${changed.join(', ')}`;
-  return [`${formatAddress(address)}: no manifest can say what is live there, and a plan is going ${what}`];
+  return [
+    `${formatAddress(address)}: no manifest can express what is live there, and a plan is going ${what}`,
+  ];
 }

@@ -1,6 +1,6 @@
 /**
- * From live resources to manifests: each as short as it can be said, its parts folded into it where the kind has a short
- * form for them, and ready to be adopted.
+ * From live resources to manifests, ready to be adopted. Each is as short as possible: fields with default values are left out,
+ * and parts are written as short forms in the manifest of their whole where the kind has one.
  */
 import { mergeDefaults } from '../../manifest/resolve/merge-defaults.ts';
 import type { ManifestDraft } from '../../manifest/yaml/write-manifests.ts';
@@ -18,51 +18,51 @@ export interface DraftedManifest extends ManifestDraft {
   readonly address: Address;
 }
 
-interface Desk {
+interface DraftContext {
   readonly stack: Stack;
   readonly kinds: Registry;
   /** what no manifest may hold */
   readonly secrets: KnownSecrets;
   readonly live: ReadonlyMap<AddressText, LiveResource>;
   readonly chosen: ReadonlySet<AddressText>;
-  /** parts that stand in the manifest of their whole */
+  /** parts that are written as short forms in the manifest of their whole */
   readonly folded: Set<AddressText>;
 }
 
-/** One for each chosen resource that no other one's short form stands for; wholes first, in the order of the registry. */
+/** One manifest for each chosen resource that is not written as a short form; wholes first, in the order of the registry. */
 export function draftManifests(
   { sets, chosen }: ExportedTarget,
-  { stack, kinds, secrets }: Pick<Desk, 'stack' | 'kinds' | 'secrets'>,
+  { stack, kinds, secrets }: Pick<DraftContext, 'stack' | 'kinds' | 'secrets'>,
 ): DraftedManifest[] {
   const all = [...sets.values()].flatMap(({ resources }) => resources);
   const live = new Map(all.map((resource) => [formatAddress(resource.address), resource] as const));
-  const desk: Desk = { stack, kinds, secrets, live, chosen, folded: new Set() };
+  const context: DraftContext = { stack, kinds, secrets, live, chosen, folded: new Set() };
   return [...kinds.values()].flatMap((kind) =>
     (sets.get(kind.name)?.resources ?? [])
       .filter(({ address }) => chosen.has(formatAddress(address)))
-      .filter(({ address }) => !desk.folded.has(formatAddress(address)))
-      .flatMap((resource) => draft(desk, kind, resource) ?? []),
+      .filter(({ address }) => !context.folded.has(formatAddress(address)))
+      .flatMap((resource) => draft(context, kind, resource) ?? []),
   );
 }
 
-function draft(desk: Desk, kind: Kind, live: LiveResource): DraftedManifest | undefined {
+function draft(context: DraftContext, kind: Kind, live: LiveResource): DraftedManifest | undefined {
   const { address } = live;
-  const defaults = defaultsOf(desk, kind);
+  const defaults = defaultsOf(context, kind);
   const { spec, remarks } = kind.describe?.(live, defaults) ?? { spec: live.spec, remarks: [] };
   const own = exportSpec({ fields: kind.fields, live: spec, defaults });
   const isPart = kind.ownership.by === 'part';
-  // A part that is as if nobody had ever asked for anything needs no document.
+  // A part with only default values needs no manifest.
   if (isPart && Object.keys(own).length === 0) return undefined;
-  const serving = desk.stack.targets.filter(({ service }) => service === kind.service).length;
+  const serving = context.stack.targets.filter(({ service }) => service === kind.service).length;
   return {
     address,
     kind,
     metadata: { name: address.name, ...(serving > 1 ? { target: address.target } : {}), adopt: true },
-    ...withoutSecrets({ ...own, ...foldParts(desk, kind, address) }, remarks ?? [], desk.secrets),
+    ...withoutSecrets({ ...own, ...foldParts(context, kind, address) }, remarks ?? [], context.secrets),
   };
 }
 
-/** A manifest goes to git: what holds a secret is left out whole, for no part of it can be asked for. */
+/** Leaves out each field whose value holds a secret, because manifests are committed to git. */
 function withoutSecrets(
   spec: Spec,
   remarks: readonly string[],
@@ -76,22 +76,26 @@ function withoutSecrets(
   };
 }
 
-/** Deprecated spellings folded, as they are when the defaults are merged under a manifest. */
-function defaultsOf({ stack }: Desk, kind: Kind): Spec {
+/** The stack's defaults, with deprecated names replaced, as when they are merged under a manifest. */
+function defaultsOf({ stack }: DraftContext, kind: Kind): Spec {
   const written = stack.defaults[kind.name] ?? {};
   return kind.upgrade?.(written) ?? written;
 }
 
-function foldParts(desk: Desk, kind: Kind, { target, name }: Address): Spec {
+function foldParts(context: DraftContext, kind: Kind, { target, name }: Address): Spec {
   const values = Object.entries(kind.shortForms ?? {}).flatMap(([field, form]) => {
     const text = formatAddress({ kind: form.kind, target, name });
-    const part = desk.kinds.get(form.kind);
-    const live = desk.live.get(text);
-    if (part === undefined || live === undefined || !desk.chosen.has(text)) return [];
-    const value = shortValue({ part, form, live }, defaultsOf(desk, part), defaultsOf(desk, kind)[field]);
+    const part = context.kinds.get(form.kind);
+    const live = context.live.get(text);
+    if (part === undefined || live === undefined || !context.chosen.has(text)) return [];
+    const value = shortValue(
+      { part, form, live },
+      defaultsOf(context, part),
+      defaultsOf(context, kind)[field],
+    );
     if (value === 'needs a document') return [];
-    desk.folded.add(text);
-    return value === 'nothing to say' ? [] : [[field, value.is] as const];
+    context.folded.add(text);
+    return value === 'only defaults' ? [] : [[field, value.is] as const];
   });
   return Object.fromEntries(values);
 }
@@ -102,9 +106,9 @@ interface Foldable {
   readonly live: LiveResource;
 }
 
-type ShortValue = { readonly is: Spec[string] } | 'nothing to say' | 'needs a document';
+type ShortValue = { readonly is: Spec[string] } | 'only defaults' | 'needs a document';
 
-/** @param byDefault the short form that the stack puts into every whole; then the part exists whatever is written */
+/** @param byDefault the short form in the stack's defaults of the whole, which applies even when the manifest has none */
 function shortValue(
   { part, form, live }: Foldable,
   ofPart: Spec,
@@ -118,8 +122,8 @@ function shortValue(
     defaults: byDefault === undefined ? {} : base,
   });
   const [[, value] = ['', null], ...more] = Object.entries(spec);
-  if (Object.keys(spec).length === 0) return 'nothing to say';
-  const canonical = (said: Spec) => canonicalSpec(part.fields, said);
-  const isSaid = more.length === 0 && sameJson(canonical(form.spec(value)), canonical(spec));
-  return isSaid ? { is: value } : 'needs a document';
+  if (Object.keys(spec).length === 0) return 'only defaults';
+  const canonical = (written: Spec) => canonicalSpec(part.fields, written);
+  const isExact = more.length === 0 && sameJson(canonical(form.spec(value)), canonical(spec));
+  return isExact ? { is: value } : 'needs a document';
 }

@@ -1,4 +1,4 @@
-/** Into which files manifests go, and how these come onto the disk: never over a file that is there, unless asked to. */
+/** Groups manifests into files and writes them. An existing file is overwritten only with `--force`. */
 import { existsSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -7,11 +7,11 @@ import { type ManifestDraft, writeManifests } from '../../manifest/yaml/write-ma
 import { kebabCase } from '../../model/kind/field-names.ts';
 import type { DraftedManifest } from './draft.ts';
 
-export const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
+const groupings = ['per-resource', 'per-kind', 'one-file'] as const;
 export type Grouping = (typeof groupings)[number];
 
-export interface ExportedFile {
-  /** below the directory of the export, with slashes */
+interface ExportedFile {
+  /** relative to the directory of the export, with slashes */
   readonly path: string;
   readonly manifests: readonly ManifestDraft[];
 }
@@ -23,7 +23,7 @@ export function groupFiles(manifests: readonly DraftedManifest[], grouping: Grou
     if (grouping === 'one-file') return `${target}.yaml`;
     if (grouping === 'per-kind') return `${target}/${fileWord(kind.name)}.yaml`;
     const path = `${target}/${fileWord(kind.name)}/${asFileName(name)}`;
-    // Many file systems take "App" and "app" for one name.
+    // Many file systems ignore the case of names.
     const before = taken.get(path.toLowerCase()) ?? 0;
     taken.set(path.toLowerCase(), before + 1);
     return `${path}${before === 0 ? '' : `.${before + 1}`}.yaml`;
@@ -35,7 +35,7 @@ function fileWord(kind: string): string {
   return kebabCase(kind).replace(/^-/, '');
 }
 
-/** Names that services keep are file names nearly always; what could lead elsewhere is written as its code. */
+/** Nearly all names are valid file names; other characters, and a leading dot, are replaced by their code. */
 function asFileName(name: string): string {
   return name.replace(/[^A-Za-z0-9._-]|^\./g, (character) => `%${character.charCodeAt(0).toString(16)}`);
 }
@@ -51,19 +51,19 @@ export function textOf({ path, manifests }: ExportedFile, directory: string, sch
   return writeManifests(manifests, location).text;
 }
 
-/** Those of the files that are there already. */
+/** The files that exist already. */
 export function existingFiles(files: readonly ExportedFile[], directory: string): string[] {
   return files.map(({ path }) => path).filter((path) => existsSync(join(directory, path)));
 }
 
-/** One in whose place a pipe, a device or a folder stands, which is not written to. */
+/** The first path that is a pipe, a device or a folder, and so cannot be written. */
 export function irregularFile(files: readonly ExportedFile[], directory: string): string | undefined {
   return files
     .map(({ path }) => path)
     .find((path) => statSync(join(directory, path), { throwIfNoEntry: false })?.isFile() === false);
 }
 
-/** @param force writes over what is there; otherwise a file that appears meanwhile is an error of the system */
+/** @param force overwrites existing files; without it, a file that appears meanwhile is a system error */
 export async function writeFiles(
   files: readonly ExportedFile[],
   { directory, schemas, force }: { directory: string; schemas: string; force: boolean },
@@ -76,8 +76,8 @@ export async function writeFiles(
 }
 
 /**
- * Where an editor finds the schemas: those of this program when it stands in the stack's own tree, for a path must mean
- * the same on every machine; else where `npm install` puts them.
+ * The directory of the JSON Schemas for editors: those of this program when it is installed around the stack, else where
+ * `npm install` would put them. A path must mean the same on every machine, so other installations are not used.
  */
 export function schemaDirectory(stack: string): string {
   const ours = ownSchemas();
@@ -89,7 +89,7 @@ export function schemaDirectory(stack: string): string {
   return isWithin(stack, above) ? ours : installed;
 }
 
-/** Undefined when the program stands somewhere without them. */
+/** The schemas of this program; undefined when it comes without them. */
 function ownSchemas(): string | undefined {
   for (let at = import.meta.dirname; ; at = dirname(at)) {
     const schemas = join(at, 'schemas');

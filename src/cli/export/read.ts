@@ -1,6 +1,5 @@
 /**
- * Reads what an export is about: first the resources that stand for themselves, in bulk, then the parts of those that
- * were chosen. Only GET and LIST go over the wire.
+ * Reads the resources of an export: first the wholes, in bulk, then the parts of the chosen ones. Sends only GET and LIST.
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { counted } from '../../model/counted.ts';
@@ -14,13 +13,13 @@ export interface ExportedTarget {
   readonly connected: ConnectedTarget;
   /** everything that was read, by kind */
   readonly sets: ReadonlyMap<string, LiveSet>;
-  /** addresses of the resources that are to be written, wholes and parts */
+  /** addresses of the resources to write, wholes and parts */
   readonly chosen: ReadonlySet<AddressText>;
   /** how many were left out, by the reason */
   readonly leftOut: ReadonlyMap<string, number>;
 }
 
-export interface ExportRequest {
+interface ExportRequest {
   readonly kinds: Registry;
   /** names of kinds to write */
   readonly wanted: ReadonlySet<string>;
@@ -35,7 +34,7 @@ export async function readExport(
   request: ExportRequest,
 ): Promise<ExportedTarget> {
   const opened = connected.openSession();
-  const look: ExportReading = {
+  const reading: ExportReading = {
     session: { ...opened, reader: request.progress.counted(opened.target.name, opened.reader) },
     request,
     sets: new Map(),
@@ -43,14 +42,14 @@ export async function readExport(
     leftOut: new Map(),
   };
   const kinds = [...request.kinds.values()].filter(({ service }) => service === connected.target.service);
-  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readWholes(look, kind);
+  for (const kind of kinds) if (isNeeded(kind, kinds, request.wanted)) await readWholes(reading, kind);
   const chosen = new Set<AddressText>();
-  for (const [text, { address }] of look.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
+  for (const [text, { address }] of reading.wholes) if (request.wanted.has(address.kind)) chosen.add(text);
   for (const kind of kinds) {
     if (!isWantedPart(kind, kinds, request.wanted)) continue;
-    for (const text of await readParts(look, kind)) chosen.add(text);
+    for (const text of await readParts(reading, kind)) chosen.add(text);
   }
-  return { connected, sets: look.sets, chosen, leftOut: look.leftOut };
+  return { connected, sets: reading.sets, chosen, leftOut: reading.leftOut };
 }
 
 interface ExportReading {
@@ -61,7 +60,7 @@ interface ExportReading {
   readonly leftOut: Map<string, number>;
 }
 
-/** Parts are chosen by their wholes, so these are looked at even when only parts are to be written. */
+/** Parts are chosen by their wholes, so wholes are read even when only parts are to be written. */
 function isNeeded(kind: Kind, kinds: readonly Kind[], wanted: ReadonlySet<string>): boolean {
   if (kind.ownership.by === 'part') return false;
   return (
@@ -81,23 +80,23 @@ function wholeKind({ name, ownership }: Kind): string | undefined {
   return ownership.by === 'part' ? ownership.of({ kind: name, target: '', name: '' }).kind : undefined;
 }
 
-async function readWholes(look: ExportReading, kind: Kind): Promise<void> {
-  const { session, request } = look;
+async function readWholes(reading: ExportReading, kind: Kind): Promise<void> {
+  const { session, request } = reading;
   const { filters, owners, progress } = request;
-  const isSought = (name: string) =>
+  const isInScope = (name: string) =>
     matchesName(filters, name) && isOutside(kind, session.target, name) === undefined;
   progress.begin(session.target.name, `reading ${kind.name}`);
-  const set = told(await kind.read(session, wantedOf(isSought)));
-  look.sets.set(kind.name, set);
+  const set = withUnread(await kind.read(session, readRequestFor(isInScope)));
+  reading.sets.set(kind.name, set);
   for (const live of set.resources) {
-    if (!isSought(live.address.name) || !matchesContent(filters, live)) continue;
+    if (!isInScope(live.address.name) || !matchesContent(filters, live)) continue;
     const owner = filters.all ? undefined : ownerOf(kind, live, owners);
-    if (owner === undefined) look.wholes.set(formatAddress(live.address), live);
-    else if (request.wanted.has(kind.name)) look.leftOut.set(owner, (look.leftOut.get(owner) ?? 0) + 1);
+    if (owner === undefined) reading.wholes.set(formatAddress(live.address), live);
+    else if (request.wanted.has(kind.name)) reading.leftOut.set(owner, (reading.leftOut.get(owner) ?? 0) + 1);
   }
 }
 
-/** A part that has a document of its own already stays there. */
+/** Reads the parts of the chosen wholes. Parts that are declared already are left out. */
 async function readParts(
   { session, request, sets, wholes }: ExportReading,
   kind: Kind,
@@ -108,7 +107,7 @@ async function readParts(
     ownership.by === 'part' && wholes.has(formatAddress(ownership.of({ kind: kind.name, target, name })));
   if (wholes.size === 0) return [];
   request.progress.begin(target, `reading ${kind.name} of ${counted(wholes.size, 'resource')}`);
-  const set = told(await kind.read(session, wantedOf(isChosen)));
+  const set = withUnread(await kind.read(session, readRequestFor(isChosen)));
   sets.set(kind.name, set);
   const { declared } = request.owners;
   return set.resources
@@ -116,11 +115,11 @@ async function readParts(
     .filter((text) => request.filters.all || !declared.has(text));
 }
 
-/** What could not be looked at at all is one more way of having missed something. */
-function told(set: LiveSet): LiveSet {
+/** A set that could not be read at all is incomplete, too. */
+function withUnread(set: LiveSet): LiveSet {
   return set.unread === undefined ? set : { ...set, incomplete: [set.unread] };
 }
 
-function wantedOf(undeclared: (name: string) => boolean): ReadRequest {
+function readRequestFor(undeclared: (name: string) => boolean): ReadRequest {
   return { declared: [], records: new Map(), record: () => undefined, undeclared };
 }

@@ -1,6 +1,6 @@
 /**
- * Which live resources an export is about: those that the filters name, less those that somebody owns already. A part of
- * a resource goes wherever its whole goes.
+ * Selects the live resources of an export: those that match the filters and that nobody owns yet. A part is exported together
+ * with its whole.
  */
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { isJsonObject, ownMember } from '../../model/json/json.ts';
@@ -12,12 +12,12 @@ import type { LiveResource } from '../../model/resource/resource.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 
 export interface Filters {
-  /** patterns with `*`; none: every name */
+  /** patterns with `*`; an empty list matches every name */
   readonly names: readonly string[];
-  /** `key=value`, or a key or flat tag alone; all of them must be there */
+  /** `key=value`, or a key or flat tag alone; a resource must have all of them */
   readonly tags: readonly string[];
   readonly project?: string;
-  /** also what is declared or owned already */
+  /** includes resources that are declared or owned already */
   readonly all: boolean;
 }
 
@@ -31,7 +31,7 @@ export function matchesName({ names }: Filters, name: string): boolean {
   return names.length === 0 || names.some((pattern) => matchesPattern(name, pattern));
 }
 
-/** By what only the live resource itself tells. What has neither tags nor a project matches neither filter. */
+/** Filters that need the live resource itself. A resource without tags or project does not match a filter for them. */
 export function matchesContent({ tags, project }: Filters, { spec, facts }: LiveResource): boolean {
   if (project !== undefined && spec['projectId'] !== project) return false;
   const direct = isJsonObject(facts['direct']) ? facts['direct'] : {};
@@ -44,7 +44,7 @@ export function matchesContent({ tags, project }: Filters, { spec, facts }: Live
   });
 }
 
-/** Why a resource is left out although the filters name it, in words that several can share; undefined: it is not. */
+/** Why a resource that matches the filters is left out, as a text that is the same for all with this reason; undefined when it is not. */
 export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string | undefined {
   const text = formatAddress(live.address);
   const { claim } = live.witness;
@@ -59,7 +59,7 @@ export function ownerOf(kind: Kind, live: LiveResource, owners: Owners): string 
     : undefined;
 }
 
-/** A role outside the names that its target owns cannot be declared, whoever asks (rule 24). */
+/** Why a role cannot be exported: its target does not own the name, so it cannot be declared (rule 24). */
 export function isOutside({ ownership, names }: Kind, target: Target, name: string): string | undefined {
   if (ownership.by !== 'ledger' || !ownership.named || ownsName(target, name, names)) return undefined;
   return `outside the names that target "${target.name}" owns`;

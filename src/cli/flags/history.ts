@@ -11,8 +11,8 @@ import {
 } from '../command-options.ts';
 import type { ShowOptions } from '../commands/history.ts';
 
-/** Seconds. */
-interface Timed {
+interface TimeoutOption {
+  /** seconds */
   readonly timeout?: number;
 }
 
@@ -26,7 +26,7 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .addOption(formatOption())
     .option('--limit <number>', 'how many', parseCount, 20)
     .addOption(timeoutOption())
-    .action(async (path: string | undefined, options: CommonOptions & Timed & { limit: number }) => {
+    .action(async (path: string | undefined, options: CommonOptions & TimeoutOption & { limit: number }) => {
       const { history: list } = await import('../commands/history.ts');
       end(await list(path, options, { host, terminal: terminalOf(options), timeout: options.timeout }));
     });
@@ -37,8 +37,8 @@ export function addHistory(program: Command, host: CliHost, { end, terminalOf }:
     .option('--revert', 'print what to write into the manifests to take it back')
     .addOption(timeoutOption())
     .action(async (id: string, path: string | undefined, _: unknown, show: Command) => {
-      // What "history" takes as well is found there, wherever it stands on the line.
-      const options: CommonOptions & Timed & ShowOptions = show.optsWithGlobals();
+      // Options that "history" has, too, are stored there, wherever they are on the command line.
+      const options: CommonOptions & TimeoutOption & ShowOptions = show.optsWithGlobals();
       const { showHistory } = await import('../commands/history.ts');
       const context = { host, terminal: terminalOf(options), timeout: options.timeout };
       end(await showHistory(id, path, { ...options, context }));

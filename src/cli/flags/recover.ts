@@ -24,14 +24,14 @@ export function addRecover(program: Command, host: CliHost, { end, terminalOf }:
         path: string | undefined,
         options: CommonOptions & { yes?: boolean; moved?: string; timeout?: number },
       ) => {
-        const place = { host, terminal: terminalOf(options) };
+        const context = { host, terminal: terminalOf(options) };
         const { moved, ...rest } = options;
         if (moved !== undefined) {
           const { recoverMoved } = await import('../commands/recover-moved.ts');
-          return end(await recoverMoved(path, { ...rest, moved }, place));
+          return end(await recoverMoved(path, { ...rest, moved }, context));
         }
         const { recover } = await import('../commands/recover.ts');
-        end(await recover(path, rest, place));
+        end(await recover(path, rest, context));
       },
     );
 }

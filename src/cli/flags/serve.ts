@@ -1,5 +1,5 @@
 /** The arguments and flags of `trueup serve`; the command itself is loaded when it is called. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import { type CommonOptions, command, type CommandEnd } from '../command-options.ts';
 import type { ServeOptions } from '../commands/serve.ts';
@@ -13,11 +13,33 @@ export function addServe(program: Command, host: CliHost, { end, terminalOf }: C
       '--relaxed-writes',
       'answers before a write is on the disk: faster, and a power cut may lose the newest',
     )
-    .addOption(new Option('--dialect <name>', 'what it speaks').choices(['neutral']).default('neutral'))
+    .option('--in-pod <folder>', 'takes itself to be in a pod whose "ca.crt" and "token" lie there')
+    .option('--dialect <name...>', 'what it speaks: at most one for each of the two APIs (default: neutral)')
+    .option(
+      '--edition <name>',
+      'which edition of the workspaces API: all, hosted or self-hosted (default: all)',
+    )
+    .option(
+      '--rate-limit <number>',
+      'requests a second that each user may send to the workspaces API (default: any number)',
+      parseRate,
+    )
+    .option('--admin', 'serves /admin/ too: faults, and a clock that can be moved, for tests')
+    .option(
+      '--admin-token-file <file>',
+      'where --admin writes the token of /admin/ (default: beside the data file)',
+    )
     .action(async (options: CommonOptions & ServeOptions) => {
       const { serve } = await import('../commands/serve.ts');
       end(await serve(options, host, terminalOf(options)));
     });
+}
+
+function parseRate(text: string): number {
+  const rate = Number(text);
+  if (!Number.isInteger(rate) || rate < 1 || rate > 1_000_000)
+    throw new InvalidArgumentError('a rate is a number from 1 to 1000000');
+  return rate;
 }
 
 function parsePort(text: string): number {

@@ -1,9 +1,8 @@
-/** The arguments and flags of `trueup show` and `trueup diff`; the command itself is loaded when it is called. */
+/** The arguments and flags of `trueup show` and `trueup diff`; the commands themselves are loaded when they are called. */
 import type { Command } from 'commander';
 import type { CliHost } from '../cli-host.ts';
 import { type CommonOptions, command, type CommandEnd, formatOption } from '../command-options.ts';
 
-/** What is done with plan files besides applying them. */
 export function addPlanFiles(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
   command(program, 'show', 'Prints a plan that "plan --out" kept')
     .argument('<plan>', 'a plan file')

@@ -1,8 +1,8 @@
 /**
- * What applies had begun to create without ever hearing what became of it (rules 24): all that those were creating that
- * never ended, the newest entries of the history, all that those made whose ledger could not be written at their end, and of
- * the last one that ended otherwise what was answered by nobody. A later apply settles it. They say it only of targets that
- * still are the place that they were.
+ * Finds creations in the history whose result is not recorded in the ledger (rules 24). Read from the newest entry back, these are:
+ * all creations of applies that never ended; those that were made by applies that could not write the ledger at their end; and of
+ * the last apply before those, the creations without an answer. A later apply settles the entries. An entry counts only for targets
+ * that are still the same place.
  */
 import { type AddressText, formatAddress, parseAddress } from '../../model/resource/address.ts';
 import type { Registry } from '../../model/kind/kind.ts';
@@ -12,17 +12,17 @@ import type { Stack } from '../../model/stack/target.ts';
 import { identitiesOf } from '../../plan/ledger/moved-targets.ts';
 import type { LockFence } from './lock-fence.ts';
 
-export interface BegunCreationsInput {
+interface BegunCreationsInput {
   readonly stack: Stack;
   readonly kinds: Registry;
   readonly resources: readonly DesiredResource[];
   readonly ledger: Ledger;
 }
 
-/** More tries of one apply than anybody makes before looking. */
-const mostTries = 20;
+/** How many entries are read: more than anybody repeats an apply without investigating. */
+const maxEntries = 20;
 
-/** Asks the store only where something declared bears no mark and has no record. @throws LedgerError */
+/** Reads the history only when a declared resource of a kind without marks has no record. @throws LedgerError */
 export async function begunCreations(
   store: Pick<HistoryStore, 'listEntries'>,
   { stack, kinds, resources, ledger }: BegunCreationsInput,
@@ -35,29 +35,29 @@ export async function begunCreations(
 }
 
 /**
- * A later apply has come to its end, also one with nothing to do: what is recorded by now is all that they made.
- * @param fence seen after the entries: those of a run that took the lock away are none of them then
+ * Settles open entries at the end of a later apply, also one with nothing to do: by then all that they created is recorded.
+ * @param fence checked after the entries were read, so that entries of a run that took the lock away are not settled
  * @throws LedgerError
  */
 export async function settleEntries(store: HistoryStore, { stack, settled, fence }: Settling): Promise<void> {
   const open = await openEntries(store, stack);
   if (open.length === 0) return;
-  await fence?.look();
+  await fence?.check();
   await store.keepEntries(open.map((entry) => ({ ...entry, settled })));
 }
 
-export interface Settling {
+interface Settling {
   readonly stack: string;
   /** RFC 3339 */
   readonly settled: string;
-  readonly fence?: Pick<LockFence, 'look'> | undefined;
+  readonly fence?: Pick<LockFence, 'check'> | undefined;
 }
 
 async function openEntries(
   store: Pick<HistoryStore, 'listEntries'>,
   stack: string,
 ): Promise<readonly HistoryEntry[]> {
-  const entries = await store.listEntries(mostTries);
+  const entries = await store.listEntries(maxEntries);
   const end = entries.findIndex(
     ({ ended, unrecorded, settled, stack: of }) =>
       (ended !== undefined && !unrecorded) || settled !== undefined || of !== stack,
@@ -72,7 +72,7 @@ function isInDoubt({ action, outcome, inDoubt }: HistoryChange): boolean {
   return action === 'create' && (outcome === 'unknown' || inDoubt === true);
 }
 
-/** Not refused, nor left alone: told by whoever knew what became of it. */
+/** Whether the outcome says that the resource was created. */
 function wasMade(change: HistoryChange): boolean {
   const { action, outcome, foundTrue, done = [] } = change;
   return action === 'create' && (outcome === 'applied' || foundTrue === true || done.length > 0);
@@ -83,11 +83,11 @@ function creationsOf(entry: HistoryEntry, stack: Stack): AddressText[] {
   const today = identitiesOf(stack.targets);
   return changes.flatMap((change) => {
     const { target } = parseAddress(change.address);
-    const isWhereItWas = today.has(target) && today.get(target) === targets[target];
+    const isSamePlace = today.has(target) && today.get(target) === targets[target];
     const isOpen =
       ended === undefined
         ? change.action === 'create'
         : isInDoubt(change) || (unrecorded === true && wasMade(change));
-    return isOpen && isWhereItWas ? [change.address] : [];
+    return isOpen && isSamePlace ? [change.address] : [];
   });
 }

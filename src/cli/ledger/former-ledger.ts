@@ -1,6 +1,6 @@
 /**
- * The ledger that a renamed stack had under its former name (rule 44): read for a plan; locked, brought along and closed
- * by an apply.
+ * The ledger of a renamed stack under its former name (rule 44). A plan reads it; an apply locks it, imports it into the new ledger
+ * and closes it.
  */
 import type { Ledger, StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
@@ -15,35 +15,35 @@ export interface FormerLedger {
   readonly name: string;
   readonly ledger: Ledger;
   readonly store: StackStore;
-  /** absent where nobody is going to write, or where nothing is left to come along */
+  /** absent in runs that do not write, or when nothing is left to import */
   readonly held?: HeldLock | undefined;
-  /** Gives its lock back where one was taken, and closes its store. @returns false when that was this run's no more */
+  /** Releases the lock, if one was taken, and closes the store. @returns false when this run had lost the lock */
   close(): Promise<boolean>;
 }
 
-export interface FormerPlace {
+export interface FormerContext {
   readonly host: CliHost;
   readonly terminal: Terminal;
   readonly time: RunTime;
-  /** for who is going to write */
+  /** for runs that write */
   readonly lock?: Locking | undefined;
 }
 
 export interface Locking {
-  /** an exit code when the lock is not to be had, which has been told then */
+  /** @returns an exit code when the lock cannot be taken, with the reason printed */
   take(stack: Stack, store: StackStore, time: RunTime): Promise<HeldLock | ExitCode>;
-  /** Of what nobody writes any more: takes away what an earlier try of this run left behind. */
+  /** For a ledger that is no longer written: removes a lock that an earlier attempt of this run has left. */
   free(stack: Stack, store: StackStore): Promise<void>;
 }
 
 /**
- * Undefined for a stack that has always had its name; an exit code when the former ledger belongs to another heir, or is
- * locked, which has been told then.
+ * @returns undefined for a stack without a former name; an exit code when the former ledger was taken over by another stack or is
+ *   locked, with the reason printed
  * @throws LedgerError when it cannot be read
  */
 export async function openFormerLedger(
   stack: Stack,
-  { host, terminal, time, lock }: FormerPlace,
+  { host, terminal, time, lock }: FormerContext,
 ): Promise<FormerLedger | ExitCode | undefined> {
   const { renamedFrom: name } = stack;
   if (name === undefined) return undefined;
@@ -58,8 +58,8 @@ export async function openFormerLedger(
   };
   try {
     const found = await store.read();
-    const refused = refuseOtherHeir(found, { stack, name, terminal });
-    // What came along before needs no lock: there is nothing left of it that anybody could write.
+    const refused = refuseOtherSuccessor(found, { stack, name, terminal });
+    // A ledger that was imported before needs no lock: no run writes it any more.
     const isSettled = found.closedFor === stack.name && found.records.size === 0;
     if (refused === undefined && isSettled) await lock?.free({ ...stack, name }, store);
     const taken = refused ?? (isSettled ? undefined : await lock?.take({ ...stack, name }, store, time));
@@ -70,54 +70,54 @@ export async function openFormerLedger(
     held = taken;
     if (held === undefined) return { name, ledger: found, store, close };
     const ledger = await store.read();
-    const late = refuseOtherHeir(ledger, { stack, name, terminal });
-    if (late === undefined) return { name, ledger, store, held, close };
+    const refusal = refuseOtherSuccessor(ledger, { stack, name, terminal });
+    if (refusal === undefined) return { name, ledger, store, held, close };
     await close();
-    return late;
+    return refusal;
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-/** An exit code, told, when the stack of this name goes on under another one than this. */
-function refuseOtherHeir(
-  { closedFor: heir }: Ledger,
+/** Reports an error, and returns an exit code, when another stack has taken over this former ledger. */
+function refuseOtherSuccessor(
+  { closedFor: successor }: Ledger,
   { stack, name, terminal }: { readonly stack: Stack; readonly name: string; readonly terminal: Terminal },
 ): ExitCode | undefined {
-  if (heir === undefined || heir === stack.name) return undefined;
+  if (successor === undefined || successor === stack.name) return undefined;
   printError(
     terminal,
     'former-ledger-taken',
-    `stack "${name}" goes on as "${heir}", so that "${stack.name}" cannot be it too: correct metadata.renamedFrom`,
+    `stack "${name}" was renamed to "${successor}", so it cannot be renamed to "${stack.name}", too: correct metadata.renamedFrom`,
   );
   return exitCodes.conflict;
 }
 
-/** An exit code, told, for a stack that goes on under another name: nothing is planned under the old one any more. */
+/** Reports an error, and returns an exit code, when the stack was renamed: nothing is planned under its old name. */
 export function refuseClosed({ closedFor }: Ledger, stack: Stack, terminal: Terminal): ExitCode | undefined {
   if (closedFor === undefined || closedFor === stack.renamedFrom) return undefined;
   printError(
     terminal,
     'stack-renamed',
-    `stack "${stack.name}" goes on as "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
+    `stack "${stack.name}" was renamed to "${closedFor}", which has taken its ledger over: plan and apply that one, or give this one another name`,
   );
   return exitCodes.conflict;
 }
 
-/** Whether anything of the former ledger has yet to come along. */
+/** Whether the former ledger has not been imported completely. */
 export function isPending({ ledger: { known, closedFor, records } }: FormerLedger): boolean {
   return known && (closedFor === undefined || records.size > 0);
 }
 
 /**
- * Brings ledger and history along before anything is sent. The former ledger is closed first, with all that it says: from
- * then on nobody writes it, and a run that is cut short anywhere begins again with the same. It is emptied last.
- * @param former one that is pending
- * @param ledger what the stack's own ledger is to say, what comes along included
- * @throws LedgerError, or when the lock of the former stack is no longer ours
+ * Imports ledger and history before anything is sent to a target. The former ledger is closed first, with its records: from then on
+ * no run writes it, and an import that was interrupted can be repeated. Its records are removed last.
+ * @param former must be pending
+ * @param ledger the new ledger of the stack, with the imported records
+ * @throws LedgerError, or when the lock of the former stack was lost
  */
-export async function bringAlong(
+export async function importFormerLedger(
   former: FormerLedger,
   { stack, store, ledger }: { readonly stack: Stack; readonly store: StackStore; readonly ledger: Ledger },
 ): Promise<Ledger> {

@@ -1,7 +1,7 @@
 /**
- * What the ledger says besides its records, once an apply begins: what each target is, and which commit of the manifests
- * was applied. That commit goes back only when somebody has acknowledged it (rule 43): an apply from an older one that
- * changes nothing, or whose files are the same, leaves the later one applied.
+ * What an apply writes into the ledger besides records: the identities of the targets, and the commit of the manifests. The commit
+ * goes back to an older one only when that was acknowledged (rule 43). An apply from an older commit that changes nothing, or whose
+ * files are the same, keeps the later commit.
  */
 import type { LedgerHead } from '../../apply/keep-ledger.ts';
 import type { NoCommit, RepositoryCommit } from '../../ledger/git/repository-commit.ts';
@@ -21,9 +21,9 @@ export interface HeadInput {
 }
 
 export function ledgerHead({ ledger, stack, plan, from, order }: HeadInput): LedgerHead {
-  const isStill = order?.is === 'behind' && (!order.differs || plan.changes.length === 0);
+  const keepsCommit = order?.is === 'behind' && (!order.differs || plan.changes.length === 0);
   const commit =
-    from.commit === undefined || isStill
+    from.commit === undefined || keepsCommit
       ? ledger.commit
       : { id: from.commit, ...(from.dirty ? { dirty: true as const } : {}) };
   return {

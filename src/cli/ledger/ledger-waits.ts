@@ -1,50 +1,53 @@
 /**
- * How long a run waits for its ledger. What it wants to know ends with the run. Its last words, such as the lock that goes
- * back, have some time of their own; once one of them was not answered in it, no other is waited for.
+ * How long a run waits for its ledger. Reads end with the run. Final operations, such as the release of the lock, have some extra
+ * time after it; when one of them got no answer in that time, later ones fail at once.
  */
-import type { QuestionEnds, Question } from '../../ledger/endable-store.ts';
+import type { OperationSignals, StoreOperation } from '../../ledger/abortable-store.ts';
 import { WaitEnded } from '../../model/stack/ledger.ts';
 import { DeadlineError } from '../stop/deadline.ts';
 
-/** What ends a run, as its ledger sees it. */
+/** The signals that end a run. */
 export interface RunOver {
-  /** its time is over, or somebody has stopped it */
+  /** the deadline has passed, or the first stop signal came */
   readonly over: AbortSignal;
-  /** somebody insists; never before `over` */
+  /** the user does not want to wait any longer; never before `over` */
   readonly insist: AbortSignal;
 }
 
-/** Milliseconds that each of the last words may take, and those of them that somebody does not want to wait for. */
+/** The extra time of each final operation in milliseconds, and the shorter one after `insist`. */
 const grace = 15_000;
 const insistedGrace = 5_000;
 
-/** What each question is asked for, and whether it can be left, be begun no more, or has to be waited for. */
-const questions: Readonly<
-  Record<Question, { readonly says: string; readonly is: 'look' | 'turn' | 'word' }>
+/**
+ * The purpose of each operation, and its type: a read can be abandoned, the lock need not be taken after the end of the run, and a
+ * write has to be waited for.
+ */
+const operations: Readonly<
+  Record<StoreOperation, { readonly purpose: string; readonly type: 'read' | 'lock' | 'write' }>
 > = {
-  read: { says: 'to read the ledger', is: 'look' },
-  readLock: { says: 'to see who holds the lock', is: 'look' },
-  listEntries: { says: 'to read the history', is: 'look' },
-  readEntries: { says: 'to read the history', is: 'look' },
-  showEntry: { says: 'to read an entry of the history', is: 'look' },
-  lock: { says: 'to take the lock', is: 'turn' },
-  write: { says: 'to write the ledger', is: 'word' },
-  setAside: { says: 'to set the damaged ledger aside', is: 'word' },
-  unlock: { says: 'to give the lock back', is: 'word' },
-  keepEntries: { says: 'to write the history', is: 'word' },
+  read: { purpose: 'to read the ledger', type: 'read' },
+  readLock: { purpose: 'to see who holds the lock', type: 'read' },
+  listEntries: { purpose: 'to read the history', type: 'read' },
+  readEntries: { purpose: 'to read the history', type: 'read' },
+  showEntry: { purpose: 'to read an entry of the history', type: 'read' },
+  lock: { purpose: 'to take the lock', type: 'lock' },
+  write: { purpose: 'to write the ledger', type: 'write' },
+  setAside: { purpose: 'to set the damaged ledger aside', type: 'write' },
+  unlock: { purpose: 'to give the lock back', type: 'write' },
+  keepEntries: { purpose: 'to write the history', type: 'write' },
 };
 
 /** `to read the ledger` */
-export function phraseOf(question: Question): string {
-  return questions[question].says;
+export function purposeOf(operation: StoreOperation): string {
+  return operations[operation].purpose;
 }
 
-/** A question that was not answered before the run ended. */
-export class GivenUp extends WaitEnded {
-  override readonly name = 'GivenUp';
-  /** a person or a CI has ended the run, not its time */
+/** The store did not answer before the run ended. */
+export class LedgerWaitEnded extends WaitEnded {
+  override readonly name = 'LedgerWaitEnded';
+  /** a signal has ended the run, and not its deadline */
   readonly interrupted: boolean;
-  /** what was asked for may have been done all the same */
+  /** the operation may have been carried out all the same */
   readonly unsure: boolean;
 
   constructor(message: string, { interrupted, unsure }: { interrupted: boolean; unsure: boolean }) {
@@ -54,58 +57,61 @@ export class GivenUp extends WaitEnded {
   }
 }
 
-/** The patience of one run with one store. */
-export class LedgerPatience {
+/** Limits the time that one run waits for each operation of one store. */
+export class LedgerWaits {
   readonly #place: string;
   readonly #run: RunOver;
-  /** somebody has waited in vain for it after the end of the run */
-  #silent = false;
+  readonly #now: () => number;
+  /** the store did not answer a final operation in time */
+  #isSilent = false;
 
-  constructor(place: string, run: RunOver) {
+  /** @param now milliseconds since 1970 */
+  constructor(place: string, run: RunOver, now: () => number) {
     this.#place = place;
     this.#run = run;
+    this.#now = now;
   }
 
-  /** @throws GivenUp when the run ended before the answer came */
-  async ask<T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> {
+  /** @throws LedgerWaitEnded when the run ended before the answer came */
+  async run<T>(operation: StoreOperation, work: (signals: OperationSignals) => Promise<T>): Promise<T> {
     const { over } = this.#run;
-    const { is } = questions[question];
-    if (this.#silent) throw this.#givenUp(question, false);
-    const isLast = over.aborted || is === 'word';
-    // A look that ends with the run is not asked afterwards.
-    if (is === 'look' && !isLast) return this.#look(question, work);
-    const last = this.#lastWord();
+    const { type } = operations[operation];
+    if (this.#isSilent) throw this.#givenUp(operation, false);
+    const isFinal = over.aborted || type === 'write';
+    // A read that began before the end of the run ends with it.
+    if (type === 'read' && !isFinal) return this.#read(operation, work);
+    const extra = this.#extraTime();
     try {
       return await work({
-        look: isLast ? last.signal : over,
-        word: last.signal,
+        read: isFinal ? extra.signal : over,
+        write: extra.signal,
       });
     } catch (error) {
       if (!(error instanceof WaitEnded)) throw error;
-      throw this.#givenUp(question, last.signal.aborted && is !== 'look');
+      throw this.#givenUp(operation, extra.signal.aborted && type !== 'read');
     } finally {
-      last.forget();
+      extra.dispose();
     }
   }
 
-  async #look<T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> {
+  async #read<T>(operation: StoreOperation, work: (signals: OperationSignals) => Promise<T>): Promise<T> {
     const { over } = this.#run;
     try {
-      return await work({ look: over, word: over });
+      return await work({ read: over, write: over });
     } catch (error) {
       if (!(error instanceof WaitEnded)) throw error;
-      throw this.#givenUp(question, false);
+      throw this.#givenUp(operation, false);
     }
   }
 
-  /** Aborts some time after the run has ended, or after it was asked for when the run had. */
-  #lastWord() {
+  /** A signal that is aborted some time after the end of the run, or after now when the run has ended already. */
+  #extraTime() {
     const { over, insist } = this.#run;
     const ended = new AbortController();
-    const began = Date.now();
+    const began = this.#now();
     let timer: NodeJS.Timeout | undefined;
     const end = () => {
-      this.#silent = true;
+      this.#isSilent = true;
       ended.abort();
     };
     const wait = (milliseconds: number) => {
@@ -113,29 +119,32 @@ export class LedgerPatience {
       timer = setTimeout(end, Math.max(0, milliseconds));
     };
     const onOver = () => wait(grace);
-    // A store that takes no longer than ever is let say its word all the same.
-    const onInsist = () => wait(began + insistedGrace - Date.now());
+    // After `insist`, an operation still has the shorter time, counted from its own beginning.
+    const onInsist = () => wait(began + insistedGrace - this.#now());
     if (insist.aborted) onInsist();
     else if (over.aborted) onOver();
     over.addEventListener('abort', onOver);
     insist.addEventListener('abort', onInsist);
-    const forget = () => {
+    const dispose = () => {
       clearTimeout(timer);
       over.removeEventListener('abort', onOver);
       insist.removeEventListener('abort', onInsist);
     };
-    return { signal: ended.signal, forget };
+    return { signal: ended.signal, dispose };
   }
 
-  #givenUp(question: Question, unsure: boolean): GivenUp {
+  #givenUp(operation: StoreOperation, unsure: boolean): LedgerWaitEnded {
     const { reason } = this.#run.over;
     const isLate = reason instanceof DeadlineError;
-    const why = isLate ? `the deadline of ${reason.words} passed` : 'the run was interrupted';
+    const why = isLate ? `the deadline of ${reason.duration} passed` : 'the run was interrupted';
     const more = isLate ? '; --timeout gives a run more time, or "timeout" in the stack\'s spec' : '';
-    const after = this.#silent ? ', and it did not answer afterwards either' : '';
-    return new GivenUp(`${why} while waiting ${phraseOf(question)} (${this.#place})${after}${more}`, {
-      interrupted: !isLate,
-      unsure,
-    });
+    const after = this.#isSilent ? ', and it did not answer afterwards either' : '';
+    return new LedgerWaitEnded(
+      `${why} while waiting ${purposeOf(operation)} (${this.#place})${after}${more}`,
+      {
+        interrupted: !isLate,
+        unsure,
+      },
+    );
   }
 }

@@ -1,36 +1,35 @@
 /**
- * A lock as a fence (rule 45): before each write the run's last sight of its own lock was answered at most five seconds
- * ago. So what a run can still send after its lock was taken away is bounded, and no write waits for a question that was
- * answered just now.
+ * Checks the run's lock before its writes (rule 45): at each write the last successful check is at most five seconds old. That limits
+ * what a run can still send after its lock was taken away, and writes that follow a check closely do not wait for another one.
  */
 import { messageOf } from '../../model/message-of.ts';
 import type { Fence } from '../../apply/fence.ts';
 import { type LedgerLock, LockLost, type LockStore, WaitEnded } from '../../model/stack/ledger.ts';
 
-/** How long a sight is good for. A store that takes longer to answer is asked anew for each write. Milliseconds. */
-const fresh = 5000;
+/** How long a check is valid, in milliseconds. A store that takes longer than this to answer is asked before each write. */
+const validity = 5000;
 
-export interface LockFenceOptions {
+interface LockFenceOptions {
   readonly store: Pick<LockStore, 'readLock'>;
-  /** of the run's own lock, which it was seen to hold a moment ago */
+  /** of the run's lock, which was taken just now */
   readonly id: string;
-  /** milliseconds; goes on while the host sleeps, so it may jump */
+  /** milliseconds; includes the time that the machine sleeps, so it may jump */
   readonly now: () => number;
-  /** Told once. @param seconds that the store took to answer */
-  tellSlow(seconds: number): void;
+  /** Called once, when the store is slow. @param seconds that the store took to answer */
+  onSlow(seconds: number): void;
 }
 
 export class LockFence implements Fence {
   readonly #options: LockFenceOptions;
   readonly #lost = new AbortController();
-  #seen: number;
+  #checkedAt: number;
   #isSlow = false;
-  #toldSlow = false;
-  #asking: Promise<void> | undefined;
+  #reportedSlow = false;
+  #checking: Promise<void> | undefined;
 
   constructor(options: LockFenceOptions) {
     this.#options = options;
-    this.#seen = options.now();
+    this.#checkedAt = options.now();
   }
 
   get lost(): AbortSignal {
@@ -39,37 +38,37 @@ export class LockFence implements Fence {
 
   async pass(): Promise<void> {
     this.lost.throwIfAborted();
-    if (!this.#isFresh()) await this.look();
+    if (!this.#isChecked()) await this.check();
   }
 
-  /** Passes only once the lock has been seen anew. @throws LockLost */
-  async look(): Promise<void> {
+  /** Reads the lock in any case. @throws LockLost */
+  async check(): Promise<void> {
     this.lost.throwIfAborted();
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    this.#checking ??= this.#readLock().finally(() => {
+      this.#checking = undefined;
     });
-    await this.#asking;
+    await this.#checking;
     this.lost.throwIfAborted();
   }
 
-  #isFresh(): boolean {
-    const age = this.#options.now() - this.#seen;
-    return !this.#isSlow && age >= 0 && age <= fresh;
+  #isChecked(): boolean {
+    const age = this.#options.now() - this.#checkedAt;
+    return !this.#isSlow && age >= 0 && age <= validity;
   }
 
-  async #ask(): Promise<void> {
+  async #readLock(): Promise<void> {
     const { store, id, now } = this.#options;
-    // A look that ended with the run was no answer: what is in flight may have to be sent once more.
-    const onceMore = (error: unknown) => {
+    // A read that ended with the run is repeated: a request in flight may have to be sent again, and needs an answer.
+    const retry = (error: unknown) => {
       if (error instanceof WaitEnded) return store.readLock();
       throw error;
     };
-    const asked = now();
+    const began = now();
     try {
-      const held = await store.readLock().catch(onceMore);
+      const held = await store.readLock().catch(retry);
       if (held?.id !== id) this.#lost.abort(takenAway(held));
-      this.#seen = now();
-      this.#noteSpeed(this.#seen - asked);
+      this.#checkedAt = now();
+      this.#noteSpeed(this.#checkedAt - began);
     } catch (error) {
       const why = messageOf(error);
       this.#lost.abort(new LockLost('the lock of this run cannot be seen', why));
@@ -77,10 +76,10 @@ export class LockFence implements Fence {
   }
 
   #noteSpeed(took: number): void {
-    this.#isSlow = took > fresh;
-    if (!this.#isSlow || this.#toldSlow) return;
-    this.#toldSlow = true;
-    this.#options.tellSlow(Math.round(took / 1000));
+    this.#isSlow = took > validity;
+    if (!this.#isSlow || this.#reportedSlow) return;
+    this.#reportedSlow = true;
+    this.#options.onSlow(Math.round(took / 1000));
   }
 }
 

@@ -1,54 +1,58 @@
-/** Opens what a stack keeps its ledger in. Nothing is read or written yet; addresses come from where the stack points. */
+/** Opens the store of a stack's ledger. Nothing is read or written yet, except the source of a database address. */
 import { join } from 'node:path';
 import { systemClock } from '../../http/transport/clock.ts';
 import { Waits } from '../../http/transport/waits.ts';
-import type { EndableStore, QuestionEnds, Question } from '../../ledger/endable-store.ts';
+import type { AbortableStore, OperationSignals, StoreOperation } from '../../ledger/abortable-store.ts';
 import { gitLedger } from '../../ledger/git/git-ledger.ts';
 import { localLedger } from '../../ledger/local/local-ledger.ts';
 import { postgresLedger } from '../../ledger/postgres/postgres-ledger.ts';
-import { whyNoAddress } from '../../ledger/postgres/postgres-address.ts';
+
 import { stateFolderName } from '../../ledger/local/state-folder.ts';
 import { LedgerAddressError, type StackStore } from '../../model/stack/ledger.ts';
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
-import { guardedStore } from '../guarded-store.ts';
-import { LedgerPatience, phraseOf, type RunOver } from './ledger-waits.ts';
+import { redactingStore } from '../redacting-store.ts';
+import { LedgerWaits, purposeOf, type RunOver } from './ledger-waits.ts';
 import { readSecret } from '../run/read-secret.ts';
 import type { CliHost } from '../cli-host.ts';
 
 /**
- * To be closed; says what it waits for, and waits no longer than the run.
- * @throws SecretError when the address of the database cannot be read, LedgerAddressError when it is none
+ * The store must be closed. It reports long waits, and waits no longer than the run.
+ * @throws SecretError when the address of the database cannot be read, LedgerAddressError when it is invalid
  */
 export async function openLedger(
   stack: Pick<Stack, 'ledger' | 'name' | 'directory'>,
-  host: Pick<CliHost, 'clean' | 'env' | 'secrets' | 'stderr'>,
+  host: Pick<CliHost, 'clean' | 'env' | 'now' | 'secrets' | 'stderr'>,
   run: RunOver,
 ): Promise<StackStore> {
   const store = await storeOf(stack, host);
-  return guardedStore(
-    watched(store, run, (says) => host.stderr.write(`${says}\n`)),
-    host.clean,
-  );
+  return redactingStore(limited(store, run, host), host.clean);
 }
 
-/** Every question to the store, with an end, and told when it takes long. */
-function watched(store: EndableStore, run: RunOver, tell: (says: string) => void): StackStore {
-  const waits = new Waits(store.place, { tell, clock: systemClock });
-  const patience = new LedgerPatience(store.place, run);
-  const ask = <T>(question: Question, work: (ends: QuestionEnds) => Promise<T>): Promise<T> =>
-    patience.ask(question, work).finally(waits.begin(phraseOf(question)));
+/** The store with a time limit for each operation, and a message when one takes long. */
+function limited(
+  store: AbortableStore,
+  run: RunOver,
+  { now, stderr }: Pick<CliHost, 'now' | 'stderr'>,
+): StackStore {
+  const waits = new Waits(store.place, {
+    report: (message) => stderr.write(`${message}\n`),
+    clock: systemClock,
+  });
+  const ledgerWaits = new LedgerWaits(store.place, run, now);
+  const ask = <T>(operation: StoreOperation, work: (signals: OperationSignals) => Promise<T>): Promise<T> =>
+    ledgerWaits.run(operation, work).finally(waits.begin(purposeOf(operation)));
   return {
     place: store.place,
-    read: () => ask('read', (ends) => store.read(ends)),
-    write: (ledger) => ask('write', (ends) => store.write(ledger, ends)),
-    setAside: () => ask('setAside', (ends) => store.setAside(ends)),
-    readLock: () => ask('readLock', (ends) => store.readLock(ends)),
-    lock: (wanted, instead) => ask('lock', (ends) => store.lock(wanted, instead, ends)),
-    unlock: (id) => ask('unlock', (ends) => store.unlock(id, ends)),
-    keepEntries: (entries) => ask('keepEntries', (ends) => store.keepEntries(entries, ends)),
-    listEntries: (limit) => ask('listEntries', (ends) => store.listEntries(limit, ends)),
-    readEntries: (limit) => ask('readEntries', (ends) => store.readEntries(limit, ends)),
-    showEntry: (id) => ask('showEntry', (ends) => store.showEntry(id, ends)),
+    read: () => ask('read', (signals) => store.read(signals)),
+    write: (ledger) => ask('write', (signals) => store.write(ledger, signals)),
+    setAside: () => ask('setAside', (signals) => store.setAside(signals)),
+    readLock: () => ask('readLock', (signals) => store.readLock(signals)),
+    lock: (wanted, instead) => ask('lock', (signals) => store.lock(wanted, instead, signals)),
+    unlock: (id) => ask('unlock', (signals) => store.unlock(id, signals)),
+    keepEntries: (entries) => ask('keepEntries', (signals) => store.keepEntries(entries, signals)),
+    listEntries: (limit) => ask('listEntries', (signals) => store.listEntries(limit, signals)),
+    readEntries: (limit) => ask('readEntries', (signals) => store.readEntries(limit, signals)),
+    showEntry: (id) => ask('showEntry', (signals) => store.showEntry(id, signals)),
     close: () => store.close(),
   };
 }
@@ -56,7 +60,7 @@ function watched(store: EndableStore, run: RunOver, tell: (says: string) => void
 async function storeOf(
   { ledger = { in: 'local' }, name, directory }: Pick<Stack, 'ledger' | 'name' | 'directory'>,
   host: Pick<CliHost, 'env' | 'secrets'>,
-): Promise<EndableStore> {
+): Promise<AbortableStore> {
   switch (ledger.in) {
     case 'local':
       return localLedger(join(directory, ledger.folder ?? stateFolderName, `${name}.ledger.json`), name);
@@ -79,8 +83,19 @@ async function readAddress(
     await readSecret(source, { env, directory }, "the address of the ledger's database"),
   );
   if (URL.canParse(address)) secrets.keep(new URL(address).password);
-  const why = whyNoAddress(address);
+  const why = addressProblem(address);
   if (why === undefined) return address;
   const from = 'env' in source ? `the environment variable "${source.env}"` : `the file "${source.file}"`;
   throw new LedgerAddressError(`${from} holds no address of a PostgreSQL database: ${why}`);
+}
+
+const addressForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+
+/** What is wrong with an address and what to write instead; undefined when it is valid. Repeats nothing of it: it is a secret. */
+function addressProblem(address: string): string | undefined {
+  if (!/^postgres(?:ql)?:\/\//i.test(address))
+    return `it does not begin with "postgres://"; write ${addressForm}`;
+  if (!URL.canParse(address))
+    return `it is no valid URL; write ${addressForm}, and percent-encode what is special in a URL, such as "/" as %2F and "@" as %40`;
+  return undefined;
 }

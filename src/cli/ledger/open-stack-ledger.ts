@@ -1,4 +1,4 @@
-/** For commands about the ledger alone: finds the stack and opens its store. Mistakes in manifests are none of theirs. */
+/** For commands that need only the ledger: finds the stack and opens its store. Mistakes in manifests do not matter. */
 import type { StackStore } from '../../model/stack/ledger.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -9,21 +9,21 @@ import type { Stops } from '../stop/stop-signals.ts';
 import { beginRun, type RunTime } from '../run/run-time.ts';
 import type { CliHost } from '../cli-host.ts';
 
-export interface StackLedger {
+interface StackLedger {
   readonly stack: Stack;
   readonly store: StackStore;
   readonly time: RunTime;
 }
 
-export interface StackLedgerOptions {
+interface StackLedgerOptions {
   readonly host: CliHost;
   readonly terminal: Terminal;
-  /** seconds that the run may take, in place of what the stack says */
+  /** seconds that the run may take; overrides the stack's timeout */
   readonly timeout?: number | undefined;
   readonly stops: Omit<Stops, 'cut'>;
 }
 
-/** The exit code of what is done with the ledger; without a valid stack another one, and everything has been told then. */
+/** Runs `work` with the opened ledger and returns its exit code; without a valid stack, prints its problems and returns theirs. */
 export async function withStackLedger(
   path: string | undefined,
   { host, terminal, timeout, stops }: StackLedgerOptions,
@@ -37,12 +37,12 @@ export async function withStackLedger(
       printDiagnostics(terminal, diagnostics);
       return exitCodeOf(diagnostics) || exitCodes.error;
     }
-    time = beginRun({ stack, began }, stops);
+    time = beginRun({ stack, began }, stops, host);
     store = await openLedger(stack, host, time);
     return await work({ stack, store, time });
   } finally {
     await store?.close();
     time?.deadline.clear();
-    stops.forget();
+    stops.dispose();
   }
 }

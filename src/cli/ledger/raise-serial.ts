@@ -1,15 +1,15 @@
 /**
- * Whoever takes a lock over raises the serial of the ledger first (rule 45): the next write of the run that held it is
- * refused then, whatever that run still believes, and it sends nothing more.
+ * A run that takes a lock over raises the serial of the ledger first (rule 45). Then the next ledger write of the run that held the
+ * lock is refused, even if that run still believes that it holds the lock, and it sends nothing more.
  */
 import { DamagedLedger, LedgerConflict, type LedgerStore } from '../../model/stack/ledger.ts';
 
-/** Who writes faster than this often is alive. */
-const attempts = 10;
+/** After so many conflicts the other run is alive and writing. */
+const maxAttempts = 10;
 
 /**
- * Where no ledger is, there is nothing to raise, and none is made.
- * @returns a sentence when it could not be raised, for the ledger is damaged: then nobody can go on from it either
+ * Does nothing when there is no ledger.
+ * @returns a message when the serial was not raised because the ledger is damaged; then the other run cannot write it either
  * @throws LedgerError when it cannot be read or written
  */
 export async function raiseSerial(store: LedgerStore): Promise<string | undefined> {
@@ -20,7 +20,7 @@ export async function raiseSerial(store: LedgerStore): Promise<string | undefine
       return undefined;
     } catch (error) {
       if (error instanceof DamagedLedger) return `the serial of the ledger was not raised: ${error.message}`;
-      if (!(error instanceof LedgerConflict) || attempt === attempts) throw error;
+      if (!(error instanceof LedgerConflict) || attempt === maxAttempts) throw error;
     }
   }
 }

@@ -1,8 +1,6 @@
 /**
- * Records an apply in the history of its stack: before its first call, so that one that was killed is known too, and
- * again when it has ended.
+ * Records an apply in the history of its stack before its first call, so that a killed apply is recorded, too, and again at its end.
  */
-import { randomBytes } from 'node:crypto';
 import { beginEntry, endEntry } from '../../apply/history-entry.ts';
 import type { NoCommit, RepositoryCommit } from '../../ledger/git/repository-commit.ts';
 import type { HistoryStore, Ledger, RunIdentity } from '../../model/stack/ledger.ts';
@@ -12,19 +10,22 @@ import { settleEntries } from './begun-creations.ts';
 import type { HeldLock } from './hold-lock.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 
-export interface HistoryKeeper {
-  /** Completes the entry. A failure is told and not thrown: what was applied was applied. */
-  end(outcomes: readonly Outcome[], how: HowItEnded): Promise<void>;
+interface HistoryKeeper {
+  /** Completes the entry. A failure is reported and not thrown, because the apply itself is done. */
+  end(outcomes: readonly Outcome[], ending: ApplyEnding): Promise<void>;
 }
 
-export interface HowItEnded {
-  readonly cameToItsEnd: boolean;
-  /** it is not known that the ledger holds all that was done */
+interface ApplyEnding {
+  /** the apply was neither stopped nor ended by an error */
+  readonly completed: boolean;
+  /** the ledger may lack a part of what was done */
   readonly unrecorded: boolean;
 }
 
 /**
- * An apply with nothing to do leaves no entry; what earlier ones left open is settled by its end. @throws LedgerError when the entry cannot be written */
+ * An apply with nothing to do writes no entry, but settles the open entries of earlier ones at its end.
+ * @throws LedgerError when the entry cannot be written
+ */
 export async function keepHistory(
   plan: Plan,
   about: {
@@ -38,33 +39,40 @@ export async function keepHistory(
   terminal: Terminal,
 ): Promise<HistoryKeeper> {
   const { from, run, store, ledger, held } = about;
-  const told = (what: string) => (error: Error) =>
+  const { host } = terminal;
+  const nowText = () => new Date(host.now()).toISOString();
+  const reportError = (what: string) => (error: Error) =>
     printError(terminal, 'history-unwritten', `${what}: ${error.message}`);
   if (plan.changes.length === 0)
     return {
-      end: async (_, { cameToItsEnd }) => {
-        if (!cameToItsEnd) return;
-        const settled = new Date().toISOString();
+      end: async (_, { completed }) => {
+        if (!completed) return;
+        const settled = nowText();
         await settleEntries(store, { stack: plan.stack, settled, fence: held?.fence }).catch(
-          told('the history lacks what this apply settled'),
+          reportError('the history lacks what this apply settled'),
         );
       },
     };
-  const now = new Date().toISOString();
-  const head = { id: entryId(now), run, began: now, ...(from.commit === undefined ? {} : from) };
-  const entry = beginEntry(plan, head, { ledger, kinds: terminal.host.kinds });
+  const now = nowText();
+  const head = {
+    id: entryId(now, host.newId()),
+    run,
+    began: now,
+    ...(from.commit === undefined ? {} : from),
+  };
+  const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
   await store.keepEntries([entry]);
   return {
     end: async (outcomes, { unrecorded }) => {
-      const ended = endEntry(entry, outcomes, new Date().toISOString());
+      const ended = endEntry(entry, outcomes, nowText());
       await store
         .keepEntries([unrecorded ? { ...ended, unrecorded } : ended])
-        .catch(told('the history lacks the end of this apply'));
+        .catch(reportError('the history lacks the end of this apply'));
     },
   };
 }
 
-/** `20261120T114200123Z-7f3a`: sorts by time to the millisecond, and no two are alike. */
-function entryId(now: string): string {
-  return `${now.replace(/[-:.]/g, '')}-${randomBytes(2).toString('hex')}`;
+/** `20261120T114200123Z-7f3a`: sorts by time in milliseconds, and is unique. */
+function entryId(now: string, newId: string): string {
+  return `${now.replace(/[-:.]/g, '')}-${newId.slice(0, 4)}`;
 }

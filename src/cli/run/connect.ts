@@ -1,6 +1,6 @@
 /**
- * Opens the targets of a stack: URL, dialect, token and certificate put together into connections. A plan's connections
- * are of a type that cannot write; only apply asks for the other one.
+ * Opens connections to the targets of a stack, with URL, dialect, token and certificate. The connections of a plan have a type
+ * that cannot write; only apply opens the other type.
  */
 import { resolve } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
@@ -12,8 +12,11 @@ import {
   type TargetConnection,
   type TargetOptions,
 } from '../../http/open-target.ts';
+import type { ConnectionOptions } from '../../http/transport/connection.ts';
+import { openTrial, type TrialConnection } from '../../http/try-login.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
+import { mountName } from '../../services/cluster-auth/mount.ts';
 import { openSession } from '../../services/open-session.ts';
 import type { Deadline } from '../stop/deadline.ts';
 import { type Embedded, openEmbedded } from './embedded-service.ts';
@@ -29,36 +32,54 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
   readonly target: Target;
   readonly dialect: Dialect;
   readonly connection: C;
-  /** with an empty memory: what is read through it is read afresh */
+  /** Opens a session with empty caches, so that everything is read again. */
   openSession(): Session;
 }
 
-/** What ends the connections of a run. */
-export interface ConnectionEnds {
-  /** nothing is waited for beyond it */
+/** What limits the connections of a run. */
+interface ConnectionLimits {
+  /** no wait goes beyond it */
   readonly deadline: Pick<Deadline, 'until'>;
-  /** once aborted, what waits is given up and what is in flight is broken off */
+  /** aborts all waits and all requests in flight */
   readonly signal: AbortSignal;
 }
 
 /** For plans. @throws SecretError when a token cannot be read */
-export function connectToRead(stack: Stack, host: CliHost, ends: ConnectionEnds): Promise<Connected> {
-  return connect(stack, host, { ...ends, open: openReader });
+export function connectToRead(stack: Stack, host: CliHost, limits: ConnectionLimits): Promise<Connected> {
+  return connect(stack, host, { ...limits, open: openReader });
 }
 
 /** For apply. @throws SecretError when a token cannot be read */
 export function connectToWrite(
   stack: Stack,
   host: CliHost,
-  ends: ConnectionEnds,
+  limits: ConnectionLimits,
 ): Promise<Connected<TargetConnection>> {
-  return connect(stack, host, { ...ends, open: openTarget });
+  return connect(stack, host, { ...limits, open: openTarget });
+}
+
+/** To try a login at the mount of a target. The target's own token is neither read nor sent. */
+export async function connectToTry(
+  stack: Stack,
+  target: Target,
+  host: CliHost,
+  { deadline, signal }: ConnectionLimits,
+): Promise<TrialConnection> {
+  const embedded =
+    target.url === 'embedded' ? await openEmbedded({ ...stack, targets: [target] }, host) : undefined;
+  const { dialect, options } = await placeOf(target, { stack, host, embedded });
+  const trial = openTrial({ ...options, until: deadline.until, signal }, mountName(target, dialect));
+  const close = async () => {
+    await trial.close();
+    await embedded?.close();
+  };
+  return { ...trial, close };
 }
 
 async function connect<C extends ReaderConnection>(
   stack: Stack,
   host: CliHost,
-  { deadline, signal, open }: ConnectionEnds & { readonly open: (options: TargetOptions) => C },
+  { deadline, signal, open }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, host)
@@ -70,8 +91,10 @@ async function connect<C extends ReaderConnection>(
   };
   try {
     for (const target of stack.targets) {
-      const { dialect, options } = await optionsOf(target, { stack, host, embedded });
-      const connection = open({ ...options, until: deadline.until, signal });
+      const context = { stack, host, embedded };
+      const { dialect, options } = await placeOf(target, context);
+      const token = await tokenOf(target, context);
+      const connection = open({ ...options, token, until: deadline.until, signal });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }
@@ -88,23 +111,22 @@ interface ConnectContext {
   readonly embedded: Embedded | undefined;
 }
 
-async function optionsOf(
+/** Where a target is, and how to talk to it. */
+async function placeOf(
   target: Target,
-  around: ConnectContext,
-): Promise<{ dialect: Dialect; options: TargetOptions }> {
-  const { stack, host, embedded } = around;
+  { stack, host, embedded }: ConnectContext,
+): Promise<{ dialect: Dialect; options: ConnectionOptions }> {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
-  const options: TargetOptions = {
+  const options: ConnectionOptions = {
     target,
     url: target.url === 'embedded' ? (embedded?.url ?? '') : target.url,
     dialect,
-    token: await tokenOf(target, around),
     ...(target.caCert === undefined ? {} : { caCert: await readCertificate(stack, target.caCert.file) }),
     env: host.env,
     secrets: host.secrets,
     ...(host.retryPolicy === undefined ? {} : { retryPolicy: host.retryPolicy }),
-    onWait: (says) => host.stderr.write(`${says}\n`),
+    onWait: (message) => host.stderr.write(`${message}\n`),
     userAgent: `trueup/${host.version}`,
   };
   return { dialect, options };
@@ -124,13 +146,13 @@ async function tokenOf(
     const own = target.service === 'workspaces' ? embedded.ownerToken : embedded.serviceToken;
     return async () => own;
   }
-  const place = { env: host.env, directory: stack.directory };
+  const context = { env: host.env, directory: stack.directory };
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
     const what = `the JWT that target "${target.name}" logs in with`;
-    return { login: { mount, role, jwt: () => readSecret(jwt, place, what) } };
+    return { login: { mount, role, jwt: () => readSecret(jwt, context, what) } };
   }
-  const value = host.secrets.keep(await readSecret(token, place, `the token of target "${target.name}"`));
+  const value = host.secrets.keep(await readSecret(token, context, `the token of target "${target.name}"`));
   return async () => value;
 }
 

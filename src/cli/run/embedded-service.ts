@@ -1,59 +1,85 @@
 /**
- * The one place that starts the embedded service. `url: embedded` uses a `trueup serve` that runs on the same data file,
- * or else serves that file itself for as long as the command runs (rule 35).
+ * Starts the embedded service for commands. With `url: embedded` a command uses the `trueup serve` that runs on the same data file;
+ * without one it serves the file itself while it runs (rule 35).
  */
 import { realpath, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../../ledger/local/state-folder.ts';
-import type { Stack } from '../../model/stack/target.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
+import type { DialectNames } from '../../server/data-file/serving-proof.ts';
 import { readOwnSeed } from './seed-file.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface Embedded {
   readonly url: string;
-  /** of an owner of every organization that the stack names */
+  /** token of an owner of every organization that the stack names */
   readonly ownerToken: string;
-  /** with every capability on every mount */
+  /** token with every capability on every mount */
   readonly serviceToken: string;
   close(): Promise<void>;
 }
 
-/** Where a stack's embedded service keeps its data, unless `serve --data` says otherwise. */
+/** The data file of a stack's embedded service, unless `serve --data` names another. */
 export function embeddedDataFile(directory: string): string {
   return join(directory, stateFolderName, 'embedded.db');
 }
 
-/** Makes its folder. Returns where it really is: what stands beside it stands there, whatever path leads to it. */
+/** Creates the folder of the data file. @returns the file's real path, so that the files beside it are found through any link */
 export async function prepareDataFile(data: string): Promise<string> {
   await makeStateFolder(dirname(data));
   return realpath(data).catch(async () => join(await realpath(dirname(data)), basename(data)));
 }
 
-/** What stands beside a data file: where it is served now, and the tokens of its owner. */
+/** The files beside a data file: the URL at which it is served now, and the tokens of its owner. */
 const beside = {
   url: (data: string) => `${data}.url`,
   tokens: (data: string) => `${data}.tokens.json`,
 };
 
-/** Makes sure that the stack's organizations and mounts exist, and that someone serves them. */
+/** Makes sure that the stack's organizations and mounts exist and are served. */
 export async function openEmbedded(stack: Stack, host: CliHost): Promise<Embedded> {
   const data = await prepareDataFile(embeddedDataFile(stack.directory));
   await ensureSeeded(stack, data);
   const tokens = await ensureTenants(stack, data);
   const running = await findRunning(data);
-  if (running !== undefined) return { url: running, ...tokens, close: async () => {} };
+  if (running !== undefined) {
+    checkSpoken(stack, running);
+    return { url: running.url, ...tokens, close: async () => {} };
+  }
   const { startServer } = await import('../../server/start-server.ts');
-  const server = await startServer({ data, onFailure: tellFailure(host) });
+  const dialects = embeddedTargets(stack).map(({ dialect }) => dialect);
+  const server = await startServer({ data, dialects, onFailure: printFailure(host) });
   return { url: server.url, ...tokens, close: () => server.close() };
 }
 
-/** Of a data file's owner. Kept beside it, readable by its owner only. */
+/** The tokens of a data file's owner, stored beside it in a file that only the user can read. */
 type Tokens = Pick<Embedded, 'ownerToken' | 'serviceToken'>;
 
+function embeddedTargets(stack: Stack): readonly Target[] {
+  return stack.targets.filter(({ url }) => url === 'embedded');
+}
+
+/** Whoever runs a service by itself says what it speaks; a target that speaks otherwise would be misunderstood. */
+function checkSpoken(stack: Stack, { url, dialects }: Running): void {
+  for (const { name, service, dialect } of embeddedTargets(stack)) {
+    const spoken = service === 'workspaces' ? dialects.workspaces : dialects.clusterAuth;
+    if (spoken === dialect) continue;
+    throw new EmbeddedDialectError(
+      `the embedded service at ${url} speaks "${spoken}" to targets of service "${service}", and target "${name}" ` +
+        `speaks "${dialect}": end that service, or start it with "--dialect ${dialect}"`,
+    );
+  }
+}
+
+/** The service that runs on the stack's data file speaks another dialect than a target of the stack. */
+export class EmbeddedDialectError extends Error {
+  override readonly name = 'EmbeddedDialectError';
+}
+
 function ensureTenants(stack: Stack, data: string): Promise<Tokens> {
-  const embedded = stack.targets.filter((target) => target.url === 'embedded');
+  const embedded = embeddedTargets(stack);
   return ensureOwner(data, {
     organizations: embedded.flatMap(({ organization }) => organization ?? []),
     mounts: embedded.flatMap(({ mount }) => mount ?? []),
@@ -73,8 +99,8 @@ async function ensureOwner(
   return tokens;
 }
 
-/** The file with a token of an owner of all organizations that the data file has, and their names. */
-export async function ensureWayIn(
+/** Makes sure that there is an owner's token for all organizations of the data file. @returns the file with it, and the organizations */
+export async function ensureOwnerToken(
   data: string,
 ): Promise<{ readonly tokens: string; readonly organizations: readonly string[] }> {
   const { organizationsOf } = await import('../../server/data-file/ensure-tenants.ts');
@@ -83,7 +109,7 @@ export async function ensureWayIn(
   return { tokens: beside.tokens(data), organizations };
 }
 
-/** A seed is applied at every start: the data file knows what it has got of it already. */
+/** Applies the seed at every start; the data file records which parts it has already. */
 async function ensureSeeded(stack: Stack, data: string): Promise<void> {
   if (stack.embedded === undefined) return;
   const seed = await readOwnSeed(stack.embedded.seed, stack.directory);
@@ -91,7 +117,7 @@ async function ensureSeeded(stack: Stack, data: string): Promise<void> {
   seedDataFile(data, seed);
 }
 
-/** Undefined also for a file that is damaged: tokens are registered anew then, as for a new data file. */
+/** Undefined when there is no file or it is damaged: then new tokens are registered. */
 async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
     const { ownerToken, serviceToken } = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
@@ -102,33 +128,39 @@ async function readTokens(data: string): Promise<Tokens | undefined> {
   }
 }
 
-/** The URL of a `serve` that has proved that it serves this data file: whoever listens there gets our tokens. */
-async function findRunning(data: string): Promise<string | undefined> {
-  const url = await readAnnounced(data);
-  if (url === undefined) return undefined;
-  const { isServedAt } = await import('../../server/data-file/serving-proof.ts');
-  return (await isServedAt(data, url)) ? url : undefined;
+interface Running {
+  readonly url: string;
+  readonly dialects: DialectNames;
 }
 
-/** Where a `serve` said last that it serves the file. It may be gone. */
-export async function readAnnounced(data: string): Promise<string | undefined> {
+/** A running `serve`. It must prove that it serves this data file, because it will get our tokens. */
+async function findRunning(data: string): Promise<Running | undefined> {
+  const url = await readPublishedUrl(data);
+  if (url === undefined) return undefined;
+  const { dialectsServedAt } = await import('../../server/data-file/serving-proof.ts');
+  const dialects = await dialectsServedAt(data, url);
+  return dialects && { url, dialects };
+}
+
+/** The URL that a `serve` of this file has published; that process may have ended. */
+export async function readPublishedUrl(data: string): Promise<string | undefined> {
   const url = (await readRegularText(beside.url(data), megabyte).catch(() => '')).trim();
   return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? url : undefined;
 }
 
-/** A failure of the service itself is a bug of ours, and nobody else would tell it. */
-export function tellFailure(host: CliHost): (error: Error) => void {
+/** Prints a failure of the service: it is a bug of ours, and is reported nowhere else. */
+export function printFailure(host: CliHost): (error: Error) => void {
   return (error) => host.stderr.write(`the embedded service failed: ${error.stack ?? error.message}\n`);
 }
 
-/** Tells later commands where a data file is served. Returns how to take it back. */
-export async function announce(data: string, url: string): Promise<() => Promise<void>> {
+/** Publishes the URL of a data file for other commands. @returns a function that removes it again */
+export async function publishUrl(data: string, url: string): Promise<() => Promise<void>> {
   if (data === ':memory:') return async () => {};
   await replaceFile(beside.url(data), `${url}\n`);
-  return () => withdrawAnnounced(data);
+  return () => removePublishedUrl(data);
 }
 
-/** For who takes the file over from a `serve` that was killed, too. */
-export function withdrawAnnounced(data: string): Promise<void> {
+/** Also removes the URL that a killed `serve` has left. */
+export function removePublishedUrl(data: string): Promise<void> {
   return rm(beside.url(data), { force: true });
 }

@@ -1,36 +1,29 @@
 /**
- * Who runs trueup, where, and in which job of a CI: what locks and the history tell. The id of a run is the same for
- * every try of one job, so that a job that is run again may take over the lock of its own earlier try.
+ * Identifies a run for locks and the history: who runs trueup, where, and in which CI job. All attempts of one job have the same
+ * id, so that a repeated job may take over the lock of its earlier attempt.
  */
-
-import { randomUUID } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { hostname, userInfo } from 'node:os';
 import type { RunIdentity } from '../../model/stack/ledger.ts';
 import type { CliHost } from '../cli-host.ts';
 
 type Env = CliHost['env'];
 type CiJob = Pick<RunIdentity, 'id' | 'attempt' | 'sole' | 'url'>;
 
-export function identifyRun({ env }: Pick<CliHost, 'env'>): RunIdentity {
-  const job = jobOf(env) ?? { id: `local:${randomUUID()}` };
-  return { ...job, who: actorOf(env), where: hostname(), pid: process.pid, ...pidNamespace() };
+export function identifyRun({
+  env,
+  machine,
+  newId,
+}: Pick<CliHost, 'env' | 'machine' | 'newId'>): RunIdentity {
+  const { hostname, pid, pidNamespace, userName } = machine();
+  return {
+    ...(jobOf(env) ?? { id: `local:${newId()}` }),
+    who: actorOf(env) ?? userName ?? 'unknown',
+    where: hostname,
+    pid,
+    ...(pidNamespace === undefined ? {} : { pidNamespace }),
+  };
 }
 
-/**
- * Containers may bear one host name and number their processes alike. No two systems that run have the same boot id, and
- * no two namespaces that one of them has at a time the same inode. Nothing where there is no way to tell.
- */
-function pidNamespace(): Pick<RunIdentity, 'pidNamespace'> {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return { pidNamespace: `${boot}/${statSync('/proc/self/ns/pid').ino}` };
-  } catch {
-    return {};
-  }
-}
-
-/** The first of these that the environment knows: an id that was set on purpose, then the variables of known CIs. */
+/** From the environment: `TRUEUP_RUN_ID` if it is set, else the variables of known CI systems. */
 function jobOf(env: Env): CiJob | undefined {
   if (env['TRUEUP_RUN_ID']) return { id: `run:${env['TRUEUP_RUN_ID']}`, sole: true };
   if (env['GITHUB_RUN_ID']) return githubJob(env, env['GITHUB_RUN_ID']);
@@ -39,7 +32,7 @@ function jobOf(env: Env): CiJob | undefined {
   return undefined;
 }
 
-/** Jobs of a matrix share all of this but the host; each re-run of a job counts the attempt up. */
+/** Jobs of a matrix differ only in the host. Each re-run of a job increases the attempt. */
 function githubJob(env: Env, run: string): CiJob {
   const { GITHUB_REPOSITORY: repository, GITHUB_JOB: job, GITHUB_SERVER_URL: server } = env;
   return {
@@ -49,7 +42,7 @@ function githubJob(env: Env, run: string): CiJob {
   };
 }
 
-/** A job that is retried gets a new, higher id under the same name, and only when the one before has ended. */
+/** A retried job gets a higher id under the same name, and starts only after the earlier one has ended. */
 function gitlabJob(env: Env, pipeline: string): CiJob {
   return {
     id: ['gitlab', env['CI_PROJECT_PATH'], pipeline, env['CI_JOB_NAME']].filter(Boolean).join('/'),
@@ -69,15 +62,7 @@ function attempt(text: string | undefined): Pick<CiJob, 'attempt'> {
   return text !== undefined && /^\d+$/.test(text) ? { attempt: Number(text) } : {};
 }
 
-function actorOf(env: Env): string {
-  return env['TRUEUP_ACTOR'] || env['GITHUB_ACTOR'] || env['GITLAB_USER_LOGIN'] || env['USER'] || userName();
-}
-
-/** A container may run as a user that has no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return 'unknown';
-  }
+function actorOf(env: Env): string | undefined {
+  const names = ['TRUEUP_ACTOR', 'GITHUB_ACTOR', 'GITLAB_USER_LOGIN', 'USER'];
+  return names.map((name) => env[name]).find((actor) => actor);
 }

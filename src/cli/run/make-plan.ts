@@ -1,4 +1,4 @@
-/** Reads every target and plans: the same steps for `plan`, for the plan that `apply` acts on, and for its proof afterwards. */
+/** Reads every target and makes the plan, in the same way for `plan`, for `apply`, and for the proof after an apply. */
 import type { CommitOrder } from '../../model/stack/commit-order.ts';
 import { type Diagnostic, sortDiagnostics } from '../../model/diagnostic.ts';
 import type { Registry, Session } from '../../model/kind/kind.ts';
@@ -17,6 +17,7 @@ import {
 import type { PlanContextInput } from '../../plan/context/plan-context.ts';
 import { type LiveReading, type LiveReadings, readFirst, readRest } from '../../services/read-live.ts';
 import type { Connected } from './connect.ts';
+import { foreseeRefusals } from './foresee-refusals.ts';
 
 export interface PlanRequest {
   readonly stack: Stack;
@@ -30,7 +31,7 @@ export interface PlanRequest {
   readonly begunCreations?: PlanContextInput['begunCreations'];
   readonly former?: PlanContextInput['former'];
   readonly connected: Connected;
-  /** found out while the targets are read */
+  /** determined while the targets are read */
   readonly commitOrder?: Promise<CommitOrder | undefined> | undefined;
 }
 
@@ -38,17 +39,22 @@ export async function makePlan(request: PlanRequest): Promise<Planning> {
   return buildPlan(await readPlanInput(request));
 }
 
+/** The plan that is shown, with what the token of this run would be refused. */
+export async function makePlanToShow(request: PlanRequest): Promise<Planning> {
+  return foreseeRefusals(await makePlan(request), request.connected);
+}
+
 /**
- * The plan that apply acts on. It is made with the token that would be refused, so what a plan only notes forbids it
- * (rule 30).
+ * The plan that apply carries out. Apply uses the token that the service would refuse, so predicted refusals are problems here
+ * and not just notes (rule 30).
  */
 export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
-  const planning = await makePlan(request);
+  const planning = await makePlanToShow(request);
   const { plan, refusals } = planning;
   return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
 }
 
-/** All that a plan is made from. */
+/** Reads everything that a plan is made from. */
 export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
   const { stack, kinds, resources, ledger, connected } = request;
   const before = connected.targets.map(({ connection }) => connection.requests());
@@ -81,13 +87,13 @@ export async function readPlanInput(request: PlanRequest): Promise<PlanInput> {
     targets: connected.targets.map(({ target, dialect, connection }, index) => ({
       target,
       dialect,
-      ...believed(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
+      ...comparable(readings.get(target.name), displaced.get(target.name) ?? moved.get(target.name)),
       requests: connection.requests() - (before[index] ?? 0),
     })),
   };
 }
 
-/** What is going to be deleted of each target, as far as the first look at it tells. */
+/** The deletions to expect in each target, as far as its first reading shows. */
 function deletionsIn(
   first: LiveReadings,
   context: Omit<PlanContextInput, 'targets'>,
@@ -101,8 +107,8 @@ function deletionsIn(
   return new Map(found);
 }
 
-/** What was read of a target that is not the one that the ledger knows is compared with nothing. */
-function believed(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
+/** Drops the reading of a target that is not the place in the ledger: it must not be compared with manifests or records. */
+function comparable(reading: LiveReading | undefined, unread: Diagnostic | undefined): LiveReading {
   if (reading !== undefined && (unread === undefined || reading.unread !== undefined)) return reading;
   return { sets: new Map(), ...(unread === undefined ? {} : { unread }) };
 }

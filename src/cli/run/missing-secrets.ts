@@ -1,6 +1,6 @@
 /**
- * Secrets that the calls of a plan need and that are not there. A plan says so, for it may be applied elsewhere; an apply
- * does not begin: one that stops in the middle for want of a variable leaves a platform half changed.
+ * Finds secrets that the calls of a plan need and that cannot be read. A plan only notes them, because it may be applied on
+ * another machine. An apply does not begin without them, because it would stop in the middle.
  */
 import { formatAddress } from '../../model/resource/address.ts';
 import { referencesIn, SecretReference } from '../../model/plan/call.ts';
@@ -11,13 +11,13 @@ import type { Plan } from '../../model/plan/plan.ts';
 import type { SecretSource } from '../../model/stack/target.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printDiagnostics, printError, type Terminal } from '../terminal/terminal.ts';
-import { readSecret, type SecretPlace, whyAbsent } from './read-secret.ts';
+import { readSecret, type SecretContext, whyAbsent } from './read-secret.ts';
 
-/** The plan with a note on each change whose calls need a secret that is not here. Notes are no part of what it means. */
-export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promise<Plan> {
+/** Adds a note to each change whose calls need a secret that is missing here. Notes do not change the digest. */
+export async function noteMissingSecrets(plan: Plan, context: SecretContext): Promise<Plan> {
   const changes = await Promise.all(
     plan.changes.map(async (change) => {
-      const missing = await missingOf(change, place, { reads: false });
+      const missing = await missingOf(change, context, { reads: false });
       const notes = missing.map(({ why }) => `${why} here: apply will need it`);
       return notes.length === 0 ? change : { ...change, notes: [...change.notes, ...new Set(notes)] };
     }),
@@ -25,14 +25,14 @@ export async function noteMissingSecrets(plan: Plan, place: SecretPlace): Promis
   return { ...plan, changes };
 }
 
-/** Before anything is written; undefined when all secrets that the plan's calls need are there. */
+/** Checked before anything is written. @returns undefined when all secrets that the plan's calls need can be read */
 export async function refuseMissingSecrets(
   plan: Plan,
-  place: SecretPlace,
+  context: SecretContext,
   terminal: Terminal,
 ): Promise<ExitCode | undefined> {
   const missing = (
-    await Promise.all(plan.changes.map((change) => missingOf(change, place, { reads: true })))
+    await Promise.all(plan.changes.map((change) => missingOf(change, context, { reads: true })))
   ).flat();
   const bySource = Map.groupBy(missing, ({ source }) => JSON.stringify(source));
   if (bySource.size === 0) return undefined;
@@ -46,14 +46,14 @@ export async function refuseMissingSecrets(
 }
 
 /**
- * What the plan's calls need is known before the plan is shown: a live value that repeats it is none to print. What cannot be
- * read is told by `refuseMissingSecrets`.
+ * Reads the secrets that the plan's calls need before the plan is printed, so that live values that contain one are masked.
+ * Secrets that cannot be read are reported by `refuseMissingSecrets`.
  */
-export async function learnSecrets(plan: Plan, place: SecretPlace, secrets: KnownSecrets): Promise<void> {
+export async function learnSecrets(plan: Plan, context: SecretContext, secrets: KnownSecrets): Promise<void> {
   const needed = plan.changes.flatMap(neededBy).map(({ source }) => source);
   const sources = new Map(needed.map((source) => [JSON.stringify(source), source]));
   const values = await Promise.all(
-    [...sources.values()].map((source) => readSecret(source, place).catch(() => '')),
+    [...sources.values()].map((source) => readSecret(source, context).catch(() => '')),
   );
   for (const value of values) secrets.keep(value);
 }
@@ -61,20 +61,20 @@ export async function learnSecrets(plan: Plan, place: SecretPlace, secrets: Know
 interface Missing {
   readonly change: Change;
   readonly source: SecretSource;
-  /** the member of the request that it is to be sent as */
+  /** the member of the request body that gets it */
   readonly member: string;
   readonly why: string;
 }
 
 async function missingOf(
   change: Change,
-  place: SecretPlace,
-  look: { readonly reads: boolean },
+  context: SecretContext,
+  options: { readonly reads: boolean },
 ): Promise<Missing[]> {
-  const looks = await Promise.all(
-    neededBy(change).map(async (need) => ({ need, why: await whyAbsent(need.source, place, look) })),
+  const checked = await Promise.all(
+    neededBy(change).map(async (need) => ({ need, why: await whyAbsent(need.source, context, options) })),
   );
-  return looks.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
+  return checked.flatMap(({ need, why }) => (why === undefined ? [] : [{ ...need, why }]));
 }
 
 function neededBy(change: Change): Omit<Missing, 'why'>[] {
@@ -87,7 +87,7 @@ function neededBy(change: Change): Omit<Missing, 'why'>[] {
   );
 }
 
-/** One for a source, however many changes need it. */
+/** One diagnostic for a source, also when several changes need it. */
 function diagnose(missing: readonly Missing[]): Diagnostic[] {
   const [first] = missing;
   if (first === undefined) return [];

@@ -1,7 +1,7 @@
 /**
- * What `plan` and `apply` do before they differ: manifests, lock, ledger, connections. Stops with an exit code when it
- * cannot go on. The ledger is read under the lock, where one is taken, so that nobody writes it in between; the commit of
- * the manifests is asked before, for what is checked out may change while a lock is waited for.
+ * The steps that `plan` and `apply` share: manifests, lock, ledger, connections. Stops with an exit code when one fails. If a lock
+ * is taken, the ledger is read under it, so that no other run writes in between. The commit of the manifests is read before the
+ * lock, because another commit may be checked out while the run waits for the lock.
  */
 import type { CommandContext } from '../command-context.ts';
 import { relative } from 'node:path';
@@ -29,7 +29,7 @@ import type { Connected } from './connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import {
   type FormerLedger,
-  type FormerPlace,
+  type FormerContext,
   isPending,
   type Locking,
   openFormerLedger,
@@ -52,23 +52,23 @@ export interface PreparedRun<C extends ReaderConnection> {
   /** the commit of the manifests */
   readonly from: RepositoryCommit | NoCommit;
   readonly store: StackStore;
-  /** for a stack that goes on under another name: its records are in `ledger` already */
+  /** the ledger of a renamed stack's former name; its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
-  /** when one was taken */
+  /** the lock, when one was taken */
   readonly held: HeldLock | undefined;
-  /** Ends the connections, gives the lock back, closes the store. @returns false when a lock was this run's no more */
+  /** Ends the connections, releases the lock, closes the store. @returns false when this run had lost a lock */
   close(): Promise<boolean>;
 }
 
-export interface Preparation<C extends ReaderConnection> extends LoadOptions {
+interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
-  /** what ends the run before its end */
+  /** the signals that end the run early */
   readonly stops: RunOver & Pick<Stops, 'endWith'>;
-  /** for who is going to write */
+  /** for runs that write */
   readonly lock?: Locking | undefined;
 }
 
-/** An exit code when the manifests are not fit to be planned, or the stack is locked; everything has been told then. */
+/** @returns an exit code when the manifests are invalid or the stack is locked, with the reason printed */
 export async function prepareRun<C extends ReaderConnection>(
   path: string | undefined,
   { host, terminal }: CommandContext,
@@ -81,7 +81,7 @@ export async function prepareRun<C extends ReaderConnection>(
     return exitCodeOf(diagnostics);
   }
   printWarnings(terminal, diagnostics);
-  const time = beginRun({ stack, began }, stops);
+  const time = beginRun({ stack, began }, stops, host);
   const store = await openLedger(stack, host, time);
   const opened: Opened<C> = { store, time, closing: new AbortController() };
   const close = () => closeAll(opened);
@@ -127,10 +127,10 @@ export async function prepareRun<C extends ReaderConnection>(
   }
 }
 
-/** A closed ledger answers before its lock is asked for: nobody has to wait for what nobody may write. @throws LedgerError */
+/** Checks that the ledger is not closed before it takes the lock, so that no run waits for a ledger that it may not write. @throws LedgerError */
 async function lockUnlessClosed(
   store: StackStore,
-  { stack, terminal, time, lock }: Omit<FormerPlace, 'host'> & { readonly stack: Stack },
+  { stack, terminal, time, lock }: Omit<FormerContext, 'host'> & { readonly stack: Stack },
 ): Promise<HeldLock | ExitCode | undefined> {
   if (lock === undefined) return undefined;
   return refuseClosed(await store.read(), stack, terminal) ?? lock.take(stack, store, time);
@@ -138,37 +138,37 @@ async function lockUnlessClosed(
 
 type Evidence = Pick<PlanRequest, 'ledger' | 'former' | 'begunCreations'>;
 
-/** What the stores know, of the former name's too; an exit code, told, when that forbids any plan. @throws LedgerError */
+/** Reads the ledger, that of the former name, and creations in doubt. @returns an exit code when no plan is possible. @throws LedgerError */
 async function readEvidence<C extends ReaderConnection>(
   opened: Opened<C>,
   { resources, isSelection }: Pick<Manifests, 'resources' | 'isSelection'>,
-  { stack, ...place }: FormerPlace & { readonly stack: Stack },
+  { stack, ...context }: FormerContext & { readonly stack: Stack },
 ): Promise<Evidence | ExitCode> {
   const own = await opened.store.read();
-  const former = refuseClosed(own, stack, place.terminal) ?? (await openFormerLedger(stack, place));
+  const former = refuseClosed(own, stack, context.terminal) ?? (await openFormerLedger(stack, context));
   if (typeof former === 'number') return former;
   opened.former = former;
   if (former !== undefined && isSelection && isPending(former)) {
     printError(
-      place.terminal,
+      context.terminal,
       'whole-stack-needed',
       `stack "${stack.name}" goes on for "${former.name}", whose ledger has yet to come along: plan and apply the whole stack before a selection of it`,
     );
     return exitCodes.error;
   }
   const taken = former === undefined ? { ledger: own } : takeOver(own, former.ledger, stack);
-  const { kinds } = place.host;
+  const { kinds } = context.host;
   const begun = await begunCreations(opened.store, { stack, kinds, resources, ledger: taken.ledger });
   return { ...taken, begunCreations: begun };
 }
 
-/** The commit that is checked out, and the manifests that are not of it nor of any other. */
+/** The commit that is checked out, and the manifests that git does not track. */
 async function askGit(
   { paths }: Manifests,
   { directory }: Stack,
   about: Pick<GitContext, 'env' | 'signal'>,
 ): Promise<[RepositoryCommit | NoCommit, readonly string[]]> {
-  // Two processes less where there is nothing to ask.
+  // Without a repository, git need not be started.
   if (!(await findRepository(directory)).isGit) return [noRepository, []];
   const at = { directory, ...about };
   const files = paths.map((path) => slashes(relative(directory, path)));
@@ -185,7 +185,7 @@ interface CommitOrderInput {
   readonly signal: AbortSignal;
 }
 
-/** Never rejects. Without a commit that was applied there is nothing to ask. */
+/** Never rejects. Undefined when the ledger has no applied commit to compare with. */
 async function orderOf(
   { commit }: Ledger,
   ours: RepositoryCommit | NoCommit,
@@ -194,7 +194,7 @@ async function orderOf(
   if (commit === undefined) return undefined;
   const { env, secrets } = host;
   const at = { directory: stack.directory, env, secrets, signal };
-  // Nobody knows which files a manifest is made from that git does not track: it is as if it were piped.
+  // It is unknown which files an untracked manifest was made from, so it is treated like a piped one.
   const files = matchStackFiles(stack, piped || untracked.length > 0);
   return orderCommits({ at, applied: commit.id, ours, files, untracked });
 }

@@ -1,18 +1,18 @@
 /**
- * Standard input, read as a part of the run: its time is the run's time, a wait for it is said, and what stops the run stops
- * it, for whoever should write there may never come to an end (rule 46).
+ * Reads standard input as a part of the run: it counts for the run's deadline, a long wait is reported, and the run's signals stop
+ * it, because the writing program may never end (rule 46).
  */
 import { systemClock } from '../../http/transport/clock.ts';
 import { Waits } from '../../http/transport/waits.ts';
 import { untilAborted } from '../../model/until-aborted.ts';
 import type { CliHost } from '../cli-host.ts';
 import { DeadlineError, openDeadline } from '../stop/deadline.ts';
-import { hearEnd } from '../stop/stop-signals.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
 
-/** Standard input did not come to its end before the run did. */
-export class InputGivenUp extends Error {
-  override readonly name = 'InputGivenUp';
-  /** a person or a CI has ended the run, not its time */
+/** Standard input did not end before the run did. */
+export class InputWaitEnded extends Error {
+  override readonly name = 'InputWaitEnded';
+  /** a signal has ended the run, and not its deadline */
   readonly interrupted: boolean;
 
   constructor(reason: unknown) {
@@ -27,35 +27,35 @@ export class InputGivenUp extends Error {
 export interface InputEnds {
   /** seconds that the run may take; an hour when absent */
   readonly timeout?: number | undefined;
-  /** what stops the run; without it, the first signal does */
+  /** aborted when the run ends; without it, the first signal ends the reading */
   readonly over?: AbortSignal | undefined;
 }
 
 /**
- * @param most bytes; of what is longer at least one byte more
- * @throws InputGivenUp
+ * @param max in bytes; of a longer input at least one byte more is returned
+ * @throws InputWaitEnded
  */
 export async function readInput(
   host: CliHost,
-  most: number,
+  max: number,
   { timeout, over }: InputEnds,
 ): Promise<Uint8Array> {
-  const stops = over === undefined ? hearEnd(host) : undefined;
-  const deadline = openDeadline(timeout);
+  const stops = over === undefined ? listenForEnd(host) : undefined;
+  const deadline = openDeadline(timeout, host);
   const signals = [over, stops?.over].filter((signal) => signal !== undefined);
   const end = AbortSignal.any([deadline.over, ...signals]);
   const waits = new Waits('standard input', {
-    tell: (says) => host.stderr.write(`${says}\n`),
+    report: (message) => host.stderr.write(`${message}\n`),
     clock: systemClock,
   });
   const answered = waits.begin('it has not come to its end');
   try {
-    return await untilAborted(host.readStdin(most, end), end);
+    return await untilAborted(host.readStdin(max, end), end);
   } catch (error) {
-    throw end.aborted ? new InputGivenUp(end.reason) : error;
+    throw end.aborted ? new InputWaitEnded(end.reason) : error;
   } finally {
     answered();
     deadline.clear();
-    stops?.forget();
+    stops?.dispose();
   }
 }

@@ -1,23 +1,28 @@
-/** The time of one run: its deadline, and all that may end it before. It begins before anything is asked of anybody. */
+/** The time of one run: its deadline, and the signals that may end it earlier. It begins before the first request. */
 import { type Deadline, openDeadline } from '../stop/deadline.ts';
 import type { Stack } from '../../model/stack/target.ts';
+import type { CliHost } from '../cli-host.ts';
 import type { Stops } from '../stop/stop-signals.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 
 export interface RunTime extends RunOver {
-  /** to be cleared */
+  /** must be cleared at the end */
   readonly deadline: Deadline;
 }
 
-/** The stack that a run is about, and when the run began if that was before: to wait for standard input takes of its time. */
-export interface RunOf {
+/** The stack of a run, and when the run began, if that was earlier: reading standard input counts, too. */
+export interface RunStart {
   readonly stack: Pick<Stack, 'timeout'>;
   readonly began?: number | undefined;
 }
 
-/** The run may take what its stack says; an hour when that says nothing. */
-export function beginRun({ stack, began }: RunOf, stops: RunOver & Pick<Stops, 'endWith'>): RunTime {
-  const deadline = openDeadline(stack.timeout, began);
+/** Starts the deadline of the stack; an hour when the stack has none. */
+export function beginRun(
+  { stack, began }: RunStart,
+  stops: RunOver & Pick<Stops, 'endWith'>,
+  { now }: Pick<CliHost, 'now'>,
+): RunTime {
+  const deadline = openDeadline(stack.timeout, { now, began });
   stops.endWith(deadline);
   return { deadline, over: stops.over, insist: stops.insist };
 }

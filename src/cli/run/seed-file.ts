@@ -1,35 +1,37 @@
-/** Reads the YAML that the embedded service starts with. Its shape is the service's own business to check. */
-import { systemWords } from '../../model/system-words.ts';
+/** Reads the YAML seed of the embedded service. The service itself checks its shape. */
+import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { messageOf } from '../../model/message-of.ts';
 import { resolve } from 'node:path';
 import { load, YAMLException } from 'js-yaml';
 import { megabyte, type Obstacle, readRegular, UnfitFile } from '../../files/read-regular.ts';
-import { findRepository, outsideWords } from '../../manifest/files/find-repository.ts';
-import { whyOutside } from '../../manifest/files/read-text.ts';
+import { findRepository, outsideMessage } from '../../manifest/files/find-repository.ts';
+import { checkInRepository } from '../../manifest/files/read-text.ts';
 
-/** The seed cannot be read, or is no YAML. The message names the file, and repeats nothing of it. */
+/** The seed cannot be read, or is no YAML. The message names the file and repeats none of its content. */
 export class SeedFileError extends Error {
   override readonly name = 'SeedFileError';
 }
 
-const mostOfSeed = 32 * megabyte;
+const maxSeedSize = 32 * megabyte;
 
 /**
- * The parsed YAML of a file that the command line names: it may lie anywhere.
- * @param directory what a relative file name starts from
+ * Reads a seed that the command line names, which may lie anywhere.
+ * @param directory the base of a relative file name
  * @throws SeedFileError
  */
 export function readSeedFile(file: string, directory: string): Promise<unknown> {
-  return readSeed(file, () => readRegular<never>(resolve(directory, file), mostOfSeed));
+  return readSeed(file, () => readRegular<never>(resolve(directory, file), maxSeedSize));
 }
 
-/** The same of one that a stack names: like its manifests, it is a file of the repository. */
+/** Reads a seed that a stack names; like manifests, it must be a file of the repository. */
 export async function readOwnSeed(file: string, directory: string): Promise<unknown> {
   const repository = await findRepository(directory);
   const path = resolve(directory, file);
   return readSeed(file, async () => {
-    const bytes = await readRegular(path, mostOfSeed, (opened) => whyOutside(path, repository, opened));
-    if (bytes === 'outside') throw new Error(`it ${outsideWords(repository).message}`);
+    const bytes = await readRegular(path, maxSeedSize, (opened) =>
+      checkInRepository(path, repository, opened),
+    );
+    if (bytes === 'outside') throw new Error(`it ${outsideMessage(repository).message}`);
     return bytes;
   });
 }
@@ -37,16 +39,16 @@ export async function readOwnSeed(file: string, directory: string): Promise<unkn
 async function readSeed(file: string, read: () => Promise<Buffer | Obstacle>): Promise<unknown> {
   try {
     const bytes = await read();
-    if (typeof bytes === 'string') throw new UnfitFile(bytes, mostOfSeed);
+    if (typeof bytes === 'string') throw new UnfitFile(bytes, maxSeedSize);
     return load(bytes.toString('utf8'));
   } catch (cause) {
     throw new SeedFileError(`the seed "${file}" cannot be read: ${whyUnread(cause)}`, { cause });
   }
 }
 
-/** The parser's own words quote what stands there, and it may be any file. */
+/** The parser's message is not repeated: it quotes the file, which may be any file of the machine. */
 function whyUnread(cause: unknown): string {
-  if (!(cause instanceof YAMLException)) return systemWords(cause) ?? messageOf(cause);
+  if (!(cause instanceof YAMLException)) return systemErrorMessage(cause) ?? messageOf(cause);
   const { mark } = cause;
   return mark === undefined
     ? 'it is no YAML'

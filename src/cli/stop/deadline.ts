@@ -1,18 +1,18 @@
-/** How long a run may take from the first that it asks of anybody on, so that no service and nobody's silence can hold it for ever (rule 46). */
+/** The deadline of a run, counted from its first request, so that no service that does not answer can hold it for ever (rule 46). */
 import { formatDuration } from '../../model/kind/duration.ts';
 
-/** Seconds of a run whose stack and command line say nothing. */
+/** The timeout of a run when neither stack nor command line set one, in seconds. */
 const defaultTimeout = 3600;
 
-/** The longest time that a timer of this machine can count: more than three weeks, in milliseconds. */
-const longest = 2 ** 31 - 1;
+/** The longest time that a timer can count, in milliseconds: more than three weeks. */
+const maxTimer = 2 ** 31 - 1;
 
 export interface Deadline {
-  /** milliseconds since 1970; moves by what `leaveOut` leaves out */
+  /** milliseconds since 1970; moves on by the time of `leaveOut` */
   readonly until: number;
-  /** aborted then, with a DeadlineError */
+  /** aborted at the deadline, with a DeadlineError */
   readonly over: AbortSignal;
-  /** What goes on meanwhile does not count: to wait for another run is no work of this one. */
+  /** The time of this work does not count; used for the wait for another run. */
   leaveOut<T>(work: Promise<T>): Promise<T>;
   /** Stops counting. */
   clear(): void;
@@ -20,32 +20,38 @@ export interface Deadline {
 
 export class DeadlineError extends Error {
   override readonly name = 'DeadlineError';
-  /** how long the run might take: `30m` */
-  readonly words: string;
+  /** the run's timeout: `30m` */
+  readonly duration: string;
 
   constructor(seconds: number) {
-    const words = formatDuration(seconds);
-    super(`this run has had its ${words}; --timeout gives it more, or "timeout" in the stack's spec`);
-    this.words = words;
+    const duration = formatDuration(seconds);
+    super(`this run has had its ${duration}; --timeout gives it more, or "timeout" in the stack's spec`);
+    this.duration = duration;
   }
 }
 
 /**
  * @param seconds an hour when absent
- * @param began milliseconds since 1970; now when absent
+ * @param clock.now milliseconds since 1970
+ * @param clock.began when the run began, in the same unit; now when absent
  */
-export function openDeadline(seconds: number = defaultTimeout, began: number = Date.now()): Deadline {
-  return new Countdown(seconds, began);
+export function openDeadline(
+  seconds: number | undefined,
+  { now, began = now() }: { readonly now: () => number; readonly began?: number | undefined },
+): Deadline {
+  return new Countdown(seconds ?? defaultTimeout, now, began);
 }
 
 class Countdown implements Deadline {
   readonly #seconds: number;
+  readonly #now: () => number;
   readonly #over = new AbortController();
   #until: number;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(seconds: number, began: number) {
+  constructor(seconds: number, now: () => number, began: number) {
     this.#seconds = seconds;
+    this.#now = now;
     this.#until = began + seconds * 1000;
     this.#arm();
   }
@@ -59,12 +65,12 @@ class Countdown implements Deadline {
   }
 
   async leaveOut<T>(work: Promise<T>): Promise<T> {
-    const began = Date.now();
+    const began = this.#now();
     this.clear();
     try {
       return await work;
     } finally {
-      this.#until += Date.now() - began;
+      this.#until += this.#now() - began;
       this.#arm();
     }
   }
@@ -74,9 +80,9 @@ class Countdown implements Deadline {
   }
 
   #arm(): void {
-    const left = Math.min(Math.max(this.#until - Date.now(), 0), longest);
+    const left = Math.min(Math.max(this.#until - this.#now(), 0), maxTimer);
     this.#timer = setTimeout(() => this.#over.abort(new DeadlineError(this.#seconds)), left);
-    // What waits for a service keeps the process alive; the deadline alone does not.
+    // The timer alone must not keep the process alive.
     this.#timer.unref();
   }
 }

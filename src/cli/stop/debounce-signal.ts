@@ -1,18 +1,18 @@
-/** One key press, one signal: a terminal sends Ctrl-C to npm and to us, and npm passes it on to us once more. */
+/** Makes one signal of one key press: the terminal sends Ctrl-C to npm and to us, and npm sends it to us again. */
 
-/** As long as an echo may take, and shorter than two presses that are meant. Milliseconds. */
-const echo = 250;
+/** Milliseconds in which a repeated signal is ignored: shorter than the time between two intended key presses. */
+const repeatTime = 250;
 
 /**
- * Calls the handler for each signal but the echoes of the one before; another signal is never an echo.
- * @param now in milliseconds, from any beginning
+ * Calls the handler for each signal, except when the same signal came just before.
+ * @param now in milliseconds, from any starting point
  */
 export function debounceSignal(handler: () => void, now: () => number): (signal: string) => void {
-  const heard = new Map<string, number>();
+  const last = new Map<string, number>();
   return (signal) => {
     const at = now();
-    if (at - (heard.get(signal) ?? Number.NEGATIVE_INFINITY) < echo) return;
-    heard.set(signal, at);
+    if (at - (last.get(signal) ?? Number.NEGATIVE_INFINITY) < repeatTime) return;
+    last.set(signal, at);
     handler();
   };
 }

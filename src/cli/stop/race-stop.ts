@@ -1,20 +1,10 @@
-/** Work that a signal may cut short. What only reads can be left where it stands; what writes must be waited for. */
+/** Runs work until a signal comes. Only for work that reads: it can be abandoned, while writes must be waited for. */
+import { untilAborted } from '../../model/until-aborted.ts';
 
-/** What the work comes to, or `stopped` as soon as the signal says so; the work's own end is then nobody's concern. */
+/** @returns the result of the work, or `stopped` as soon as the signal is aborted; then the work's result is ignored */
 export async function raceStop<T>(work: Promise<T>, stop: AbortSignal): Promise<T | 'stopped'> {
-  if (stop.aborted) {
-    work.catch(() => {});
-    return 'stopped';
-  }
-  let forget = () => {};
-  const stopped = new Promise<'stopped'>((resolve) => {
-    const end = () => resolve('stopped');
-    stop.addEventListener('abort', end);
-    forget = () => stop.removeEventListener('abort', end);
+  return untilAborted(work, stop).catch((error: unknown) => {
+    if (stop.aborted && error === stop.reason) return 'stopped' as const;
+    throw error;
   });
-  try {
-    return await Promise.race([work, stopped]);
-  } finally {
-    forget();
-  }
 }

@@ -1,7 +1,6 @@
 /**
- * The ways in which a run is stopped before its end: a person or a CI sends signals, or its time is over. What only reads
- * ends at once. For what writes the first signal asks it to end: nothing new is started; the second gives up what is still in
- * flight, and what became of that is then unknown.
+ * Stops a run early, by signals of a person or a CI or by its deadline. A run that only reads ends at once. For a run that writes,
+ * the first signal means that nothing new is started; the second abandons requests in flight, whose outcome is then unknown.
  */
 import { type Deadline, DeadlineError } from './deadline.ts';
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
@@ -10,31 +9,31 @@ import { printError, type Terminal } from '../terminal/terminal.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface Stops extends RunOver {
-  /** the first signal */
+  /** aborted by the first signal */
   readonly stop: AbortSignal;
-  /** the second one; never before `stop` */
+  /** aborted by the second signal; never before `stop` */
   readonly cut: AbortSignal;
-  /** An end like the first signal's, and a while later like the second's, when the time is over. */
+  /** Makes the deadline act like the first signal, and some time later like the second. */
   endWith(deadline: Pick<Deadline, 'over'>): void;
-  /** Hears no more: from now on a signal does what it always does. */
-  forget(): void;
+  /** Stops listening: from now on a signal has its default effect. */
+  dispose(): void;
 }
 
-/** Milliseconds that what is in flight may take when the time is over. */
+/** Milliseconds that requests in flight may take after the deadline. */
 const grace = 60_000;
 
-/** The exit code of a run that was stopped. @param code what it is when its time was over */
-export function codeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
+/** The exit code of a run that was stopped. @param code the exit code when the deadline stopped it */
+export function exitCodeOfStop({ reason }: AbortSignal, code: ExitCode): ExitCode {
   return reason instanceof DeadlineError ? code : exitCodes.interrupted;
 }
 
 /**
- * What ended a run before its end, for its answer in JSON: as text it was said on stderr when it came.
- * @param about.done what became of the run by then
- * @param about.isNews nothing else tells it, as text neither
- * @param about.code the exit code when its time was over
+ * Reports in the JSON answer what stopped the run. As text, that was printed when it happened.
+ * @param about.done what the run had done by then
+ * @param about.isNews print it as text, too, because nothing else says it
+ * @param about.code the exit code when the deadline stopped the run
  */
-export function tellStop(
+export function reportStop(
   stop: AbortSignal,
   terminal: Terminal,
   {
@@ -48,10 +47,10 @@ export function tellStop(
       ? (['deadline', stop.reason.message] as const)
       : (['interrupted', 'interrupted'] as const);
   if (terminal.format === 'json' || isNews) printError(terminal, ending, `${done}: ${why}`);
-  return codeOfStop(stop, code);
+  return exitCodeOfStop(stop, code);
 }
 
-/** For what writes. Each of them says on stderr what it leads to. */
+/** For runs that write. Each signal prints its effect on stderr. */
 export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Stops {
   const [stop, cut, insist] = [new AbortController(), new AbortController(), new AbortController()];
   let timer: NodeJS.Timeout | undefined;
@@ -62,7 +61,7 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
     stop.abort(over.reason);
     timer = setTimeout(() => cut.abort(over.reason), grace);
   };
-  const deafen = onStop(() => {
+  const stopListening = onStop(() => {
     if (!stop.signal.aborted) {
       stderr.write(
         '\ninterrupted: any write that was sent is waited for, nothing new is started; a second signal gives up waiting\n',
@@ -80,21 +79,21 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
     over: stop.signal,
     insist: insist.signal,
     endWith: ({ over }) => whenAborted(over, () => end(over)),
-    forget: () => {
+    dispose: () => {
       clearTimeout(timer);
-      deafen();
+      stopListening();
     },
   };
 }
 
-/** For what only reads, and has nothing to leave in order: the first signal ends all of it, with one word. */
-export function hearEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
+/** For runs that only read and have nothing to clean up: the first signal ends them. */
+export function listenForEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
   const [stop, over] = [new AbortController(), new AbortController()];
-  let heard = 0;
-  const deafen = onStop(() => {
-    heard += 1;
-    // Whoever still has to wait may end it as every process is ended.
-    if (heard > 1) return deafen();
+  let signals = 0;
+  const stopListening = onStop(() => {
+    signals += 1;
+    // If the run has not ended yet, the next signal has its default effect and ends the process.
+    if (signals > 1) return stopListening();
     stderr.write('\ninterrupted\n');
     const reason = new Error('interrupted');
     stop.abort(reason);
@@ -105,7 +104,7 @@ export function hearEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>):
     over: over.signal,
     insist: over.signal,
     endWith: ({ over: late }) => whenAborted(late, () => over.abort(late.reason)),
-    forget: deafen,
+    dispose: stopListening,
   };
 }
 

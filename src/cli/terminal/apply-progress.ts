@@ -1,6 +1,6 @@
 /**
- * Tells how an apply goes: one live line on a terminal, one line a change elsewhere. It only ever writes: a progress
- * that reads the keyboard would swallow Ctrl-C, which has to reach the apply as a signal.
+ * Shows the progress of an apply: one line that is updated on a terminal, one line for each change elsewhere. It never reads the
+ * keyboard, because then a Ctrl-C would not reach the apply as a signal.
  */
 import type { ApplyEvent } from '../../model/plan/outcome.ts';
 import { columns } from '../../report/terminal/layout.ts';
@@ -8,12 +8,12 @@ import { renderEvent } from '../../report/terminal/outcomes-text.ts';
 import { plain } from '../../report/terminal/paint.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface Progress {
-  tell(event: ApplyEvent): void;
+interface Progress {
+  show(event: ApplyEvent): void;
   end(): void;
 }
 
-/** JSON output is a result: progress would only disturb it, so it goes to stderr as lines. */
+/** With JSON output the progress goes to stderr, because stdout must hold only the result. */
 export function openProgress(terminal: Terminal): Progress {
   const { host } = terminal;
   if (terminal.format === 'text' && host.stdout.isTTY && host.env['TERM'] !== 'dumb')
@@ -21,7 +21,7 @@ export function openProgress(terminal: Terminal): Progress {
   const output = terminal.format === 'json' ? host.stderr : host.stdout;
   const paint = terminal.format === 'json' ? terminal.errorPaint : terminal.paint;
   return {
-    tell: (event) => {
+    show: (event) => {
       const line = renderEvent(event, { paint });
       if (line !== undefined) output.write(`${line}\n`);
     },
@@ -29,12 +29,12 @@ export function openProgress(terminal: Terminal): Progress {
   };
 }
 
-/** Takes the cursor to the beginning of its line and clears the line. */
+/** Moves the cursor to the start of its line and clears the line. */
 const clearLine = '\r\u001b[K';
 
 function liveLine({ host, width = 80 }: Terminal): Progress {
   return {
-    tell: (event) => {
+    show: (event) => {
       const text = renderEvent(event, { paint: plain });
       if (text !== undefined) host.stdout.write(`${clearLine}${fitting(text, width)}`);
     },
@@ -42,7 +42,7 @@ function liveLine({ host, width = 80 }: Terminal): Progress {
   };
 }
 
-/** What fits into one line: of a line that wraps only the last row could be cleared. */
+/** Shortens a text to one line of the terminal: of a wrapped line only the last row could be cleared. */
 function fitting(text: string, width: number): string {
   if (columns(text) < width) return text;
   let fits = '';

@@ -1,6 +1,5 @@
 /**
- * The code of what ends a command by being thrown although it is no bug: what the user or the environment can cause. The one
- * list of such errors.
+ * The codes of thrown errors that are no bugs: those that the user or the environment can cause. This is the only list of them.
  */
 import { ProxyError } from '../../http/transport/open-dispatcher.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
@@ -12,18 +11,22 @@ import {
   LockLost,
 } from '../../model/stack/ledger.ts';
 import { WireError } from '../../model/wire.ts';
-import { GivenUp } from '../ledger/ledger-waits.ts';
-import { InputGivenUp } from '../run/read-input.ts';
+import { LedgerWaitEnded } from '../ledger/ledger-waits.ts';
+import { EmbeddedDialectError } from '../run/embedded-service.ts';
+import { AdminTokenError } from '../run/admin-token.ts';
+import { InputWaitEnded } from '../run/read-input.ts';
 import { SecretError } from '../run/read-secret.ts';
 import { SeedFileError } from '../run/seed-file.ts';
 import { DeadlineError } from '../stop/deadline.ts';
 
-/** The first that fits counts: a class stands before the one that it extends. */
+/** The first match counts, so a subclass must come before its superclass. */
 const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticCode])[] = [
   [WireError, 'request-failed'],
   [ProxyError, 'proxy-address'],
   [SecretError, 'secret-unreadable'],
   [SeedFileError, 'seed-unreadable'],
+  [EmbeddedDialectError, 'dialect-not-served'],
+  [AdminTokenError, 'admin-token-place'],
   [LedgerAddressError, 'ledger-address'],
   [DamagedLedger, 'ledger-damaged'],
   [LedgerConflict, 'ledger-conflict'],
@@ -31,24 +34,26 @@ const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticC
   [LedgerError, 'ledger-unusable'],
 ];
 
-/** What the embedded service says of its files: known by name, for it is loaded only when it is started. */
+/** Errors of the embedded service, matched by name, because its classes are loaded only when it is started. */
 const byName: Readonly<Record<string, DiagnosticCode>> = {
   SeedError: 'seed-refused',
   SeedConflictError: 'seed-conflict',
   DataFileError: 'data-file-refused',
+  DialectError: 'dialect-not-served',
+  EditionError: 'edition-not-served',
 };
 
-/** Undefined for a bug. */
+/** The code of an error; undefined for a bug. */
 export function codeOfError(error: unknown): DiagnosticCode | undefined {
   if (!(error instanceof Error)) return undefined;
-  if (error instanceof GivenUp || error instanceof InputGivenUp)
+  if (error instanceof LedgerWaitEnded || error instanceof InputWaitEnded)
     return error.interrupted ? 'interrupted' : 'deadline';
   const [, code] = byClass.find(([type]) => error instanceof type) ?? [];
   if (code === 'request-failed' && isLate(error)) return 'deadline';
   return code ?? byName[error.name] ?? ('syscall' in error ? 'system-error' : undefined);
 }
 
-/** A request that the time of the run has ended says so in its cause. */
+/** Whether the deadline of the run ended the request: then the error has a DeadlineError as cause. */
 function isLate({ cause }: Error): boolean {
   return cause instanceof DeadlineError || (cause instanceof Error && isLate(cause));
 }

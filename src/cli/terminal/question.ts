@@ -1,32 +1,32 @@
 /**
- * Questions to a person at a terminal. An answer is younger than its question: what was typed before it stood on the
- * terminal is thrown away. Whoever walks away has answered nothing, and a terminal that is closed stops the run.
+ * Asks questions on a terminal. Input that was typed before the question was printed is discarded, so it cannot be taken for an
+ * answer. Ctrl-C and Ctrl-D are no answer, and closing the terminal stops the run.
  */
 import { createInterface } from 'node:readline';
 
 export interface QuestionStreams {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
-  /** Ctrl-C while the question stands: the terminal sends no signal of its own then */
+  /** Called for Ctrl-C during a question, when the terminal sends no signal. */
   interrupt(): void;
-  /** The terminal is gone. Its own signal may be on its way, and comes to the same. */
+  /** Called when the terminal was closed. SIGHUP may follow and has the same effect. */
   hangUp(): void;
 }
 
-/** The line that is typed after the question; undefined after Ctrl-D, Ctrl-C, a hang-up, or when it is to stop. */
+/** The line that was typed after the question; undefined after Ctrl-D, Ctrl-C, a closed terminal, or when `stop` is aborted. */
 export async function askLine(
   question: string,
   terminal: QuestionStreams,
   stop: AbortSignal,
 ): Promise<string | undefined> {
   const { input, hangUp } = terminal;
-  // A terminal that is closed fails whatever is asked of it, more than once. In raw mode nothing else ends the input.
+  // Every operation on a closed terminal fails, so there may be several errors. In raw mode only that ends the input.
   input.on('error', hangUp).on('end', hangUp);
-  // As a line at a time, what was typed would wait for its end, and come to the question with it.
+  // In line mode, a line that was begun before the question would be delivered with its end, after the question.
   input.setRawMode(true);
   try {
-    const isThere = await throwAwayTyped(terminal, stop);
-    return isThere && !stop.aborted ? await readLine(question, terminal, stop) : undefined;
+    const isOpen = await discardTyped(terminal, stop);
+    return isOpen && !stop.aborted ? await readLine(question, terminal, stop) : undefined;
   } finally {
     input.setRawMode(false);
     input.pause();
@@ -34,7 +34,7 @@ export async function askLine(
   }
 }
 
-/** Whether "y" or "yes" was typed after the question: a lone Enter is a no. */
+/** Whether "y" or "yes" was typed after the question; only Enter means no. */
 export async function askYes(
   question: string,
   terminal: QuestionStreams,
@@ -44,27 +44,27 @@ export async function askYes(
   return /^y(?:es)?$/i.test(answer?.trim() ?? '');
 }
 
-/** How long nothing comes in once all is there that was typed before. Milliseconds; nobody has read a question by then. */
-const quiet = 100;
+/** Milliseconds without input after which all earlier input has been discarded; too short for anybody to read the question. */
+const quietTime = 100;
 
 const ctrlC = 3;
 
-/** Whether somebody is still there. */
-function throwAwayTyped({ input, interrupt }: QuestionStreams, stop: AbortSignal): Promise<boolean> {
+/** @returns false when the terminal was closed meanwhile */
+function discardTyped({ input, interrupt }: QuestionStreams, stop: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const isOver = () => input.readableEnded || input.destroyed;
     const end = () => {
       clearTimeout(timer);
-      input.off('data', hear).off('end', end).off('error', end).off('close', end);
+      input.off('data', onData).off('end', end).off('error', end).off('close', end);
       stop.removeEventListener('abort', end);
       resolve(!isOver());
     };
-    const timer = setTimeout(end, quiet);
-    const hear = (typed: Buffer) => {
+    const timer = setTimeout(end, quietTime);
+    const onData = (typed: Buffer) => {
       if (typed.includes(ctrlC)) interrupt();
       timer.refresh();
     };
-    input.on('data', hear).on('end', end).on('error', end).on('close', end);
+    input.on('data', onData).on('end', end).on('error', end).on('close', end);
     stop.addEventListener('abort', end);
     if (stop.aborted || isOver()) end();
   });
@@ -78,24 +78,24 @@ function readLine(
   return new Promise((resolve) => {
     const lines = createInterface({ input, output, terminal: true, historySize: 0 });
     let isOver = false;
-    // Closing fails on a terminal that is gone, and says so here again.
+    // Closing a terminal that is gone fails and calls this again.
     const end = (answer?: string) => {
       if (isOver) return;
       isOver = true;
-      stop.removeEventListener('abort', walkAway);
+      stop.removeEventListener('abort', cancel);
       if (answer === undefined) output.write('\n');
       resolve(answer);
       lines.close();
     };
-    const walkAway = () => end();
+    const cancel = () => end();
     lines.on('line', end);
     lines.on('SIGINT', () => {
       interrupt();
       end();
     });
-    lines.on('error', walkAway);
-    lines.on('close', walkAway);
-    stop.addEventListener('abort', walkAway);
+    lines.on('error', cancel);
+    lines.on('close', cancel);
+    stop.addEventListener('abort', cancel);
     lines.setPrompt(question);
     lines.prompt();
   });

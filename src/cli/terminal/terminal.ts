@@ -1,6 +1,6 @@
 /**
- * How one command writes: format, colours and width decided once. As text, results go to stdout, everything else to stderr.
- * Whoever asks for JSON gets one value on stdout at the end, with every problem in it, and on stderr only how it goes.
+ * The output of one command, with format, colours and width decided once. As text, results go to stdout and everything else to
+ * stderr. With JSON, stdout gets one value at the end, with all problems in it, and stderr only the progress.
  */
 import type { Diagnostic, ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
@@ -17,17 +17,17 @@ export interface Terminal {
   readonly format: Format;
   readonly host: CliHost;
   readonly paint: Paint;
-  /** for what goes to stderr */
+  /** for stderr */
   readonly errorPaint: Paint;
   readonly width: number | undefined;
-  /** every problem that was told, in order: for whoever asked for JSON it is a part of the answer */
-  readonly told: ShownDiagnostic[];
-  /** what the answer in JSON is, as far as it is known */
+  /** all reported problems, in order; they are a part of the JSON answer */
+  readonly reported: ShownDiagnostic[];
+  /** the JSON answer, once it is known */
   readonly pending: { answer?: JsonAnswer };
 }
 
-/** The result of a command as JSON. @param told the problems that it is to name besides */
-export type JsonAnswer = (told: readonly ShownDiagnostic[]) => string;
+/** Renders the result of a command as JSON. @param reported the problems to include */
+type JsonAnswer = (reported: readonly ShownDiagnostic[]) => string;
 
 export function openTerminal(host: CliHost, options: { format?: Format; color?: ColorChoice }): Terminal {
   const paintFor = (output: Output) =>
@@ -38,12 +38,12 @@ export function openTerminal(host: CliHost, options: { format?: Format; color?: 
     paint: paintFor(host.stdout),
     errorPaint: paintFor(host.stderr),
     width: host.stdout.columns,
-    told: [],
+    reported: [],
     pending: {},
   };
 }
 
-/** A flag beats the environment; `NO_COLOR` beats `FORCE_COLOR`; else only a terminal is coloured. */
+/** A flag overrides the environment; `NO_COLOR` overrides `FORCE_COLOR`; otherwise only a terminal is coloured. */
 function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): boolean {
   if (choice !== 'auto') return choice === 'always';
   if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
@@ -51,45 +51,45 @@ function isColoured(output: Output, { env }: CliHost, choice: ColorChoice): bool
   return output.isTTY;
 }
 
-/** The diagnostics of a command that got no further: in JSON they are its result. */
+/** Prints the diagnostics of a command that stops here: in JSON they are its result. */
 export function printDiagnostics(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
   printJson(terminal, renderDiagnosticsJson);
   printWarnings(terminal, diagnostics);
 }
 
-/** Diagnostics of a command that goes on: its result is still to come. */
+/** Prints diagnostics of a command that continues. */
 export function printWarnings(terminal: Terminal, diagnostics: readonly ShownDiagnostic[]): void {
-  const { format, host, errorPaint, told } = terminal;
-  told.push(...diagnostics);
+  const { format, host, errorPaint, reported } = terminal;
+  reported.push(...diagnostics);
   if (diagnostics.length > 0 && format === 'text')
     host.stderr.write(`${renderDiagnostics(diagnostics, { paint: errorPaint })}\n`);
 }
 
-/** A line about something that is amiss and stops nothing. */
+/** Prints a line about something that is wrong but does not stop the command. */
 export function printNote(terminal: Terminal, message: string): void {
-  terminal.told.push({ code: 'note', severity: 'warning', class: 'failure', message });
+  terminal.reported.push({ code: 'note', severity: 'warning', class: 'failure', message });
   if (terminal.format === 'text') terminal.host.stderr.write(`${message}\n`);
 }
 
-/** Makes this the answer, where JSON was asked for; it is written when the command has ended, with all that it told. */
+/** Sets the JSON answer, when JSON was asked for; it is written at the end of the command, with all reported problems. */
 export function printJson({ format, pending }: Terminal, answer: JsonAnswer): void {
   if (format === 'json') pending.answer = answer;
 }
 
-/** The end of a command that was asked for JSON: whoever reads it gets an answer, also when there is nothing but errors. */
-export function answerInJson({ format, host, told, pending }: Terminal, code: ExitCode): void {
+/** Writes the JSON answer at the end of a command. There is always one, even when there are only errors. */
+export function answerInJson({ format, host, reported, pending }: Terminal, code: ExitCode): void {
   if (format !== 'json') return;
-  if (pending.answer === undefined && told.length === 0) {
+  if (pending.answer === undefined && reported.length === 0) {
     if (code === exitCodes.done) return;
     const how = code === exitCodes.interrupted ? 'interrupted' : 'stopped';
-    told.push(failure(how, how));
+    reported.push(failure(how, how));
   }
-  host.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(told)}\n`);
+  host.stdout.write(`${(pending.answer ?? renderDiagnosticsJson)(reported)}\n`);
 }
 
-/** What ended the command, or a part of it. In JSON it stands in the answer and nowhere else. */
+/** Reports the error that ended the command, or a part of it. In JSON it is only in the answer. */
 export function printError(terminal: Terminal, code: DiagnosticCode, message: string): void {
-  terminal.told.push(failure(code, message));
+  terminal.reported.push(failure(code, message));
   if (terminal.format === 'text')
     terminal.host.stderr.write(`${terminal.errorPaint.error('error')}: ${message}\n`);
 }

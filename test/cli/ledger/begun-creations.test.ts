@@ -1,8 +1,6 @@
 /** What the history proves of applies that never ended. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { begunCreations } from '../../../src/cli/ledger/begun-creations.ts';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { HistoryChange, HistoryEntry, Ledger } from '../../../src/model/stack/ledger.ts';
@@ -10,9 +8,10 @@ import { formatIdentity, identityOf } from '../../../src/model/stack/target-iden
 import { toys } from '../../support/toys/toy-kind.ts';
 import { at, desired, ledgerOf, record, stack, target } from '../../support/toys/toy-plan.ts';
 import { readAddress } from '../../../src/model/resource/address.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const here = formatIdentity(identityOf(target));
-const front = at('Door', 'front');
+const job = at('Role', 'job');
 
 const entry = (
   id: string,
@@ -26,7 +25,7 @@ const entry = (
   digest: 'd',
   targets,
   changes: [
-    { address: readAddress('Door/acme/front'), action: 'create', reason: 'declared, not live', fields: [] },
+    { address: readAddress('Role/acme/job'), action: 'create', reason: 'declared, not live', fields: [] },
   ],
   ...about,
 });
@@ -42,32 +41,29 @@ const unrecorded = { ...ended({ outcome: 'applied' }), unrecorded: true } as con
 const refused = ended({ outcome: 'failed' });
 
 async function begun(entries: readonly HistoryEntry[], ledger: Partial<Ledger> = {}): Promise<string[]> {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-begun-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const store = localLedger(join(directory, 'mine.ledger.json'), 'mine');
   await store.keepEntries(entries);
   const known = { ...ledgerOf({}), ...ledger };
-  return [
-    ...(await begunCreations(store, { stack, kinds: toys, resources: [desired(front)], ledger: known })),
-  ];
+  return [...(await begunCreations(store, { stack, kinds: toys, resources: [desired(job)], ledger: known }))];
 }
 
 describe('a creation counts as begun', () => {
-  test.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
-    ['when the last apply never ended', [entry('1')], {}, ['Door/acme/front']],
-    ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Door/acme/front']],
+  it.each<[string, readonly HistoryEntry[], Partial<Ledger>, string[]]>([
+    ['when the last apply never ended', [entry('1')], {}, ['Role/acme/job']],
+    ['when none of the last ones did', [entry('1'), entry('2', { changes: [] })], {}, ['Role/acme/job']],
     ['not when an apply has ended since', [entry('1'), entry('2', { changes: [], ended: 'now' })], {}, []],
     ['not when it has an end itself', [entry('1', { ended: 'now' })], {}, []],
-    ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Door/acme/front']],
-    ['when its answer was no refusal', [entry('1', doubted)], {}, ['Door/acme/front']],
+    ['when the last one that ended was told nothing of it', [entry('1', lost)], {}, ['Role/acme/job']],
+    ['when its answer was no refusal', [entry('1', doubted)], {}, ['Role/acme/job']],
     ['not when it was refused', [entry('1', refused)], {}, []],
     ['not when one has ended since', [entry('1', lost), entry('2', { changes: [], ended: 'now' })], {}, []],
-    ['when it was made, and its ledger not written', [entry('1', unrecorded)], {}, ['Door/acme/front']],
+    ['when it was made, and its ledger not written', [entry('1', unrecorded)], {}, ['Role/acme/job']],
     [
       'when none of the last ledgers was',
       [entry('1', unrecorded), entry('2', unrecorded)],
       {},
-      ['Door/acme/front'],
+      ['Role/acme/job'],
     ],
     [
       'not when it was refused, and its ledger not written',
@@ -86,7 +82,7 @@ describe('a creation counts as begun', () => {
     [
       'not when the ledger knows everything that is declared',
       [entry('1')],
-      { records: new Map([[readAddress('Door/acme/front'), record()]]) },
+      { records: new Map([[readAddress('Role/acme/job'), record()]]) },
       [],
     ],
   ])('%s', async (_, entries, ledger, expected) => {

@@ -6,7 +6,7 @@ import { at, desired, ledgerOf, planOf, stack } from '../../support/toys/toy-pla
 const before = { id: 'later' };
 const behind: CommitOrder = { is: 'behind', applied: 'later', ours: 'earlier', differs: true };
 const idle = planOf({}).plan;
-const busy = planOf({ desired: [desired(at('House', 'home'))] }).plan;
+const busy = planOf({ desired: [desired(at('Whole', 'app'))] }).plan;
 
 function commitAfter(about: Partial<HeadInput>) {
   const from = { commit: 'earlier', dirty: false };

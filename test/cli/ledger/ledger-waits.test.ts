@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { DeadlineError, openDeadline } from '../../../src/cli/stop/deadline.ts';
-import { GivenUp, LedgerPatience } from '../../../src/cli/ledger/ledger-waits.ts';
+import { LedgerWaitEnded, LedgerWaits } from '../../../src/cli/ledger/ledger-waits.ts';
 import { WaitEnded } from '../../../src/model/stack/ledger.ts';
-import { type QuestionEnds, unlessEnded } from '../../../src/ledger/endable-store.ts';
+import { type OperationSignals, waitFor } from '../../../src/ledger/abortable-store.ts';
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -13,21 +13,23 @@ afterEach(() => {
 
 const never = new Promise<never>(() => {});
 
-/** A run and its patience with a store that never answers. */
+/** A run and how it waits for a store that never answers. */
 function openRun() {
   const [over, insist] = [new AbortController(), new AbortController()];
-  const patience = new LedgerPatience('the ledger "x"', { over: over.signal, insist: insist.signal });
-  const asked = (question: Parameters<LedgerPatience['ask']>[0], end: keyof QuestionEnds) => {
-    const state = { ended: undefined as GivenUp | undefined };
-    patience
-      .ask(question, (ends) => unlessEnded(never, ends[end]))
-      .catch((error: GivenUp) => {
+  const ledgerWaits = new LedgerWaits('the ledger "x"', { over: over.signal, insist: insist.signal }, () =>
+    Date.now(),
+  );
+  const asked = (question: Parameters<LedgerWaits['run']>[0], end: keyof OperationSignals) => {
+    const state = { ended: undefined as LedgerWaitEnded | undefined };
+    ledgerWaits
+      .run(question, (signals) => waitFor(never, signals[end]))
+      .catch((error: LedgerWaitEnded) => {
         state.ended = error;
       });
     return state;
   };
   return {
-    patience,
+    ledgerWaits,
     asked,
     runsOut: () => over.abort(new DeadlineError(5)),
     insists: () => insist.abort(),
@@ -38,7 +40,7 @@ function openRun() {
 describe('the end of a run', () => {
   it('ends a look at once, and the wait for a turn', async () => {
     const { asked, runsOut, passes } = openRun();
-    const waiting = [asked('read', 'look'), asked('read', 'word'), asked('lock', 'look')];
+    const waiting = [asked('read', 'read'), asked('read', 'write'), asked('lock', 'read')];
     runsOut();
     await passes(0);
     expect(waiting.map(({ ended }) => ended?.unsure)).toEqual([false, false, false]);
@@ -51,11 +53,11 @@ describe('the end of a run', () => {
     'leaves %s fifteen seconds, whenever it began',
     async (question) => {
       const { asked, runsOut, passes } = openRun();
-      const before = asked(question, 'word');
+      const before = asked(question, 'write');
       await passes(60_000);
       runsOut();
       await passes(10_000);
-      const after = asked(question, 'word');
+      const after = asked(question, 'write');
       await passes(4_999);
       expect(before.ended).toBeUndefined();
       await passes(1);
@@ -63,18 +65,16 @@ describe('the end of a run', () => {
       expect(before.ended?.message).toContain(', and it did not answer afterwards either');
       expect(after.ended).toBeUndefined();
       await passes(10_000);
-      expect(after.ended).toBeInstanceOf(GivenUp);
+      expect(after.ended).toBeInstanceOf(LedgerWaitEnded);
     },
   );
 
   it('that ends with a look says nothing of afterwards, for nothing was asked then', async () => {
     const run = { over: new AbortController(), insist: new AbortController() };
-    const patience = new LedgerPatience('the ledger "x"', {
-      over: run.over.signal,
-      insist: run.insist.signal,
-    });
+    const ends = { over: run.over.signal, insist: run.insist.signal };
+    const ledgerWaits = new LedgerWaits('the ledger "x"', ends, () => Date.now());
     const slow = Promise.withResolvers<never>();
-    const asked = patience.ask('read', () => slow.promise).catch((error: Error) => error.message);
+    const asked = ledgerWaits.run('read', () => slow.promise).catch((error: Error) => error.message);
     await vi.advanceTimersByTimeAsync(10_000);
     run.over.abort(new DeadlineError(5));
     run.insist.abort();
@@ -88,38 +88,38 @@ describe('the end of a run', () => {
   it('that was waited for in vain once is not waited for again', async () => {
     const { asked, runsOut, passes } = openRun();
     runsOut();
-    asked('write', 'word');
+    asked('write', 'write');
     await passes(15_000);
-    const next = asked('unlock', 'word');
+    const next = asked('unlock', 'write');
     await passes(0);
-    expect(next.ended).toBeInstanceOf(GivenUp);
+    expect(next.ended).toBeInstanceOf(LedgerWaitEnded);
   });
 
   it('leaves those who insist no more than five seconds of each', async () => {
     const { asked, runsOut, insists, passes } = openRun();
     runsOut();
-    const old = asked('write', 'word');
+    const old = asked('write', 'write');
     await passes(6_000);
-    const young = asked('unlock', 'word');
+    const young = asked('unlock', 'write');
     insists();
     await passes(0);
-    expect(old.ended).toBeInstanceOf(GivenUp);
+    expect(old.ended).toBeInstanceOf(LedgerWaitEnded);
     expect(young.ended).toBeUndefined();
     await passes(5_000);
-    expect(young.ended).toBeInstanceOf(GivenUp);
+    expect(young.ended).toBeInstanceOf(LedgerWaitEnded);
   });
 
   it('changes no answer that comes in time, and none of the errors', async () => {
-    const { patience, runsOut } = openRun();
+    const { ledgerWaits, runsOut } = openRun();
     runsOut();
-    expect(await patience.ask('read', async () => 'answer')).toBe('answer');
-    await expect(patience.ask('write', () => Promise.reject(new Error('full')))).rejects.toThrow('full');
+    expect(await ledgerWaits.run('read', async () => 'answer')).toBe('answer');
+    await expect(ledgerWaits.run('write', () => Promise.reject(new Error('full')))).rejects.toThrow('full');
   });
 });
 
 describe('the time of a run', () => {
   it('does not count what is left out of it', async () => {
-    const deadline = openDeadline(10);
+    const deadline = openDeadline(10, { now: () => Date.now() });
     const { until } = deadline;
     await vi.advanceTimersByTimeAsync(4_000);
     const lock = Promise.withResolvers<void>();

@@ -18,7 +18,7 @@ function openFence() {
     },
     id: 'mine',
     now: () => now,
-    tellSlow: (seconds) => slow.push(seconds),
+    onSlow: (seconds) => slow.push(seconds),
   });
   return {
     fence,
@@ -149,7 +149,7 @@ describe('a look that ended with the run', () => {
       store: { readLock: () => answers.shift()?.() ?? Promise.reject(new WaitEnded()) },
       id: 'mine',
       now: () => now,
-      tellSlow: () => {},
+      onSlow: () => {},
     });
     now = 5_001;
     await fence.pass();

@@ -1,20 +1,20 @@
 import { hostname } from 'node:os';
-import { describe, expect, test } from 'vitest';
-import { identifyRun } from '../../../src/cli/run/identify-run.ts';
+import { describe, expect, it } from 'vitest';
+import { runOnThisMachine } from '../../support/cli/run-on-this-machine.ts';
 
 describe('a run knows who it is', () => {
-  test('on a laptop: nobody but itself', () => {
-    const one = identifyRun({ env: { USER: 'ann' } });
+  it('on a laptop: nobody but itself', () => {
+    const one = runOnThisMachine({ USER: 'ann' });
     expect(one).toMatchObject({ who: 'ann', where: hostname(), pid: process.pid });
     expect(one).not.toHaveProperty('attempt');
-    expect(identifyRun({ env: { USER: 'ann' } }).id).not.toBe(one.id);
+    expect(runOnThisMachine({ USER: 'ann' }).id).not.toBe(one.id);
   });
 
-  test('where the environment names no user: whom the system knows', () => {
-    expect(identifyRun({ env: {} }).who).not.toBe('');
+  it('where the environment names no user: whom the system knows', () => {
+    expect(runOnThisMachine({}).who).not.toBe('');
   });
 
-  test.each([
+  it.each([
     [
       {
         GITHUB_RUN_ID: '771',
@@ -57,19 +57,17 @@ describe('a run knows who it is', () => {
       { id: 'run:nightly', sole: true, who: 'the night' },
     ],
   ])('in a CI: %o', (env, known) => {
-    const { pidNamespace: _, ...told } = identifyRun({ env });
+    const { pidNamespace: _, ...told } = runOnThisMachine(env);
     expect(told).toEqual({ ...known, where: hostname(), pid: process.pid });
   });
 
-  test.runIf(process.platform === 'linux')('and where the number of its process is that of no other', () => {
-    const { pidNamespace } = identifyRun({ env: {} });
+  it.runIf(process.platform === 'linux')('and where the number of its process is that of no other', () => {
+    const { pidNamespace } = runOnThisMachine({});
     expect(pidNamespace).toMatch(/^[0-9a-f-]{36}\/\d+$/);
-    expect(identifyRun({ env: {} }).pidNamespace).toBe(pidNamespace);
+    expect(runOnThisMachine({}).pidNamespace).toBe(pidNamespace);
   });
 
-  test('of a CI that counts no attempts', () => {
-    expect(identifyRun({ env: { GITHUB_RUN_ID: '771', GITHUB_RUN_ATTEMPT: 'x' } })).not.toHaveProperty(
-      'attempt',
-    );
+  it('of a CI that counts no attempts', () => {
+    expect(runOnThisMachine({ GITHUB_RUN_ID: '771', GITHUB_RUN_ATTEMPT: 'x' })).not.toHaveProperty('attempt');
   });
 });

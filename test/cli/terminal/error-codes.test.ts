@@ -1,6 +1,6 @@
 // Which code a run ends with that is ended by a throw: every error that is no bug has one of its own.
-import { expect, test } from 'vitest';
-import { GivenUp } from '../../../src/cli/ledger/ledger-waits.ts';
+import { expect, it } from 'vitest';
+import { LedgerWaitEnded } from '../../../src/cli/ledger/ledger-waits.ts';
 import { SecretError } from '../../../src/cli/run/read-secret.ts';
 import { SeedFileError } from '../../../src/cli/run/seed-file.ts';
 import { DeadlineError } from '../../../src/cli/stop/deadline.ts';
@@ -22,7 +22,7 @@ import { SeedConflictError } from '../../../src/server/seed/seeding.ts';
 const request = { method: 'GET', url: 'https://service.test', sent: false };
 const late = new Error('aborted', { cause: new DeadlineError(1) });
 
-test.each([
+it.each([
   ['a request that failed', new WireError('reset', request), 'request-failed'],
   ['a request that the deadline ended', new WireError('late', { ...request, cause: late }), 'deadline'],
   ['a proxy without address', new ProxyError('http_proxy'), 'proxy-address'],
@@ -34,8 +34,16 @@ test.each([
   ['a damaged ledger', new DamagedLedger('damaged'), 'ledger-damaged'],
   ['a ledger that moved', new LedgerConflict('here', { found: 2, expected: 1 }), 'ledger-conflict'],
   ['a lost lock', new LockLost('it is gone'), 'lock-lost'],
-  ['a wait that a person ended', new GivenUp('', { interrupted: true, unsure: false }), 'interrupted'],
-  ['a wait that the deadline ended', new GivenUp('', { interrupted: false, unsure: false }), 'deadline'],
+  [
+    'a wait that a person ended',
+    new LedgerWaitEnded('', { interrupted: true, unsure: false }),
+    'interrupted',
+  ],
+  [
+    'a wait that the deadline ended',
+    new LedgerWaitEnded('', { interrupted: false, unsure: false }),
+    'deadline',
+  ],
   ['a seed that is none', new SeedError(['no seed']), 'seed-refused'],
   ['a seed that contradicts', new SeedConflictError('other'), 'seed-conflict'],
   ['a data file that is none', new DataFileError('data.db', 'no database'), 'data-file-refused'],
@@ -44,7 +52,7 @@ test.each([
   expect(codeOfError(error)).toBe(code);
 });
 
-test('a bug has none', () => {
+it('a bug has none', () => {
   expect(codeOfError(new TypeError('x is undefined'))).toBeUndefined();
   expect(codeOfError('thrown text')).toBeUndefined();
 });

@@ -1,13 +1,13 @@
 /**
- * A store that is given no secret that the run knows (rules 42): a ledger is read by many and kept for long, and one in git
- * goes to its remote. The run itself goes on with what it knows; a value that was left out equals nothing later on.
+ * Removes known secrets from everything that is written to a store (rules 42): a ledger is kept for long and read by many, and one
+ * in git is pushed to a remote. The run itself keeps the original values. A removed value differs from every live value later.
  */
 import { canonicalText, type Json } from '../model/json/json.ts';
 import type { Ledger, LedgerRecord, StackStore } from '../model/stack/ledger.ts';
 import type { CliHost } from './cli-host.ts';
 
-export function guardedStore(store: StackStore, clean: CliHost['clean']): StackStore {
-  const guards: Pick<StackStore, 'write' | 'keepEntries'> = {
+export function redactingStore(store: StackStore, clean: CliHost['clean']): StackStore {
+  const redacting: Pick<StackStore, 'write' | 'keepEntries'> = {
     write: async (ledger) => {
       const written = await store.write(cleanLedger(ledger, clean));
       const { approved, records } = ledger;
@@ -17,14 +17,14 @@ export function guardedStore(store: StackStore, clean: CliHost['clean']): StackS
   };
   return new Proxy(store, {
     get: (whole, name) => {
-      if (name === 'write' || name === 'keepEntries') return guards[name];
+      if (name === 'write' || name === 'keepEntries') return redacting[name];
       const member: unknown = Reflect.get(whole, name);
       return typeof member === 'function' ? member.bind(whole) : member;
     },
   });
 }
 
-/** Addresses and ids stay: by them a resource is found again. */
+/** Addresses and ids are kept, because resources are found by them. */
 function cleanLedger(ledger: Ledger, clean: CliHost['clean']): Ledger {
   const { records, approved } = ledger;
   return {
@@ -46,13 +46,13 @@ function cleanRecord(record: LedgerRecord, clean: CliHost['clean']): LedgerRecor
   };
 }
 
-/** By the texts of an approval, which is in every write of its apply, what they mean. */
+/** Caches the parsed atoms of an approval, because every write of its apply contains it. */
 const parsed = new WeakMap<readonly string[], readonly Json[]>();
 
-/** Canonical texts: their values change, and nothing of their form. */
+/** Removes secrets from the values in atoms; the results are canonical texts again. */
 function cleanAtoms(atoms: readonly string[], clean: CliHost['clean']): readonly string[] {
-  const meant = parsed.get(atoms) ?? atoms.map((atom): Json => JSON.parse(atom));
-  parsed.set(atoms, meant);
-  const kept = clean(meant);
-  return kept === meant ? atoms : kept.map(canonicalText);
+  const values = parsed.get(atoms) ?? atoms.map((atom): Json => JSON.parse(atom));
+  parsed.set(atoms, values);
+  const cleaned = clean(values);
+  return cleaned === values ? atoms : cleaned.map(canonicalText);
 }

@@ -1,0 +1,205 @@
+/**
+ * `trueup role check NAME [path]`: tells whether a login with a JWT would succeed, and else why not. Sends only GET, and with
+ * `--try` one login whose token is revoked at once. Neither the JWT nor the token is printed.
+ */
+import { megabyte } from '../../files/read-regular.ts';
+import { standardInput } from '../../manifest/files/find-stack.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import { type LoginCheck, type LoginReport, type LoginTrial, wouldSucceed } from '../../model/login-check.ts';
+import type { Stack } from '../../model/stack/target.ts';
+import { renderLoginJson } from '../../report/login/login-json.ts';
+import { renderLogin } from '../../report/login/login-text.ts';
+import { mountName } from '../../services/cluster-auth/mount.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { type LoadedManifests, loadManifests } from '../load-manifests.ts';
+import { type ChosenRole, chooseTarget } from '../role-check/choose-target.ts';
+import { failed, passed } from '../role-check/finding.ts';
+import { parseJwt } from '../role-check/parse-jwt.ts';
+import { declaredRules, type FoundRules, liveRules } from '../role-check/read-rules.ts';
+import { walkChecks } from '../role-check/walk-checks.ts';
+import { connectToRead, connectToTry } from '../run/connect.ts';
+import { readInput } from '../run/read-input.ts';
+import { readSecret } from '../run/read-secret.ts';
+import { beginRun, type RunTime } from '../run/run-time.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
+import { printDiagnostics, printError, printJson, type Terminal } from '../terminal/terminal.ts';
+import type { CliHost } from '../cli-host.ts';
+import { findDialect } from '../../http/dialects.ts';
+
+export interface CheckRoleOptions {
+  /** a file, or `-` for standard input */
+  readonly jwt: string;
+  readonly against: LoginReport['against'];
+  readonly target?: string;
+  /** the address that the login comes from */
+  readonly from?: string;
+  /** also log in, and revoke the token at once */
+  readonly try?: boolean;
+  /** seconds */
+  readonly timeout?: number;
+}
+
+export async function checkRole(
+  role: string,
+  path: string | undefined,
+  { options, context }: { readonly options: CheckRoleOptions; readonly context: CommandContext },
+): Promise<ExitCode> {
+  const { host, terminal } = context;
+  if (path === standardInput && options.jwt === standardInput) {
+    printError(terminal, 'usage', 'standard input can bring the stack or the JWT, not both');
+    return exitCodes.error;
+  }
+  const stops = listenForEnd(host);
+  try {
+    const manifests = await loadManifests(path, host, { timeout: options.timeout, over: stops.over });
+    const { stack, began } = manifests;
+    if (stack === undefined || (options.against === 'declared' && hasErrors(manifests.diagnostics))) {
+      printDiagnostics(terminal, manifests.diagnostics);
+      return exitCodeOf(manifests.diagnostics) || exitCodes.error;
+    }
+    const time = beginRun({ stack, began }, stops, host);
+    try {
+      return await check({ ...manifests, stack }, { role, options, host, terminal, time, stop: stops.stop });
+    } finally {
+      time.deadline.clear();
+    }
+  } finally {
+    stops.dispose();
+  }
+}
+
+interface CheckContext extends CommandContext {
+  readonly role: string;
+  readonly options: CheckRoleOptions;
+  readonly time: RunTime;
+  readonly stop: AbortSignal;
+}
+
+async function check(
+  manifests: LoadedManifests & { readonly stack: Stack },
+  context: CheckContext,
+): Promise<ExitCode> {
+  const { options, terminal, role, stop } = context;
+  const chosen = chooseTarget(manifests, role, options.target);
+  if ('code' in chosen) {
+    printError(terminal, chosen.code, chosen.message);
+    return exitCodes.error;
+  }
+  const jwt = await readJwt(context);
+  const checks = await raceStop(makeChecks(jwt, chosen, { ...context, stack: manifests.stack }), stop);
+  if (checks === 'stopped') return exitCodes.interrupted;
+  const trial = options.try ? await tryLogin(jwt, chosen, { ...context, stack: manifests.stack }) : undefined;
+  if (trial === 'stopped') return exitCodes.interrupted;
+  return report(terminal, {
+    stack: manifests.stack.name,
+    target: chosen.target.name,
+    mount: mountOf(chosen),
+    role,
+    against: options.against,
+    checks,
+    ...(trial && { trial }),
+  });
+}
+
+function mountOf({ target }: ChosenRole): string {
+  const dialect = findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
+  return mountName(target, dialect);
+}
+
+/** White space around it is removed: files end with a newline. @throws SecretError, InputWaitEnded */
+async function readJwt({ options, host, time }: CheckContext): Promise<string> {
+  const text =
+    options.jwt === standardInput
+      ? await readPipedJwt(host, options, time)
+      : await readSecret(
+          { file: options.jwt },
+          { env: host.env, directory: host.cwd },
+          'the JWT to log in with',
+        );
+  return host.secrets.keep(text);
+}
+
+async function readPipedJwt(
+  host: CliHost,
+  { timeout }: CheckRoleOptions,
+  { over }: RunTime,
+): Promise<string> {
+  const input = await readInput(host, megabyte, { timeout, over });
+  return Buffer.from(input).toString('utf8').trim();
+}
+
+type CheckPlace = CheckContext & { readonly stack: Stack };
+
+async function makeChecks(jwt: string, chosen: ChosenRole, context: CheckPlace): Promise<LoginCheck[]> {
+  const { options, host } = context;
+  const found = options.against === 'live' ? await readLive(chosen, context) : declaredRules(chosen);
+  const { role, config } = found;
+  if (role === undefined) return [missingRole(chosen, options)];
+  const attempt = { jwt, from: options.from, now: host.now() };
+  const walked = await walkChecks(attempt, { role, config });
+  const told = options.against === 'live' ? 'the service has the role' : 'the manifests declare the role';
+  return [passed('role', told), ...walked.map((check) => withPlace(check, chosen))];
+}
+
+/** Adds where the manifests have the field to change, if they declare the role or config that it belongs to. */
+function withPlace(check: LoginCheck, { role, config }: ChosenRole): LoginCheck {
+  const { field } = check;
+  if (field === undefined) return check;
+  const declared = { role, config }[field.of];
+  return declared === undefined ? check : { ...check, place: declared.placeOf([field.name]) };
+}
+
+function missingRole({ name, target, role }: ChosenRole, { against }: CheckRoleOptions): LoginCheck {
+  if (against === 'declared')
+    return failed(
+      'role',
+      `no manifest declares a role "${name}" for target "${target.name}"`,
+      'declare it, or correct the name',
+    );
+  const fix =
+    role === undefined ? 'correct the name, or declare the role and apply it' : 'apply the manifests';
+  return failed('role', `target "${target.name}" has no role "${name}"`, fix);
+}
+
+async function readLive(
+  { target, name }: ChosenRole,
+  { stack, host, time }: CheckPlace,
+): Promise<FoundRules> {
+  const limits = { deadline: time.deadline, signal: time.over };
+  const connected = await connectToRead({ ...stack, targets: [target] }, host, limits);
+  try {
+    const [only] = connected.targets;
+    if (only === undefined) throw new Error('the target was not connected');
+    return await liveRules(only.openSession(), name);
+  } finally {
+    await connected.close();
+  }
+}
+
+/** A text that is no JWT is not sent: it may be another secret. @returns undefined when none was tried */
+async function tryLogin(
+  jwt: string,
+  { target }: ChosenRole,
+  { stack, host, time, role, stop }: CheckPlace,
+): Promise<LoginTrial | 'stopped' | undefined> {
+  if (parseJwt(jwt) === undefined) return undefined;
+  const connection = await connectToTry(stack, target, host, {
+    deadline: time.deadline,
+    signal: time.over,
+  });
+  try {
+    return await raceStop(connection.tryLogin(role, jwt), stop);
+  } finally {
+    await connection.close();
+  }
+}
+
+function report(terminal: Terminal, found: LoginReport): ExitCode {
+  const { host, paint, width = 100 } = terminal;
+  if (terminal.format === 'json') printJson(terminal, (reported) => renderLoginJson(found, reported));
+  else host.stdout.write(`${renderLogin(found, { paint, width })}\n`);
+  return wouldSucceed(found) ? exitCodes.done : exitCodes.loginRefused;
+}

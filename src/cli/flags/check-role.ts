@@ -1,0 +1,48 @@
+/** The arguments and flags of `trueup role check`; the command itself is loaded when it is called. */
+import { isIP } from 'node:net';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { CliHost } from '../cli-host.ts';
+import {
+  type CommonOptions,
+  command,
+  type CommandEnd,
+  formatOption,
+  stackHelp,
+  timeoutOption,
+} from '../command-options.ts';
+import type { CheckRoleOptions } from '../commands/check-role.ts';
+
+export function addCheckRole(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  const role = command(
+    program,
+    'role',
+    'Roles by themselves; "role check <name>" tells whether a login would succeed',
+  );
+  command(
+    role,
+    'check',
+    'Tells whether a login with a JWT would succeed, check by check; exits with 2 when it would not',
+  )
+    .argument('<name>', 'the role')
+    .argument('[path]', stackHelp)
+    .requiredOption('--jwt <file>', 'the JWT of the service account; - reads it from standard input')
+    .addOption(
+      new Option('--against <what>', 'the role and config of the service, or those of the manifests, offline')
+        .choices(['live', 'declared'])
+        .default('live'),
+    )
+    .option('--target <name>', 'the target, where several may have the role')
+    .option('--from <address>', 'the IP address that the login comes from', parseAddress)
+    .option('--try', 'also log in, and revoke the token at once')
+    .addOption(formatOption())
+    .addOption(timeoutOption())
+    .action(async (name: string, path: string | undefined, options: CommonOptions & CheckRoleOptions) => {
+      const { checkRole } = await import('../commands/check-role.ts');
+      end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
+    });
+}
+
+function parseAddress(text: string): string {
+  if (isIP(text) === 0) throw new InvalidArgumentError('an IP address such as 10.1.2.3');
+  return text;
+}

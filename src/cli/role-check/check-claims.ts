@@ -1,0 +1,104 @@
+/** The registered claims of a JWT: their types, the issuer, the audience, and the times. Pure. Source: wire/cluster-auth 3. */
+import { formatDuration } from '../../model/kind/duration.ts';
+import type { LoginCheck } from '../../model/login-check.ts';
+import { failed, ofConfig, ofRole, open, passed } from './finding.ts';
+import type { KnownConfig } from './login-rules.ts';
+import type { Claims } from './parse-jwt.ts';
+import { shown, shownList } from './shown.ts';
+
+/** How far the clocks of two machines may differ, in seconds. */
+const clockSkew = 60;
+
+/** The lifetime of a JWT that does not say when it begins or ends, in seconds. */
+const assumedLifetime = 150;
+
+const anotherJwt = 'use a JWT that the cluster itself issued for a service account';
+
+/** The types without which the service reads no claim at all. */
+export function checkTypes(claims: Claims): LoginCheck {
+  const { aud } = claims;
+  const oddTime = ['exp', 'iat', 'nbf'].find((name) => !isOptional(claims[name], 'number'));
+  const oddText = ['iss', 'jti', 'sub'].find((name) => !isOptional(claims[name], 'string'));
+  if (!isOptional(aud, 'string') && !isTexts(aud))
+    return failed('claims', 'the claim "aud" is neither a text nor a list of texts', anotherJwt);
+  if (oddTime !== undefined) return failed('claims', `the claim "${oddTime}" is no number`, anotherJwt);
+  if (oddText !== undefined) return failed('claims', `the claim "${oddText}" is no text`, anotherJwt);
+  return passed('claims', 'the registered claims have the types that they must have');
+}
+
+/** An empty issuer in the config compares nothing, whatever its default is said to be (wire/cluster-auth 1.7). */
+export function checkIssuer({ iss }: Claims, known: KnownConfig): LoginCheck {
+  if (known.is !== 'known') return open('issuer', 'no config is known that would name an issuer');
+  const { issuer } = known.config;
+  if (issuer === '') return passed('issuer', 'the config compares no issuer');
+  if (iss === issuer) return passed('issuer', `the issuer is ${shown(issuer)}`);
+  const found =
+    typeof iss === 'string' ? `the issuer of the JWT is ${shown(iss)}` : 'the JWT names no issuer';
+  const fix = `set "issuer" of the config to that of the JWT, or "disableIssValidation: true"`;
+  return failed('issuer', `${found}, and the config wants ${shown(issuer)}`, fix, ofConfig('issuer'));
+}
+
+/** @param audience of the role; empty for any */
+export function checkAudience({ aud }: Claims, audience: string): LoginCheck {
+  if (audience === '') return passed('audience', 'the role admits any audience');
+  const audiences = isTexts(aud) ? aud : typeof aud === 'string' ? [aud] : [];
+  if (audiences.includes(audience)) return passed('audience', `the JWT is for ${shown(audience)}`);
+  const found =
+    audiences.length === 0 ? 'the JWT names no audience' : `the JWT is for ${shownList(audiences)}`;
+  const fix = `request the JWT for the audience ${shown(audience)}, or set "audience" of the role to one of the JWT`;
+  return failed('audience', `${found}, and the role wants ${shown(audience)}`, fix, ofRole('audience'));
+}
+
+/**
+ * A missing end follows from the beginning, and a missing beginning from the issue or the end. A JWT without any time never
+ * ends: those of secrets are such.
+ * @param now in milliseconds since 1970
+ */
+export function checkTimes(claims: Claims, now: number): LoginCheck {
+  const [issued, starts, ends] = [seconds(claims['iat']), seconds(claims['nbf']), seconds(claims['exp'])];
+  if (issued === 0 && starts === 0 && ends === 0)
+    return passed('times', 'the JWT has no times: it never ends');
+  const end = ends || Math.max(issued, starts) + assumedLifetime;
+  const start = starts || issued || end - assumedLifetime;
+  const at = Math.floor(now / 1000);
+  const fresh = 'check the clocks of this machine and of the cluster, or wait';
+  if (at + clockSkew < start)
+    return failed(
+      'times',
+      `the JWT is not valid before ${moment(start)}, ${span(start - at)} from now`,
+      fresh,
+    );
+  if (at - clockSkew > end) {
+    const given = ends === 0 ? ' (it names no end: 150 s after its beginning)' : '';
+    const message = `the JWT expired ${span(at - end)} ago, at ${moment(end)}${given}`;
+    return failed('times', message, 'request a fresh JWT');
+  }
+  if (at + clockSkew < issued)
+    return failed('times', `the JWT was issued in the future, at ${moment(issued)}`, fresh);
+  return passed('times', `the JWT is valid for another ${span(Math.max(0, end - at))}`);
+}
+
+/** Zero is the same as missing. */
+function seconds(value: unknown): number {
+  return typeof value === 'number' ? Math.trunc(value) : 0;
+}
+
+/** ISO 8601, where the number is a date at all. */
+function moment(at: number): string {
+  const date = new Date(at * 1000);
+  return Number.isNaN(date.getTime()) ? `${at} s after 1970` : date.toISOString().replace('.000', '');
+}
+
+/** In whole days from two days on. */
+function span(length: number): string {
+  const day = 86_400;
+  return length < 2 * day ? formatDuration(length) : `${Math.floor(length / day)} days`;
+}
+
+function isOptional(value: unknown, type: 'number' | 'string'): boolean {
+  return value === undefined || value === null || typeof value === type;
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

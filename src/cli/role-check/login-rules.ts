@@ -1,0 +1,84 @@
+/** What a login is checked against: the fields of a role and of the config of its mount, in canonical form. */
+import type { Json } from '../../model/json/json.ts';
+import type { Spec } from '../../model/resource/resource.ts';
+import { fields as configFields } from '../../kinds/cluster-auth-config/fields.ts';
+import type { ConfigFields } from '../../kinds/cluster-auth-config/schema.ts';
+import { texts } from '../../kinds/cluster-auth-role/access-words.ts';
+import { fields as roleFields, NAMES, NAMESPACES, SELECTOR } from '../../kinds/cluster-auth-role/fields.ts';
+import type { RoleFields } from '../../kinds/cluster-auth-role/schema.ts';
+import { fieldValue } from '../../services/cluster-auth/field-value.ts';
+
+export interface CheckedRole {
+  readonly names: readonly string[];
+  readonly namespaces: readonly string[];
+  /** empty for none */
+  readonly selector: string;
+  /** empty for any */
+  readonly audience: string;
+  readonly aliasSource: string;
+  readonly boundBlocks: readonly string[];
+  readonly policies: readonly string[];
+}
+
+interface CheckedConfig {
+  readonly host: string;
+  readonly hasCaCert: boolean;
+  /** PEM texts */
+  readonly pemKeys: readonly string[];
+  /** empty when the issuer is not compared */
+  readonly issuer: string;
+  /** whether the service may use the CA certificate and JWT of its own pod */
+  readonly usesPodFiles: boolean;
+  /** undefined where the service does not tell it */
+  readonly hasReviewerJwt: boolean | undefined;
+}
+
+export interface LoginRules {
+  readonly role: CheckedRole;
+  readonly config: KnownConfig;
+}
+
+export type KnownConfig =
+  | { readonly is: 'known'; readonly config: CheckedConfig }
+  /** the mount has none */
+  | { readonly is: 'none' }
+  /** the manifests do not declare it */
+  | { readonly is: 'undeclared' };
+
+/** Fields that the spec lacks have their defaults. */
+export function checkedRole(spec: RoleFields): CheckedRole {
+  const value = (name: keyof RoleFields) => fieldValue<Spec>(roleFields, spec, name);
+  return {
+    names: texts(value(NAMES)),
+    namespaces: texts(value(NAMESPACES)),
+    selector: text(value(SELECTOR)),
+    audience: text(value('audience')),
+    aliasSource: text(value('aliasNameSource')),
+    boundBlocks: texts(value('tokenBoundCidrs')),
+    policies: texts(value('tokenPolicies')),
+  };
+}
+
+/** @param hasReviewerJwt of a live config: whether the service says that it has one; null when it does not say */
+export function checkedConfig(
+  spec: ConfigFields,
+  hasReviewerJwt: boolean | null = isSet(spec.tokenReviewerJwt),
+): CheckedConfig {
+  const value = (name: keyof ConfigFields) => fieldValue<Spec>(configFields, spec, name);
+  return {
+    host: text(value('clusterHost')),
+    hasCaCert: text(value('clusterCaCert')) !== '',
+    pemKeys: texts(value('pemKeys')),
+    issuer: value('disableIssValidation') === true ? '' : text(value('issuer')),
+    usesPodFiles: value('disableLocalCaJwt') !== true,
+    hasReviewerJwt: hasReviewerJwt ?? undefined,
+  };
+}
+
+function text(value: Json): string {
+  return typeof value === 'string' ? value : '';
+}
+
+function isSet(value: Json | undefined): boolean {
+  return value !== undefined && value !== null;
+}

@@ -1,0 +1,86 @@
+/**
+ * Whether one of the config's keys signed a JWT. Each key is tried only with the algorithms of its own type, so a public key is
+ * never taken for a shared secret.
+ */
+import { compactVerify, errors } from 'jose';
+import type { LoginCheck } from '../../model/login-check.ts';
+import {
+  certificateIn,
+  isSignedWithSha1,
+  pemBlocks,
+  publicKeyIn,
+} from '../../kinds/cluster-auth-config/pem.ts';
+import { failed, ofConfig, open, passed } from './finding.ts';
+import type { KnownConfig } from './login-rules.ts';
+import type { ParsedJwt } from './parse-jwt.ts';
+import { shown } from './shown.ts';
+
+const accepted = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'];
+
+/** Source: wire/cluster-auth 3. */
+export async function checkSignature(jwt: ParsedJwt, known: KnownConfig): Promise<LoginCheck> {
+  const { algorithm, isSigned } = jwt;
+  if (!accepted.includes(algorithm)) {
+    const message = `the JWT is signed with ${shown(algorithm)}, and only ${accepted.join(', ')} are accepted`;
+    return failed('signature', message, 'use a JWT that the cluster itself issued for a service account');
+  }
+  if (!isSigned) {
+    const fix = 'use the JWT as the cluster issued it';
+    return failed('signature', 'the JWT has no signature', fix);
+  }
+  if (known.is !== 'known')
+    return open(
+      'signature',
+      `the JWT is signed with ${shown(algorithm)}; no config is known to verify it with`,
+    );
+  const { pemKeys } = known.config;
+  if (pemKeys.length === 0)
+    return open('signature', 'the config has no "pemKeys": the cluster alone decides whether it is genuine');
+  return verifyWith(pemKeys, jwt);
+}
+
+async function verifyWith(pemKeys: readonly string[], jwt: ParsedJwt): Promise<LoginCheck> {
+  const verdicts = await Promise.all(pemKeys.map((pem) => verify(pem, jwt)));
+  const { length } = pemKeys;
+  if (verdicts.includes('good'))
+    return passed(
+      'signature',
+      `${length === 1 ? 'the key' : `one of ${length} keys`} in "pemKeys" verifies it`,
+    );
+  if (verdicts.includes('sha1')) {
+    const message =
+      'only the key of a certificate that was signed with SHA-1 verifies it, and newer releases of the service refuse those';
+    return open('signature', message);
+  }
+  const unusable = verdicts.filter((verdict) => verdict === 'unusable').length;
+  if (unusable > 0) {
+    const which = `${unusable} of ${length} elements of "pemKeys"`;
+    return open('signature', `${which} cannot be used here, and no other one verifies the JWT`);
+  }
+  const keys =
+    length === 1 ? 'the key in "pemKeys" does not verify' : `none of ${length} keys in "pemKeys" verifies`;
+  const message = `${keys} the JWT: another cluster issued it, or it was changed`;
+  const fix =
+    'add the public key of the cluster that issued the JWT to "pemKeys" of the config, each key as an element of its own';
+  return failed('signature', message, fix, ofConfig('pemKeys'));
+}
+
+type Verdict = 'good' | 'bad' | 'sha1' | 'unusable';
+
+async function verify(pem: string, { text, algorithm }: ParsedJwt): Promise<Verdict> {
+  // The service, too, looks at the first block of an element only.
+  const [block] = pemBlocks(pem);
+  const key = block && publicKeyIn(block);
+  if (block === undefined || key === undefined) return 'unusable';
+  // Such a key cannot have made this signature, whatever the header says.
+  if (key.asymmetricKeyType !== (algorithm.startsWith('RS') ? 'rsa' : 'ec')) return 'bad';
+  try {
+    await compactVerify(text, key, { algorithms: [algorithm] });
+    const certificate = certificateIn(block);
+    return certificate !== undefined && isSignedWithSha1(certificate) ? 'sha1' : 'good';
+  } catch (error) {
+    if (error instanceof errors.JWSSignatureVerificationFailed) return 'bad';
+    // A curve that the algorithm does not have; or an RSA key that is too short to be used here.
+    return key.asymmetricKeyType === 'ec' ? 'bad' : 'unusable';
+  }
+}

@@ -1,0 +1,85 @@
+// What the registered claims of a JWT are worth to a role and a config (wire/cluster-auth 3).
+import { describe, expect, it } from 'vitest';
+import {
+  checkAudience,
+  checkIssuer,
+  checkTimes,
+  checkTypes,
+} from '../../../src/cli/role-check/check-claims.ts';
+import type { Claims } from '../../../src/cli/role-check/parse-jwt.ts';
+import { checkedConfig } from '../../../src/cli/role-check/login-rules.ts';
+
+const now = 1_800_000_000;
+
+describe('the times of a JWT', () => {
+  it.each<[string, Claims, 'passed' | 'failed']>([
+    ['an end that is a minute ago', { exp: now - 60 }, 'passed'],
+    ['an end that is longer ago', { exp: now - 61 }, 'failed'],
+    ['a beginning within a minute', { nbf: now + 60, exp: now + 900 }, 'passed'],
+    ['a later beginning', { nbf: now + 61, exp: now + 900 }, 'failed'],
+    ['an issue in the future', { iat: now + 61, nbf: now, exp: now + 900 }, 'failed'],
+    ['no end, 150 s after the issue and the tolerance', { iat: now - 210 }, 'passed'],
+    ['no end, a second later', { iat: now - 211 }, 'failed'],
+    ['an end alone, far away: it begins 150 s before it', { exp: now + 86_400 }, 'failed'],
+    ['no time at all', {}, 'passed'],
+    ['zeros, which are none', { exp: 0, nbf: 0, iat: 0 }, 'passed'],
+    ['an end with a fraction', { iat: now, exp: now + 0.5 }, 'passed'],
+    ['an end that is no date', { iat: now, exp: 1e300 }, 'passed'],
+  ])('with %s', (_, claims, result) => {
+    expect(checkTimes(claims, now * 1000)).toMatchObject({ name: 'times', result });
+  });
+
+  it('are told in words when they do not hold', () => {
+    const told = (claims: Claims) => checkTimes(claims, now * 1000).message;
+    expect(told({ exp: now - 5400 })).toBe('the JWT expired 1h30m ago, at 2027-01-15T06:30:00Z');
+    expect(told({ exp: now - 864_000 })).toContain('the JWT expired 10 days ago');
+    expect(told({ nbf: now + 600, exp: now + 900 })).toBe(
+      'the JWT is not valid before 2027-01-15T08:10:00Z, 10m from now',
+    );
+    expect(told({ iat: 1e300, nbf: 1, exp: 2e300 })).toContain('issued in the future');
+  });
+});
+
+describe('the audience of a JWT', () => {
+  it.each<[string, unknown, 'passed' | 'failed']>([
+    ['vault', ['other', 'vault'], 'passed'],
+    ['vault', 'vault', 'passed'],
+    ['vault', ['Vault'], 'failed'],
+    ['vault', [], 'failed'],
+    ['vault', undefined, 'failed'],
+    ['', undefined, 'passed'],
+    ['', ['anything'], 'passed'],
+  ])('wanted "%s" and found %j', (wanted, aud, result) => {
+    expect(checkAudience({ aud }, wanted)).toMatchObject({ result });
+  });
+});
+
+describe('the issuer of a JWT', () => {
+  const config = (spec: Parameters<typeof checkedConfig>[0]) =>
+    ({ is: 'known', config: checkedConfig({ clusterHost: 'https://c', ...spec }) }) as const;
+
+  it.each<[string, Parameters<typeof checkedConfig>[0], unknown, string]>([
+    ['is compared where validation is on', { issuer: 'a', disableIssValidation: false }, 'a', 'passed'],
+    ['with every letter', { issuer: 'a', disableIssValidation: false }, 'a/', 'failed'],
+    ['and must be there', { issuer: 'a', disableIssValidation: false }, undefined, 'failed'],
+    ['is not compared by default', { issuer: 'a' }, 'b', 'passed'],
+    ['is not compared with an empty one', { issuer: '', disableIssValidation: false }, 'b', 'passed'],
+  ])('%s', (_, spec, iss, result) => {
+    expect(checkIssuer({ iss }, config(spec))).toMatchObject({ result });
+  });
+});
+
+describe('the types of claims', () => {
+  it.each<[Claims, string]>([
+    [{ exp: 'soon' }, 'the claim "exp" is no number'],
+    [{ aud: [1] }, 'the claim "aud" is neither a text nor a list of texts'],
+    [{ aud: { a: 1 } }, 'the claim "aud" is neither a text nor a list of texts'],
+    [{ iss: 1 }, 'the claim "iss" is no text'],
+  ])('%j', (claims, message) => {
+    expect(checkTypes(claims)).toMatchObject({ result: 'failed', message });
+  });
+
+  it('may be missing or null', () => {
+    expect(checkTypes({ exp: null, aud: null })).toMatchObject({ result: 'passed' });
+  });
+});

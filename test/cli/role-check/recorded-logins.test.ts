@@ -1,0 +1,109 @@
+// The logins that a real service was recorded to answer (test/vectors): what can be told without its cluster is foreseen, by
+// the check that the service names, and no login that it granted is said to fail.
+import { describe, expect, it } from 'vitest';
+import { checkedConfig, checkedRole } from '../../../src/cli/role-check/login-rules.ts';
+import { walkChecks } from '../../../src/cli/role-check/walk-checks.ts';
+import { liveConfig } from '../../../src/kinds/cluster-auth-config/live-config.ts';
+import { liveRole } from '../../../src/kinds/cluster-auth-role/live-role.ts';
+import type { JsonObject } from '../../../src/model/json/json.ts';
+import type { LoginCheck, LoginCheckName } from '../../../src/model/login-check.ts';
+import { type RecordedCase, recordedCases } from '../../support/server/cluster-auth/replay/vectors.ts';
+
+/** The checks that can lead to words of the service; `permission denied` hides which one it was. */
+const checksBehind: readonly (readonly [RegExp, readonly LoginCheckName[]])[] = [
+  [/^permission denied$/, ['jwt', 'signature', 'review']],
+  [/unexpected algorithm/, ['signature']],
+  [/expected number value/, ['claims']],
+  [/issuer \(iss\)/, ['issuer']],
+  [/audience \(aud\)/, ['audience']],
+  [/\((?:nbf|exp|iat)\)/, ['times']],
+  [/^decoding failed/, ['account']],
+  [/name not authorized/, ['name']],
+  [/^namespace not authorized/, ['namespace']],
+  [/must be set/, ['alias']],
+];
+
+/** What only the cluster can tell of these: the review itself, or the labels of a namespace. */
+const decidedByCluster = new Set([
+  ...['login-037', 'login-069', 'login-070', 'login-071', 'login-072', 'login-077', 'login-079', 'login-081'],
+  ...['login-082', 'login-090', 'login-091', 'login-092', 'login-093', 'login-094', 'login-095', 'login-096'],
+]);
+
+function bodiesTo(setup: RecordedCase['setup'], path: RegExp): JsonObject[] {
+  return setup.filter((request) => path.test(request.path)).map(({ body }) => body as JsonObject);
+}
+
+/** The service's own names for two members are those of its dialect. */
+function neutral(body: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(body).map(([name, value]) => [
+      name.replace('kubernetes_', 'cluster_'),
+      typeof value === 'string' ? value.replace(/\$\{cluster(?:Tls)?\}/, 'https://cluster.test') : value,
+    ]),
+  );
+}
+
+interface RecordedLogin {
+  readonly id: string;
+  readonly title: string;
+  readonly jwt: string;
+  readonly config: JsonObject;
+  readonly role: JsonObject;
+  /** the words of a refusal; undefined for a login that was granted */
+  readonly refusal: string | undefined;
+}
+
+const logins: readonly RecordedLogin[] = recordedCases().flatMap(({ id, title, setup, request, answer }) => {
+  const { jwt, role: name } = (request.body ?? {}) as Record<string, unknown>;
+  const config = bodiesTo(setup, /\/config$/).at(-1);
+  const roles = bodiesTo(setup, /\/role\//);
+  const isLogin = id.startsWith('login-') && request.path.endsWith('/login');
+  if (!isLogin || typeof jwt !== 'string' || typeof name !== 'string') return [];
+  if (config === undefined || roles.length === 0) return [];
+  const { errors } = answer.body as { readonly errors?: readonly string[] };
+  const refusal = answer.status === 200 ? undefined : errors?.join();
+  return [{ id, title, jwt, config: neutral(config), role: Object.assign({}, ...roles), refusal }];
+});
+
+async function firstFailed({ jwt, config, role }: RecordedLogin): Promise<LoginCheck | undefined> {
+  const address = { kind: 'any', target: 'any', name: 'any' };
+  const { spec } = liveConfig(address, config);
+  const hasReviewerJwt = config['token_reviewer_jwt'] !== undefined;
+  const checks = await walkChecks(
+    { jwt, from: '127.0.0.1', now: Date.now() },
+    {
+      role: checkedRole(liveRole(address, role).spec),
+      config: { is: 'known', config: checkedConfig(spec, hasReviewerJwt) },
+    },
+  );
+  return checks.find(({ result }) => result === 'failed');
+}
+
+describe('a recorded login', () => {
+  it('is there in numbers', () => {
+    expect(logins.length).toBeGreaterThan(80);
+  });
+
+  it.each(logins.filter(({ refusal }) => refusal === undefined))(
+    '$id that was granted is not said to fail: $title',
+    async (login) => {
+      expect(await firstFailed(login)).toBeUndefined();
+    },
+  );
+
+  it.each(logins.filter(({ id, refusal }) => refusal !== undefined && !decidedByCluster.has(id)))(
+    '$id that was refused is foreseen: $title',
+    async (login) => {
+      const failed = await firstFailed(login);
+      const [, possible = []] = checksBehind.find(([words]) => words.test(login.refusal ?? '')) ?? [];
+      expect(possible, login.refusal).toContain(failed?.name);
+    },
+  );
+
+  it.each(logins.filter(({ id }) => decidedByCluster.has(id)))(
+    '$id that the cluster decided is left open: $title',
+    async (login) => {
+      expect(await firstFailed(login)).toBeUndefined();
+    },
+  );
+});
