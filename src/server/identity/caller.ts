@@ -9,8 +9,12 @@ import { hashToken } from './tokens.ts';
 /** What a caller may do in one organization as a whole. */
 export interface OrganizationRights {
   readonly owner: boolean;
+  /** Settings, teams, keys and connections: owners, and the organization's own token. */
+  readonly administer: boolean;
   readonly manageWorkspaces: boolean;
+  /** Comes with each of the other three. */
   readonly readWorkspaces: boolean;
+  /** Admin of every project, and so of every workspace in one; but not of the organization's workspaces as a whole. */
   readonly manageProjects: boolean;
 }
 
@@ -46,6 +50,7 @@ export const OWNERS_TEAM = 'owners';
 
 const NO_RIGHTS: OrganizationRights = {
   owner: false,
+  administer: false,
   manageWorkspaces: false,
   readWorkspaces: false,
   manageProjects: false,
@@ -68,11 +73,30 @@ export function authenticateBearer(
   return row === undefined ? undefined : callerOf(database, row);
 }
 
+/**
+ * A user by id, with the rights of now, for what was asked for earlier. A service account has those of its team or
+ * organization while it has a token. undefined when there is no such user.
+ */
+export function callerById(database: Database, userId: string): Caller | undefined {
+  const row = database.get<TokenRow>(
+    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id
+     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id WHERE u.id = :id LIMIT 1`,
+    { id: userId },
+  );
+  return row === undefined ? undefined : callerOf(database, row);
+}
+
 function callerOf(database: Database, token: TokenRow): Caller {
   const { user_id: userId, username } = token;
   const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username };
   if (token.organization_id !== null) {
-    const rights = { ...NO_RIGHTS, manageWorkspaces: true, readWorkspaces: true, manageProjects: true };
+    const rights = {
+      ...NO_RIGHTS,
+      administer: true,
+      manageWorkspaces: true,
+      readWorkspaces: true,
+      manageProjects: true,
+    };
     return { ...asUser, teamIds: [], organizations: new Map([[token.organization_id, rights]]) };
   }
   if (token.team_id !== null) {
@@ -115,11 +139,14 @@ function rightsOf(teams: readonly TeamRow[]): Map<string, OrganizationRights> {
     const known = rights.get(team.organization_id) ?? NO_RIGHTS;
     const owner = known.owner || team.is_owners === 1;
     const manageWorkspaces = known.manageWorkspaces || owner || team.manage_workspaces === 1;
+    const manageProjects = known.manageProjects || owner || team.manage_projects === 1;
     rights.set(team.organization_id, {
       owner,
+      administer: owner,
       manageWorkspaces,
-      readWorkspaces: known.readWorkspaces || manageWorkspaces || team.read_workspaces === 1,
-      manageProjects: known.manageProjects || owner || team.manage_projects === 1,
+      readWorkspaces:
+        known.readWorkspaces || manageWorkspaces || manageProjects || team.read_workspaces === 1,
+      manageProjects,
     });
   }
   return rights;

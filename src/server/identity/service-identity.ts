@@ -1,56 +1,100 @@
 /**
- * Who calls the secrets service: the holder of an `X-Service-Token`.
- * Invariant: an unknown or expired token is nobody; rights come from the policies as they are now, not as they were
- * when the token was made.
+ * Who calls the secrets service: the holder of a service token.
+ * Invariant: an unknown or expired token is nobody, and so is one that comes from an address it is not bound to, or into
+ * a namespace beside its own; rights come from the policies as they are now, not as they were when the token was made.
  */
 import type { Database } from '../data-file/database.ts';
-import { allows, type PolicyCapability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
-import { hashToken } from './tokens.ts';
+import { admitsAddress } from '../cluster-auth/values/admits-address.ts';
+import { findToken, type ServiceToken } from '../service-tokens/token-store.ts';
+import { builtInPolicy } from './built-in-policies.ts';
+import {
+  allows,
+  CAPABILITIES,
+  type PolicyCapability,
+  type PolicyRule,
+  ROOT_POLICY,
+} from './service-policies.ts';
 
 export interface ServiceIdentity {
   readonly accessor: string;
   readonly displayName: string;
   readonly policies: readonly string[];
+  readonly token: ServiceToken;
   /** Whether the token may do `capability` on `path`, for example `update` on `auth/cluster/role/web`. */
   can(capability: PolicyCapability, path: string): boolean;
+  /** All that it may do there: sorted; `root` alone for who may do everything, `deny` alone for nothing. */
+  capabilitiesOn(path: string): readonly string[];
+  /** Whether a rule is about something at or below this path, whatever it allows there. */
+  knowsBelow(prefix: string): boolean;
 }
 
-interface ServiceTokenRow {
-  accessor: string;
-  display_name: string;
-  policies: string;
+/** Where a request goes, and where it comes from. */
+export interface RequestPlace {
+  /** The namespace that paths are meant in; `''` is the root. */
+  readonly namespace: string;
+  /** The peer's IP address; undefined where there is none. */
+  readonly address?: string | undefined;
 }
 
-/** The identity behind the header's value; undefined when there is none, it is unknown, or it has expired. */
+/** The identity behind the header's value; undefined for nobody. */
 export function authenticateServiceToken(
   database: Database,
   header: string | string[] | undefined,
   now: Date,
+  place: RequestPlace = { namespace: '' },
 ): ServiceIdentity | undefined {
   if (typeof header !== 'string' || header === '') return undefined;
-  const row = database.get<ServiceTokenRow>(
-    `SELECT accessor, display_name, policies FROM service_tokens
-     WHERE token_hash = :hash AND (expires_at IS NULL OR expires_at > :now)`,
-    { hash: hashToken(header), now: now.toISOString() },
-  );
-  if (row === undefined) return undefined;
-  const policies = JSON.parse(row.policies) as string[];
-  const rules = policyRules(database, row.policies);
-  const isRoot = policies.includes(ROOT_POLICY);
+  const token = findToken(database, header, now);
+  if (token === undefined || !isAtHome(token, place)) return undefined;
+  const inside = place.namespace.slice(token.namespace.length).replace(/^\//, '');
+  return identityOf(token, policyRules(database, token), inside === '' ? '' : `${inside}/`);
+}
+
+function isAtHome({ namespace, boundCidrs }: ServiceToken, place: RequestPlace): boolean {
+  const isWithin = namespace === '' || `${place.namespace}/`.startsWith(`${namespace}/`);
+  return isWithin && (boundCidrs.length === 0 || admitsAddress(boundCidrs, place.address));
+}
+
+/** `prefix` is the way from the token's namespace to the one that paths are meant in. */
+function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: string): ServiceIdentity {
+  const isRoot = token.policies.includes(ROOT_POLICY);
+  const can = (capability: PolicyCapability, path: string) =>
+    isRoot || allows(rules, capability, prefix + path);
   return {
-    accessor: row.accessor,
-    displayName: row.display_name,
-    policies,
-    can: (capability, path) => isRoot || allows(rules, capability, path),
+    accessor: token.accessor,
+    displayName: token.displayName,
+    policies: token.policies,
+    token,
+    can,
+    capabilitiesOn: (path) => {
+      if (isRoot) return [ROOT_POLICY];
+      const granted = CAPABILITIES.filter((capability) => capability !== 'deny' && can(capability, path));
+      return granted.length === 0 ? ['deny'] : granted.toSorted();
+    },
+    knowsBelow: (path) => isRoot || rules.some((rule) => grants(rule) && meets(rule.path, prefix + path)),
   };
 }
 
+function grants({ capabilities }: PolicyRule): boolean {
+  return !capabilities.includes('deny') && capabilities.length > 0;
+}
+
+/** Whether one of the two begins like the other, up to the first wildcard. */
+function meets(rulePath: string, path: string): boolean {
+  const literal = rulePath.replace(/[+*].*$/s, '');
+  return literal.startsWith(path) || (literal !== rulePath && path.startsWith(literal));
+}
+
 /** The rules of all named policies; a name without a policy grants nothing. */
-function policyRules(database: Database, names: string): PolicyRule[] {
-  return database
-    .all<{ rules: string }>(
-      'SELECT rules FROM service_policies WHERE name IN (SELECT value FROM json_each(:names))',
-      { names },
-    )
-    .flatMap((row) => JSON.parse(row.rules) as PolicyRule[]);
+function policyRules(database: Database, { namespace, policies }: ServiceToken): PolicyRule[] {
+  const stored = database.all<{ name: string; rules: string }>(
+    `SELECT name, rules FROM service_policies
+     WHERE namespace = :namespace AND name IN (SELECT value FROM json_each(:names))`,
+    { namespace, names: JSON.stringify(policies) },
+  );
+  const names = new Set(stored.map(({ name }) => name));
+  return [
+    ...stored.flatMap(({ rules }) => JSON.parse(rules) as PolicyRule[]),
+    ...policies.filter((name) => !names.has(name)).flatMap((name) => builtInPolicy(name)?.rules ?? []),
+  ];
 }

@@ -3,7 +3,7 @@
  * Invariant: what no rule grants is denied; `deny` beats everything at equal precision; a more precise path beats a
  * vaguer one, whatever it grants. The policy `root` may do everything.
  */
-export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'sudo', 'deny'] as const;
+export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'patch', 'sudo', 'deny'] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
 
 /** `path` knows `+` for one whole segment and a trailing `*` for any rest; it has no leading slash and no `v1/`. */

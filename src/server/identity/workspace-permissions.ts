@@ -54,7 +54,7 @@ const LEVELS: Readonly<Record<string, readonly Permission[]>> = {
 };
 
 /** What must be known of a workspace to tell what a caller may do with it. */
-export interface GuardedWorkspace {
+interface GuardedWorkspace {
   readonly id: string;
   readonly organization_id: string;
   readonly allow_force_delete_workspaces: number;
@@ -78,7 +78,8 @@ export function workspacePermissions(
       const rights = caller.organizations.get(workspace.organization_id);
       const granted = new Set(grants.get(workspace.id));
       if (rights?.readWorkspaces) for (const permission of READ) granted.add(permission);
-      if (rights?.manageWorkspaces) for (const permission of ADMIN) granted.add(permission);
+      if (rights?.manageWorkspaces || rights?.manageProjects)
+        for (const permission of ADMIN) granted.add(permission);
       const administers = granted.has('can-update') && workspace.allow_force_delete_workspaces === 1;
       if (rights?.owner || administers) granted.add('can-force-delete');
       return [workspace.id, asObject(granted)];
@@ -119,15 +120,18 @@ function teamGrants(
     },
   );
   for (const row of rows) {
-    const custom =
-      row.custom_permissions === null ? [] : (JSON.parse(row.custom_permissions) as Permission[]);
     grants.set(row.workspace_id, [
       ...(grants.get(row.workspace_id) ?? []),
-      ...(LEVELS[row.access] ?? []),
-      ...custom,
+      ...grantedBy(row.access, row.custom_permissions),
     ]);
   }
   return grants;
+}
+
+/** What one access of a team grants: a level, or `custom` with a JSON list of permissions. */
+export function grantedBy(access: string, customPermissions: string | null): readonly Permission[] {
+  const custom = customPermissions === null ? [] : (JSON.parse(customPermissions) as Permission[]);
+  return [...(LEVELS[access] ?? []), ...custom];
 }
 
 function asObject(granted: ReadonlySet<Permission>): WorkspacePermissions {

@@ -50,12 +50,14 @@ it('gives a user the sum of all teams, and shows organizations it belongs to wit
   };
   expect(rightsOf('bob')).toEqual({
     owner: false,
+    administer: false,
     manageWorkspaces: false,
     readWorkspaces: true,
     manageProjects: true,
   });
   expect(rightsOf('eve')).toEqual({
     owner: false,
+    administer: false,
     manageWorkspaces: false,
     readWorkspaces: false,
     manageProjects: false,

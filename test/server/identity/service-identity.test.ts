@@ -1,8 +1,9 @@
 import { expect, it, onTestFinished } from 'vitest';
 
+import { chooseDialects } from '../../../src/server/dialects.ts';
 import { Database } from '../../../src/server/data-file/database.ts';
-import { registerServiceToken } from '../../../src/server/identity/tokens.ts';
 import { applySeed } from '../../../src/server/seed/apply-seed.ts';
+import { PLAIN_GRANT, storeToken } from '../../../src/server/service-tokens/token-store.ts';
 import { createServices, type Services } from '../../../src/server/services.ts';
 
 const NOON = new Date('2026-01-01T12:00:00Z');
@@ -22,7 +23,7 @@ function services(now = () => NOON): Services {
     },
     NOON,
   );
-  return createServices(database, now);
+  return createServices(database, { now, dialects: chooseDialects([]) });
 }
 
 it('knows a service token by its value, and gives it what its policies give', () => {
@@ -45,7 +46,8 @@ it('forgets a token when it expires', () => {
   let now = NOON;
   const live = services(() => now);
   const expiresAt = new Date('2026-01-01T13:00:00Z');
-  registerServiceToken(live.database, 'short', { displayName: 'short', policies: ['root'], expiresAt }, NOON);
+  const grant = { ...PLAIN_GRANT, displayName: 'short', policies: ['root'], expiresAt };
+  storeToken(live.database, 'short', grant, NOON);
   expect(live.authenticateServiceToken('short')?.displayName).toBe('short');
   now = expiresAt;
   expect(live.authenticateServiceToken('short')).toBeUndefined();
@@ -53,7 +55,8 @@ it('forgets a token when it expires', () => {
 
 it('gives a token the same accessor when it is registered again', () => {
   const { database } = services();
-  const register = () => registerServiceToken(database, 'again', { displayName: 'x', policies: [] }, NOON);
+  const grant = { ...PLAIN_GRANT, displayName: 'x', policies: [] };
+  const register = () => storeToken(database, 'again', grant, NOON);
   const accessor = register();
   expect(accessor).toMatch(/^accessor-/);
   expect(register()).toBe(accessor);

@@ -1,0 +1,51 @@
+/**
+ * One authorised request to the secrets service beside its mounts, and the shape of what serves it.
+ * Invariant: a handler is synchronous and does its whole work in one transaction, so requests never interleave.
+ */
+import type { Operation } from '../cluster-auth/endpoints.ts';
+import type { SecretsAnswer } from '../cluster-auth/answer.ts';
+import type { ServiceIdentity } from '../identity/service-identity.ts';
+import type { Services } from '../services.ts';
+
+export interface ServiceCall {
+  readonly services: Services;
+  readonly identity: ServiceIdentity;
+  /** The token of who asks, as it was sent. */
+  readonly rawToken: string;
+  /** The namespace that the path is meant in; `''` is the root. */
+  readonly namespace: string;
+  /** What stands in the path in the place of a name; empty where the path has none. */
+  readonly name: string;
+  /** The body's fields; empty without a body. */
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export type ServiceHandler = (call: ServiceCall) => SecretsAnswer;
+
+export interface ServiceEndpoint {
+  /** The path below `/v1/` and the namespace; its first group is the name. */
+  readonly path: RegExp;
+  readonly handlers: Readonly<Partial<Record<Operation, ServiceHandler>>>;
+  /** Whether a token needs the capability `sudo` besides. */
+  readonly needsSudo?: boolean;
+  /** Whether any token may ask, because the answer is made of what that token may do. */
+  readonly asksItself?: boolean;
+}
+
+/** The endpoint at a path of a table, with the name in the path. */
+export function endpointIn(
+  table: readonly ServiceEndpoint[],
+  path: string,
+): { readonly endpoint: ServiceEndpoint; readonly name: string } | undefined {
+  for (const endpoint of table) {
+    const found = endpoint.path.exec(path);
+    if (found !== null) return { endpoint, name: found[1] ?? '' };
+  }
+  return undefined;
+}
+
+/** A field of the body as a text; empty when it is none. */
+export function textIn(body: Readonly<Record<string, unknown>>, field: string): string {
+  const value = body[field];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,86 @@
+// Namespaces on the wire: each with mounts, policies and tokens of its own.
+import { expect, it } from 'vitest';
+import { ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
+
+const ROLE = { bound_service_account_names: ['api'], bound_service_account_namespaces: ['payments'] };
+
+async function served() {
+  const logins = await serveLogins({ dialect: 'openbao' });
+  const send = async (method: string, path: string, { body, token = ROOT, namespace = '' }: Sent = {}) => {
+    const response = await fetch(`${logins.url}/v1/${path}`, {
+      method,
+      headers: { 'x-vault-token': token, 'x-vault-namespace': namespace },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+  };
+  return { logins, send };
+}
+
+interface Sent {
+  readonly body?: unknown;
+  readonly token?: string;
+  readonly namespace?: string;
+}
+
+it('keeps the mounts and roles of namespaces apart', async () => {
+  const { send } = await served();
+  await send('POST', 'sys/namespaces/team-a', { body: {} });
+  const inside = { namespace: 'team-a' };
+  expect((await send('LIST', 'auth/kubernetes/role', inside)).status).toBe(404);
+  expect(
+    (await send('POST', 'sys/auth/kubernetes', { ...inside, body: { type: 'kubernetes' } })).status,
+  ).toBe(204);
+  await send('POST', 'auth/kubernetes/role/inner', { ...inside, body: ROLE });
+  expect((await send('LIST', 'team-a/auth/kubernetes/role')).body.data.keys).toEqual(['inner']);
+  expect((await send('LIST', 'auth/kubernetes/role')).body.data.keys).toEqual(['app']);
+  expect((await send('GET', 'auth/kubernetes/config', { namespace: 'nowhere' })).body).toEqual({
+    errors: ['namespace not found'],
+  });
+});
+
+it('nests, and takes all along that is in it', async () => {
+  const { send } = await served();
+  await send('POST', 'sys/namespaces/team-a', { body: { custom_metadata: { of: 'tests' } } });
+  await send('POST', 'sys/namespaces/inner', { namespace: 'team-a', body: {} });
+  expect((await send('LIST', 'sys/namespaces')).body.data.keys).toEqual(['team-a/']);
+  expect((await send('LIST', 'sys/namespaces', { namespace: 'team-a' })).body.data.keys).toEqual(['inner/']);
+  expect((await send('GET', 'sys/namespaces/team-a')).body.data).toMatchObject({
+    path: 'team-a/',
+    custom_metadata: { of: 'tests' },
+  });
+  await send('POST', 'team-a/inner/sys/auth/deep', { body: { type: 'kubernetes' } });
+  expect((await send('DELETE', 'sys/namespaces/team-a')).status).toBe(400);
+  expect((await send('DELETE', 'team-a/sys/namespaces/inner')).status).toBe(204);
+  expect((await send('DELETE', 'sys/namespaces/team-a')).status).toBe(204);
+  expect((await send('GET', 'sys/auth', { namespace: 'team-a' })).status).toBe(404);
+  expect((await send('POST', 'sys/namespaces/root', { body: {} })).status).toBe(400);
+});
+
+it('lets a token of a namespace act there and below, by the policies of there, and nowhere else', async () => {
+  const { send } = await served();
+  for (const name of ['team-a', 'team-b']) await send('POST', `sys/namespaces/${name}`, { body: {} });
+  await send('POST', 'sys/namespaces/inner', { namespace: 'team-a', body: {} });
+  const policy = 'path "auth/*" { capabilities = ["read"] } path "inner/auth/*" { capabilities = ["list"] }';
+  await send('POST', 'sys/policies/acl/look', { namespace: 'team-a', body: { policy } });
+  const made = await send('POST', 'auth/token/create', { namespace: 'team-a', body: { policies: ['look'] } });
+  const token = made.body.auth.client_token;
+  const asked = async (path: string, namespace: string) =>
+    (await send('POST', 'sys/capabilities-self', { token, namespace, body: { paths: [path] } })).body.data?.[
+      path
+    ];
+  expect(await asked('auth/x', 'team-a')).toEqual(['read']);
+  expect(
+    (await send('GET', 'auth/token/lookup-self', { token, namespace: 'team-a' })).body.data,
+  ).toMatchObject({
+    namespace_path: 'team-a/',
+  });
+  expect((await send('LIST', 'auth/x/role', { token, namespace: 'team-a/inner' })).body.errors[0]).toContain(
+    'no handler for route',
+  );
+  for (const elsewhere of ['', 'team-b'])
+    expect((await send('GET', 'auth/token/lookup-self', { token, namespace: elsewhere })).body).toEqual({
+      errors: ['permission denied'],
+    });
+});

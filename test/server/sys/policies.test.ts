@@ -1,0 +1,102 @@
+// Policies on the wire, and what they decide.
+import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../../src/server/sys/parse-policy.ts';
+import { type Logins, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
+
+const write = (logins: Logins, name: string, policy: unknown) =>
+  logins.send('POST', `sys/policies/acl/${name}`, { policy });
+
+it('decides what tokens may do from the moment when it is written', async () => {
+  const logins = await serveLogins();
+  await logins.role({ token_policies: ['look'] });
+  const token = await logins.token();
+  const read = async () =>
+    (await logins.send('GET', `auth/${logins.mount}/role/app`, undefined, token)).status;
+  expect(await read()).toBe(403);
+  expect((await write(logins, 'Look', 'path "auth/+/role/*" { capabilities = ["read"] }')).status).toBe(204);
+  expect(await read()).toBe(200);
+  await write(logins, 'look', 'path "auth/+/role/app" { policy = "deny" }');
+  expect(await read()).toBe(403);
+  await logins.send('DELETE', 'sys/policies/acl/look');
+  expect(await read()).toBe(403);
+});
+
+it('is listed and read as it was written', async () => {
+  const logins = await serveLogins({
+    seed: { policies: [{ name: 'seeded', rules: [{ path: 'auth/*', capabilities: ['list'] }] }] },
+  });
+  const text = '# who looks\npath "auth/*" { capabilities = ["read"] }';
+  await write(logins, 'look', text);
+  expect((await logins.send('LIST', 'sys/policies/acl')).data['keys']).toEqual([
+    'default',
+    'look',
+    'root',
+    'seeded',
+  ]);
+  expect((await logins.send('GET', 'sys/policies/acl/look')).data).toEqual({ name: 'look', policy: text });
+  const seeded = String((await logins.send('GET', 'sys/policies/acl/seeded')).data['policy']);
+  expect(parsePolicy(seeded)).toEqual({ ok: true, value: [{ path: 'auth/*', capabilities: ['list'] }] });
+  expect((await logins.send('GET', 'sys/policies/acl/nobody')).status).toBe(404);
+});
+
+it.each([
+  ['root', 'path "x" {}', 'cannot update "root" policy'],
+  ['x', '', "'policy' parameter not supplied or empty"],
+  ['x', 'path "x" { capabilities = ["fly"] }', 'failed to parse policy: path "x": invalid capability "fly"'],
+  ['x', 'path "x" {', 'failed to parse policy: it is not understood at "x"'],
+])('the policy %s of the text %j is refused', async (name, text, error) => {
+  const logins = await serveLogins();
+  expect(await write(logins, name, text)).toMatchObject({ status: 400, errors: [error] });
+});
+
+describe('the text of a policy', () => {
+  it.each([
+    ['path "a" { capabilities = ["read", "list",] }', [{ path: 'a', capabilities: ['read', 'list'] }]],
+    [
+      'path "a" {\n  // why\n  capabilities = [ # list\n "read" ]\n}',
+      [{ path: 'a', capabilities: ['read'] }],
+    ],
+    ['/* x */ path "a/+/b*" { policy = "read" }', [{ path: 'a/+/b*', capabilities: ['read', 'list'] }]],
+    ['{"path":{"a":{"capabilities":["sudo"]}}}', [{ path: 'a', capabilities: ['sudo'] }]],
+    ['path "/a" {}', [{ path: 'a', capabilities: [] }]],
+    ['', []],
+  ])('%j', (text, rules) => {
+    expect(parsePolicy(text)).toEqual({ ok: true, value: rules });
+  });
+
+  it.each([
+    'path a { }',
+    'path "a" { capabilities = "read }',
+    'path "a" { capabilities = [1] }',
+    'path "a" { allowed_parameters = {} }',
+    'path "a" { min_wrapping_ttl = "1s" }',
+    'role "a" { }',
+    '{"path":',
+  ])('%j is not taken for less than it says', (text) => {
+    expect(parsePolicy(text).ok).toBe(false);
+  });
+});
+
+it('tells each token what it may do', async () => {
+  const logins = await serveLogins();
+  await write(
+    logins,
+    'look',
+    'path "auth/*" { capabilities = ["update", "create"] } path "auth/x" { policy = "deny" }',
+  );
+  await logins.role({ token_policies: ['look'] });
+  const token = await logins.token();
+  const ask = (paths: unknown, by: string | undefined = token) =>
+    logins.send('POST', 'sys/capabilities-self', { paths }, by);
+  expect((await ask(['auth/y', 'auth/x', 'sys/auth', 'auth/token/lookup-self'])).data).toEqual({
+    'auth/y': ['create', 'update'],
+    'auth/x': ['deny'],
+    'sys/auth': ['deny'],
+    'auth/token/lookup-self': ['read'],
+  });
+  expect((await ask('auth/y')).body).toMatchObject({ capabilities: ['create', 'update'] });
+  expect((await ask([])).errors).toEqual(['paths must be supplied']);
+  const { data } = await logins.send('POST', 'sys/capabilities', { token, paths: ['auth/y'] });
+  expect(data['auth/y']).toEqual(['create', 'update']);
+  expect((await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] })).data['x']).toEqual(['root']);
+});
