@@ -2,15 +2,39 @@
  * What an operation of the secrets service answers, as a value; routes.ts gives it the envelope and sends it.
  * Invariant: an error carries zero or one text, a success carries data, warnings or nothing (wire/cluster-auth 2.1).
  */
+import { inOrderOfNames } from './values/json-values.ts';
+
 /** The answer to one request, before the envelope. A success without data and warnings is a bare 204. */
 export type SecretsAnswer =
   | {
       readonly status: 200;
       readonly data: Readonly<Record<string, unknown>> | null;
-      readonly warnings?: string[];
+      readonly warnings?: readonly string[];
+      readonly auth?: AuthDocument;
+      /** Repeats the data's members beside the envelope's, as some paths below `sys/` do. */
+      readonly onTop?: boolean;
     }
+  | { readonly status: number; readonly bare: Readonly<Record<string, unknown>> }
   | { readonly status: 204 }
+  | { readonly status: 307; readonly location: string }
   | { readonly status: number; readonly errors: readonly string[] };
+
+/** The token that an answer gives or renews (wire/cluster-auth 3). */
+export interface AuthDocument {
+  readonly client_token: string;
+  readonly accessor: string;
+  readonly policies: readonly string[];
+  readonly token_policies: readonly string[];
+  readonly metadata: Readonly<Record<string, string>> | null;
+  /** In seconds. */
+  readonly lease_duration: number;
+  readonly renewable: boolean;
+  readonly entity_id: string;
+  readonly token_type: string;
+  readonly orphan: boolean;
+  readonly mfa_requirement: null;
+  readonly num_uses: number;
+}
 
 /** 200 with data. */
 export function answerData(data: Readonly<Record<string, unknown>>): SecretsAnswer {
@@ -20,6 +44,21 @@ export function answerData(data: Readonly<Record<string, unknown>>): SecretsAnsw
 /** The answer to a write or a delete: 204, or 200 with the warnings when there are any. */
 export function answerDone(warnings: string[] = []): SecretsAnswer {
   return warnings.length === 0 ? { status: 204 } : { status: 200, data: null, warnings };
+}
+
+/** 200 with a token. */
+export function answerAuth(auth: AuthDocument, warnings: readonly string[] = []): SecretsAnswer {
+  return { status: 200, data: null, auth, ...(warnings.length === 0 ? {} : { warnings }) };
+}
+
+/** 200 with data, whose members stand beside the envelope's, too. */
+export function answerOnTop(data: Readonly<Record<string, unknown>>): SecretsAnswer {
+  return { status: 200, data, onTop: true };
+}
+
+/** An answer without an envelope: the health of the service, which anyone may ask for. */
+export function answerBare(status: number, bare: Readonly<Record<string, unknown>>): SecretsAnswer {
+  return { status, bare };
 }
 
 /** An error with the text as it stands; without a text the body is `{"errors":[]}`. */
@@ -38,15 +77,18 @@ export const NOT_FOUND: SecretsAnswer = answerError(404);
 /** The body that goes over the wire; undefined for 204 (wire/cluster-auth 2.1, "Success with data"). */
 export function envelope(answer: SecretsAnswer, requestId: string): object | undefined {
   if ('errors' in answer) return { errors: answer.errors };
+  if ('bare' in answer) return answer.bare;
   if (!('data' in answer)) return undefined;
+  const data = inOrderOfNames(answer.data);
   return {
+    ...(answer.onTop === true ? (data as object) : {}),
     request_id: requestId,
     lease_id: '',
     renewable: false,
     lease_duration: 0,
-    data: answer.data,
+    data,
     wrap_info: null,
     warnings: answer.warnings ?? null,
-    auth: null,
+    auth: answer.auth ?? null,
   };
 }

@@ -1,13 +1,23 @@
 /**
  * The config of a mount (wire/cluster-auth 5.2, 2.2, 2.3).
  * Invariants: every write replaces the whole config, so what is not sent goes back to its default, a stored reviewer JWT
- * included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set.
+ * included; a refused write changes nothing; the reviewer JWT never leaves, only whether one is set. What a pod has is
+ * looked up when it is needed and never stored.
  */
-import { type SecretsAnswer, answerData, answerDone, answerError, NOT_FOUND } from './answer.ts';
-import { asBoolean, asList, asText, readFields, type SentFields } from './values/field-coercion.ts';
-import type { MountHandler, MountCall } from './mount-call.ts';
-import { containsPemBlock, publicKeyProblem } from './values/public-keys.ts';
-import { recordChange } from './record-change.ts';
+import type { ClusterAuthDialect } from '../dialects.ts';
+import { answerData, answerDone, answerError, NOT_FOUND, type SecretsAnswer } from './answer.ts';
+import type { MountCall, MountHandler } from './mount-call.ts';
+import {
+  asBoolean,
+  asList,
+  asText,
+  type FieldReader,
+  readFields,
+  type SentFields,
+} from './values/field-coercion.ts';
+import { firstPemBlock } from './values/pem-blocks.ts';
+import { publicKeyIn } from './values/public-keys.ts';
+import { isSha1Certificate } from './values/sha1-certificate.ts';
 
 const CONFIG_FIELDS = {
   cluster_host: asText,
@@ -17,9 +27,11 @@ const CONFIG_FIELDS = {
   disable_local_ca_jwt: asBoolean,
   disable_iss_validation: asBoolean,
   issuer: asText,
+  use_annotations_as_alias_metadata: asBoolean,
 } as const;
 
-type Config = Required<SentFields<typeof CONFIG_FIELDS>>;
+/** A config as it is stored, in the specification's names. */
+export type Config = Required<SentFields<typeof CONFIG_FIELDS>>;
 
 const DEFAULTS: Config = {
   cluster_host: '',
@@ -29,16 +41,15 @@ const DEFAULTS: Config = {
   disable_local_ca_jwt: false,
   disable_iss_validation: true,
   issuer: '',
+  use_annotations_as_alias_metadata: false,
 };
 
-interface ConfigRow {
-  cluster_host: string;
-  cluster_ca_cert: string;
-  pem_keys: string;
-  disable_local_ca_jwt: number;
-  disable_iss_validation: number;
-  issuer: string;
-  token_reviewer_jwt_set: number;
+/** The fields that only some dialects have. */
+const OWN_FIELDS: readonly string[] = ['use_annotations_as_alias_metadata'];
+
+/** The fields of a config, called as the dialect calls them. */
+export function configFields(dialect: ClusterAuthDialect): Record<string, FieldReader<unknown>> {
+  return inWireNames<FieldReader<unknown>>(CONFIG_FIELDS, dialect);
 }
 
 /**
@@ -46,70 +57,139 @@ interface ConfigRow {
  * `disable_iss_validation` and `token_reviewer_jwt_set`. 404 before the first write.
  */
 export const readConfig: MountHandler = (call) => {
-  const row = call.services.database.get<ConfigRow>(
-    `SELECT cluster_host, cluster_ca_cert, pem_keys, disable_local_ca_jwt, disable_iss_validation, issuer,
-       token_reviewer_jwt <> '' AS token_reviewer_jwt_set
-     FROM cluster_auth_configs WHERE mount = :mount`,
-    { mount: call.mount },
-  );
-  if (row === undefined) return NOT_FOUND;
-  return answerData({
-    cluster_host: row.cluster_host,
-    cluster_ca_cert: row.cluster_ca_cert,
-    pem_keys: JSON.parse(row.pem_keys) as string[],
-    disable_local_ca_jwt: row.disable_local_ca_jwt === 1,
-    disable_iss_validation: row.disable_iss_validation === 1,
-    issuer: row.issuer,
-    token_reviewer_jwt_set: row.token_reviewer_jwt_set === 1,
-  });
+  const config = findConfig(call);
+  if (config === undefined) return NOT_FOUND;
+  const { token_reviewer_jwt: reviewer, ...shown } = config;
+  const { clusterAuth } = call.services.dialects;
+  return answerData(inWireNames({ ...shown, token_reviewer_jwt_set: reviewer !== '' }, clusterAuth));
 };
 
-/** `POST config`: replaces the config. 204, or 400 with the first problem; unknown fields vanish without a word. */
+/**
+ * `POST config`: replaces the config. 204, or 200 with warnings, or 400 with the first
+ * problem; unknown fields vanish without a word.
+ */
 export const writeConfig: MountHandler = (call) =>
   call.services.database.transaction((): SecretsAnswer => {
-    const sent = readFields(CONFIG_FIELDS, call.body);
+    const { clusterAuth } = call.services.dialects;
+    const sent = readFields(configFields(clusterAuth), call.body);
     if (!sent.ok) return answerError(400, `Field validation failed: ${sent.problem}`);
-    const config: Config = { ...DEFAULTS, ...sent.value };
-    const problem = configProblem(config);
+    const config: Config = { ...DEFAULTS, ...fromWireNames(sent.value, clusterAuth) };
+    const problem = configProblem(config, call);
     if (problem !== undefined) return answerError(400, problem);
-    const replaced = replaceConfig(call, config);
-    recordChange(call, replaced ? 'update' : 'create');
-    return answerDone();
+    replaceConfig(call, config);
+    return answerDone(clusterAuth.keys.trustsSha1 ? [] : sha1Warnings(config));
   });
 
-/**
- * The first rule that the config breaks. The order is the original's; its last check, a local CA file that cannot be
- * read, cannot happen here, because this service never runs inside a cluster's pod. In its place stands the
- * specification's own rule for that case, with the text older releases had for it.
- */
-function configProblem(config: Config): string | undefined {
-  if (config.cluster_host === '') return 'no host provided';
-  if (config.cluster_ca_cert !== '' && !containsPemBlock(config.cluster_ca_cert)) {
-    return 'The provided CA PEM data contains no valid certificates';
-  }
-  for (const key of config.pem_keys) {
-    const problem = publicKeyProblem(key);
-    if (problem !== undefined) return problem;
-  }
-  if (config.cluster_ca_cert === '' && config.pem_keys.length === 0) {
-    return 'one of pem_keys or cluster_ca_cert must be set';
-  }
-  return undefined;
+/** What the service says of certificates that it keeps and does not use. */
+function sha1Warnings({ cluster_ca_cert: ca, pem_keys: keys }: Config): string[] {
+  const deprecated = 'is a certificate that was signed with SHA-1, which is deprecated';
+  return [
+    ...(isSha1Certificate(ca) ? [`the CA ${deprecated}`] : []),
+    ...keys.flatMap((pem, index) =>
+      isSha1Certificate(pem) ? [`pem_keys[${index}] ${deprecated}: no login is verified with its key`] : [],
+    ),
+  ];
 }
 
-/** Stores the config, and tells whether it took the place of another. */
-function replaceConfig(call: MountCall, config: Config): boolean {
+interface ConfigRow {
+  readonly cluster_host: string;
+  readonly cluster_ca_cert: string;
+  readonly token_reviewer_jwt: string;
+  readonly pem_keys: string;
+  readonly disable_local_ca_jwt: number;
+  readonly disable_iss_validation: number;
+  readonly issuer: string;
+  readonly use_annotations_as_alias_metadata: number;
+}
+
+/** The config of the call's mount as it was written; undefined before the first write. It holds the reviewer JWT. */
+export function findConfig({ services, mount }: Pick<MountCall, 'services' | 'mount'>): Config | undefined {
+  const row = services.database.get<ConfigRow>(
+    `SELECT cluster_host, cluster_ca_cert, token_reviewer_jwt, pem_keys, disable_local_ca_jwt, disable_iss_validation,
+       issuer, use_annotations_as_alias_metadata
+     FROM cluster_auth_configs WHERE mount = :mount`,
+    { mount },
+  );
+  return (
+    row && {
+      ...row,
+      pem_keys: JSON.parse(row.pem_keys) as string[],
+      disable_local_ca_jwt: row.disable_local_ca_jwt === 1,
+      disable_iss_validation: row.disable_iss_validation === 1,
+      use_annotations_as_alias_metadata: row.use_annotations_as_alias_metadata === 1,
+    }
+  );
+}
+
+/** The members that the dialect has, called as it calls them. */
+function inWireNames<T>(
+  members: Readonly<Record<string, T>>,
+  { configNames, ownConfigFields }: ClusterAuthDialect,
+): Record<string, T> {
+  return Object.fromEntries(
+    Object.entries(members)
+      .filter(([name]) => !OWN_FIELDS.includes(name) || ownConfigFields.includes(name))
+      .map(([name, value]) => [configNames[name] ?? name, value]),
+  );
+}
+
+function fromWireNames(
+  sent: Readonly<Record<string, unknown>>,
+  { configNames }: ClusterAuthDialect,
+): Partial<Config> {
+  return Object.fromEntries(
+    Object.keys(DEFAULTS).flatMap((name) => {
+      const wireName = configNames[name] ?? name;
+      return Object.hasOwn(sent, wireName) ? [[name, sent[wireName]]] : [];
+    }),
+  );
+}
+
+/** The first rule that the config breaks, in the original's order. */
+function configProblem(config: Config, { services }: MountCall): string | undefined {
+  const { clusterAuth } = services.dialects;
+  const { cluster_host: host, cluster_ca_cert: ca } = config;
+  if (host === '') return 'no host provided';
+  const lacksCa = ca === '' && config.disable_local_ca_jwt && clusterAuth.insteadOfCa === 'pod';
+  if (lacksCa) {
+    const name = clusterAuth.configNames['cluster_ca_cert'] ?? 'cluster_ca_cert';
+    return `${name} must be given when disable_local_ca_jwt is true`;
+  }
+  if (clusterAuth.checksCa && ca !== '' && firstPemBlock(ca) === undefined)
+    return 'The provided CA PEM data contains no valid certificates';
+  for (const pem of config.pem_keys) {
+    const read = publicKeyIn(pem, clusterAuth.keys);
+    if ('problem' in read) return read.problem;
+  }
+  return ca === '' ? missingCaProblem(config, services) : undefined;
+}
+
+/**
+ * What the service says where neither the config nor the pod has a CA. The specification itself lets keys do instead, and
+ * the text for their lack is that of older releases (wire/cluster-auth 1.1).
+ */
+function missingCaProblem(
+  { pem_keys: keys, disable_local_ca_jwt: localDisabled }: Config,
+  { dialects, pod }: MountCall['services'],
+): string | undefined {
+  const { insteadOfCa } = dialects.clusterAuth;
+  if (insteadOfCa === 'pod-or-keys' && keys.length > 0) return undefined;
+  if (insteadOfCa === 'pod-or-system' && localDisabled) return undefined;
+  const local = localDisabled ? undefined : pod.caCert();
+  if (local !== undefined && 'text' in local) return undefined;
+  return insteadOfCa === 'pod-or-keys' ? 'one of pem_keys or cluster_ca_cert must be set' : local?.problem;
+}
+
+function replaceConfig(call: MountCall, config: Config): void {
   const { database } = call.services;
-  const replaced = database.run('DELETE FROM cluster_auth_configs WHERE mount = :mount', {
-    mount: call.mount,
-  });
+  database.run('DELETE FROM cluster_auth_configs WHERE mount = :mount', { mount: call.mount });
   database.insert('cluster_auth_configs', {
     ...config,
     mount: call.mount,
     pem_keys: JSON.stringify(config.pem_keys),
     disable_local_ca_jwt: Number(config.disable_local_ca_jwt),
     disable_iss_validation: Number(config.disable_iss_validation),
+    use_annotations_as_alias_metadata: Number(config.use_annotations_as_alias_metadata),
     updated_at: call.services.now().toISOString(),
   });
-  return replaced > 0;
 }

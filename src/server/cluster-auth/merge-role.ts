@@ -3,38 +3,43 @@
  * Invariants: pure; the first broken rule, in the original's order, is the one that is told; a field that was not sent
  * keeps its value, but for the namespace selector, which every write replaces.
  */
+import { tokenPolicies } from '../service-tokens/token-policies.ts';
 import { canonicalBlocks } from './values/address-blocks.ts';
 import { formatDuration } from './values/durations.ts';
 import type { Coerced } from './values/field-coercion.ts';
-import { isLabelSelector } from './values/label-selector.ts';
+import { quote } from './values/go-quote.ts';
+import { matchLabelsIn } from './values/label-selector.ts';
 import { ALIAS_NAME_SOURCES, DEPRECATED_NAMES, FRESH_ROLE, type Role, type SentRole } from './role-fields.ts';
 
-/** The mount's largest lifetime, in seconds: 768 hours, the default of a mount that was never tuned. */
-export const MAX_LEASE_SECONDS = 768 * 3600;
+/** What a merge depends on beside the role. */
+export interface MergeRules {
+  /** The mount's largest lifetime, in seconds. */
+  readonly maxLease: number;
+}
 
 /** A text when the role breaks the rule. */
-type MergeRule = (role: Role) => string | false;
+type MergeRule = (role: Role, rules: MergeRules) => string | false;
 
 /**
  * The role after a write. `stored` is undefined for a name that does not exist yet, which starts from the defaults.
  * The problem is the 400 text of the first rule that does not hold; then nothing is to be stored.
  */
-export function mergeRole(stored: Role | undefined, sent: SentRole): Coerced<Role> {
+export function mergeRole(stored: Role | undefined, sent: SentRole, rules: MergeRules): Coerced<Role> {
   const blocks = canonicalBlocks(sent.token_bound_cidrs ?? []);
   if (!blocks.ok) return blocks;
   const current = withCurrentFields(stored ?? FRESH_ROLE, sent, blocks.value);
-  const broken = firstBroken(TOKEN_RULES, current);
+  const broken = firstBroken(TOKEN_RULES, current, rules);
   if (broken !== undefined) return { ok: false, problem: broken };
   const folded = withDeprecatedFields(current, sent);
   if (!folded.ok) return folded;
   const role = { ...folded.value, alias_name_source: aliasNameSource(stored, sent) };
-  const problem = firstBroken(ROLE_RULES, role);
+  const problem = firstBroken(ROLE_RULES, role, rules);
   return problem === undefined ? { ok: true, value: role } : { ok: false, problem };
 }
 
 /** What the service warns of once the role is stored. */
-export function roleWarnings(role: Role): string[] {
-  if (role.token_max_ttl <= MAX_LEASE_SECONDS) return [];
+export function lifetimeWarnings(role: Role, { maxLease }: MergeRules): string[] {
+  if (role.token_max_ttl <= maxLease) return [];
   return [
     "max_ttl is greater than the system or backend mount's maximum TTL value; " +
       "issued tokens' max TTL value will be truncated",
@@ -62,7 +67,8 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   const given: Record<string, unknown> = {
     ...sent,
     bound_cidrs: blocks.value,
-    policies: tidyPolicies(sent.policies ?? []),
+    // Only the deprecated name tidies its policies.
+    policies: tokenPolicies(sent.policies ?? [], false),
   };
   const folded: Record<string, unknown> = { ...role };
   for (const [deprecated, current] of DEPRECATED_NAMES) {
@@ -75,14 +81,6 @@ function withDeprecatedFields(role: Role, sent: SentRole): Coerced<Role> {
   }
   // The two names of a pair have one type, which a loop over pairs cannot tell the compiler.
   return { ok: true, value: folded as unknown as Role };
-}
-
-/** Only the deprecated name tidies its policies; `root` swallows the others. */
-function tidyPolicies(policies: readonly string[]): readonly string[] {
-  const tidy = new Set(
-    policies.map((policy) => policy.trim().toLowerCase()).filter((policy) => policy !== ''),
-  );
-  return tidy.has('root') ? ['root'] : [...tidy].toSorted();
 }
 
 /** Empty text means the default on a role that has no source yet, and is refused (by its rule) on one that has. */
@@ -98,20 +96,24 @@ const BATCH = "'token_type' cannot be 'batch' or 'default_batch' when set to gen
 const TOKEN_RULES: readonly MergeRule[] = [
   (role) =>
     !['default', 'service', 'batch'].includes(role.token_type) &&
-    `invalid 'token_type' value ${JSON.stringify(role.token_type)}`,
+    `invalid 'token_type' value ${quote(role.token_type)}`,
   (role) => role.token_num_uses < 0 && "'token_num_uses' cannot be negative",
   (role) => role.token_type === 'batch' && role.token_period !== 0 && `${BATCH} periodic tokens`,
   (role) =>
     role.token_type === 'batch' && role.token_num_uses !== 0 && `${BATCH} tokens with limited use count`,
   (role) => ttlExceedsMaximum(role) && "'token_ttl' cannot be greater than 'token_max_ttl'",
+  (role) =>
+    role.token_strictly_bind_ip &&
+    role.token_bound_cidrs.length > 0 &&
+    "'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one",
 ];
 
 /** The rules of the whole role, after the deprecated names are folded in. */
 const ROLE_RULES: readonly MergeRule[] = [
-  (role) =>
-    role.token_period > MAX_LEASE_SECONDS &&
+  (role, { maxLease }) =>
+    role.token_period > maxLease &&
     `token period of '"${formatDuration(role.token_period)}"' is greater than the backend's maximum lease TTL ` +
-      `of '"${formatDuration(MAX_LEASE_SECONDS)}"'`,
+      `of '"${formatDuration(maxLease)}"'`,
   (role) => ttlExceedsMaximum(role) && 'token ttl should not be greater than token max ttl',
   (role) => role.bound_service_account_names.length === 0 && '"bound_service_account_names" can not be empty',
   (role) => mixesWildcard(role.bound_service_account_names),
@@ -121,7 +123,7 @@ const ROLE_RULES: readonly MergeRule[] = [
     '"bound_service_account_namespaces" can not be empty if "bound_service_account_namespace_selector" is not set',
   (role) =>
     role.bound_service_account_namespace_selector !== '' &&
-    !isLabelSelector(role.bound_service_account_namespace_selector) &&
+    matchLabelsIn(role.bound_service_account_namespace_selector) === undefined &&
     'invalid "bound_service_account_namespace_selector" configured',
   (role) => mixesWildcard(role.bound_service_account_namespaces ?? []),
   (role) =>
@@ -137,9 +139,9 @@ function mixesWildcard(entries: readonly string[]): string | false {
   return entries.length > 1 && entries.includes('*') && 'can not mix "*" with values';
 }
 
-function firstBroken(rules: readonly MergeRule[], role: Role): string | undefined {
-  for (const rule of rules) {
-    const text = rule(role);
+function firstBroken(checks: readonly MergeRule[], role: Role, rules: MergeRules): string | undefined {
+  for (const check of checks) {
+    const text = check(role, rules);
     if (text !== false) return text;
   }
   return undefined;

@@ -14,7 +14,7 @@ export interface MountCall {
   readonly mount: string;
   /** The role's name as the path has it, folded to lower case; empty where the path has none. */
   readonly roleName: string;
-  /** The body's fields; empty without a body. */
+  /** The body's fields; for what has no body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 

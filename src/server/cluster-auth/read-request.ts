@@ -4,14 +4,20 @@
  */
 import type { FastifyRequest } from 'fastify';
 
+import type { ClusterAuthDialect } from '../dialects.ts';
 import { type SecretsAnswer, answerError } from './answer.ts';
+import { decoded } from './clean-path.ts';
 import type { Operation } from './endpoints.ts';
+import { readDuration } from './values/durations.ts';
 import { parseBoolean } from './values/field-coercion.ts';
+import { isObject } from './values/is-object.ts';
+import { firstJsonValue } from './values/json-values.ts';
 
-export interface SecretsRequest {
+interface SecretsRequest {
   readonly operation: Operation;
   /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
   readonly path: string;
+  /** The body's fields; for what has no body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -21,35 +27,59 @@ const OPERATIONS: Record<string, Operation> = {
   PUT: 'write',
   DELETE: 'delete',
   PATCH: 'patch',
+  HEAD: 'head',
 };
 
-/** Reads the request, or gives the answer that refuses it. LIST has become GET with `list=true` (list-verb.ts). */
-export function readRequest(request: FastifyRequest): SecretsRequest | SecretsAnswer {
-  const operation = operationOf(request);
-  if (typeof operation !== 'string') return operation;
-  if (operation === 'patch') {
-    const refusal = patchTypeRefusal(request.headers['content-type']);
-    if (refusal !== undefined) return refusal;
-  }
+/** Reads the request, or gives the answer that refuses it. LIST and SCAN have become GET (list-verb.ts). */
+export function readRequest(
+  request: FastifyRequest,
+  dialect: ClusterAuthDialect,
+): SecretsRequest | SecretsAnswer {
+  const { method } = request;
+  if (method === 'OPTIONS') return answerError(400, 'cannot handle internal-only request operation');
+  const asked = OPERATIONS[method];
+  if (asked === undefined) return answerError(405);
+  const query = new URLSearchParams(/\?(.*)$/s.exec(request.url)?.[1]);
+  const operation = asked === 'read' ? readOrList(query, dialect) : asked;
+  const refusal = operation === undefined ? answerError(400) : headerRefusal(request, asked, dialect);
+  if (operation === undefined || refusal !== undefined) return refusal ?? answerError(400);
   const path = pathOf(request.url, operation);
   if (path === undefined) return answerError(400);
-  if (path.split('/').includes('..')) return answerError(400, 'path cannot contain parent references');
-  const body = operation === 'write' ? fieldsOf(request) : {};
+  const body = operation === 'write' ? fieldsOf(request) : formFields(query);
   if (typeof body === 'string') return answerError(400, body);
   if (operation === 'write' && path.endsWith('/'))
     return answerError(400, "cannot write to a path ending in '/'");
   return { operation, path, body };
 }
 
-function operationOf(request: FastifyRequest): Operation | SecretsAnswer {
-  const operation = OPERATIONS[request.method];
-  if (operation === undefined) return answerError(405);
-  const { list } = request.query as { list?: string | string[] };
-  const text = Array.isArray(list) ? list[0] : list;
-  if (operation !== 'read' || text === undefined || text === '') return operation;
-  const wantsList = parseBoolean(text);
-  if (wantsList === undefined) return answerError(400);
-  return wantsList ? 'list' : 'read';
+/** Which of them a GET is, by its query, from which that is taken out; undefined for what is no answer to that. */
+function readOrList(query: URLSearchParams, { scans }: ClusterAuthDialect): Operation | undefined {
+  const asked: Operation[] = [];
+  for (const word of scans ? (['list', 'scan'] as const) : (['list'] as const)) {
+    const text = query.get(word) ?? '';
+    const isAsked = text === '' ? false : parseBoolean(text);
+    if (isAsked === undefined) return undefined;
+    if (!isAsked) continue;
+    asked.push(word);
+    query.delete(word);
+  }
+  return asked.length > 1 ? undefined : (asked[0] ?? 'read');
+}
+
+function headerRefusal(
+  { headers }: FastifyRequest,
+  operation: Operation,
+  { wrapHeader }: ClusterAuthDialect,
+): SecretsAnswer | undefined {
+  const refusal = operation === 'patch' ? patchTypeRefusal(headers['content-type']) : undefined;
+  if (refusal !== undefined) return refusal;
+  const wrap = headers[wrapHeader.toLowerCase()];
+  if (typeof wrap !== 'string') return undefined;
+  const duration = readDuration(wrap);
+  const isNegative = 'seconds' in duration && duration.seconds < 0;
+  const problem = isNegative ? 'requested wrap ttl cannot be negative' : undefined;
+  const told = 'problem' in duration ? duration.problem : problem;
+  return told === undefined ? undefined : answerError(400, `error parsing ${wrapHeader} header: ${told}`);
 }
 
 function patchTypeRefusal(contentType: string | undefined): SecretsAnswer | undefined {
@@ -61,13 +91,9 @@ function patchTypeRefusal(contentType: string | undefined): SecretsAnswer | unde
 
 /** Taken from the URL, not from the router, which drops the trailing slash that matters here. */
 function pathOf(url: string, operation: Operation): string | undefined {
-  const encoded = url.replace(/\?.*$/s, '').replace(/^\/v1\//, '');
-  try {
-    const path = decodeURIComponent(encoded);
-    return operation === 'list' && !path.endsWith('/') ? `${path}/` : path;
-  } catch {
-    return undefined;
-  }
+  const path = decoded(url.replace(/\?.*$/s, '').replace(/^\/v1\//, ''));
+  const isList = operation === 'list' || operation === 'scan';
+  return isList && path !== undefined && !path.endsWith('/') ? `${path}/` : path;
 }
 
 /** The body's fields, or why it has none that can be read. An empty body and `null` have no fields. */
@@ -75,12 +101,11 @@ function fieldsOf(request: FastifyRequest): Record<string, unknown> | string {
   const text = typeof request.body === 'string' ? request.body : '';
   if (text.trim() === '') return {};
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
-  if (isForm && !/^\s*[{[]/.test(text)) return formFields(text);
+  if (isForm && !/^\s*[{[]/.test(text)) return formFields(new URLSearchParams(text));
   try {
-    const value: unknown = JSON.parse(text);
+    const value = firstJsonValue(text);
     if (value === null) return {};
-    if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-    return 'failed to decode JSON input: the body is not an object';
+    return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
     // A parser's message quotes the body, which may hold a credential: only its place is told.
     const place = /at position \d+/.exec(String(error))?.[0];
@@ -88,8 +113,7 @@ function fieldsOf(request: FastifyRequest): Record<string, unknown> | string {
   }
 }
 
-function formFields(text: string): Record<string, unknown> {
-  const form = new URLSearchParams(text);
+function formFields(form: URLSearchParams): Record<string, unknown> {
   return Object.fromEntries(
     [...new Set(form.keys())].map((key) => {
       const values = form.getAll(key);

@@ -1,18 +1,22 @@
 /**
  * The fields of a role: how each is read from a request, what a fresh role holds, how a role is shown.
  * Names are the wire's, in the database too, so that no table of names can go wrong.
- * Invariant: a role's values are normal: durations in whole seconds, lists as arrays, CIDR blocks canonical.
+ * Invariant: a role's values are normal: durations in whole seconds, lists as arrays, and blocks of addresses as
+ * `address-blocks.ts` prints them.
  */
+import type { ClusterAuthDialect } from '../dialects.ts';
 import {
   asBoolean,
   asDuration,
   asInteger,
   asList,
+  asPairs,
   asText,
   type Coerced,
   readFields,
   type SentFields,
 } from './values/field-coercion.ts';
+import type { Int64 } from './values/json-values.ts';
 
 /**
  * A role as it is stored. The last six are the deprecated names: zero unless a client used them, and then equal to the
@@ -29,14 +33,18 @@ export interface Role {
   readonly token_explicit_max_ttl: number;
   readonly token_max_ttl: number;
   readonly token_no_default_policy: boolean;
-  readonly token_num_uses: number;
+  readonly token_num_uses: Int64;
   readonly token_period: number;
   readonly token_policies: readonly string[];
+  /** Where the dialect has it; false elsewhere. */
+  readonly token_strictly_bind_ip: boolean;
   readonly token_ttl: number;
   readonly token_type: string;
+  /** Where the dialect has it; empty elsewhere. */
+  readonly alias_metadata: Readonly<Record<string, string>>;
   readonly policies: readonly string[];
   readonly bound_cidrs: readonly string[];
-  readonly num_uses: number;
+  readonly num_uses: Int64;
   readonly ttl: number;
   readonly max_ttl: number;
   readonly period: number;
@@ -55,8 +63,10 @@ const ROLE_FIELDS = {
   token_num_uses: asInteger,
   token_period: asDuration,
   token_policies: asList,
+  token_strictly_bind_ip: asBoolean,
   token_ttl: asDuration,
   token_type: asText,
+  alias_metadata: asPairs,
   policies: asList,
   bound_cidrs: asList,
   num_uses: asInteger,
@@ -94,8 +104,10 @@ export const FRESH_ROLE: Role = {
   token_num_uses: 0,
   token_period: 0,
   token_policies: [],
+  token_strictly_bind_ip: false,
   token_ttl: 0,
   token_type: 'default',
+  alias_metadata: {},
   policies: [],
   bound_cidrs: [],
   num_uses: 0,
@@ -104,27 +116,45 @@ export const FRESH_ROLE: Role = {
   period: 0,
 };
 
-/** Reads the role fields of a request body (wire/cluster-auth 2.4); other keys are left alone. */
-export function readRoleFields(body: Readonly<Record<string, unknown>>): Coerced<SentRole> {
-  return readFields(ROLE_FIELDS, body);
+/** The fields that only some dialects have. */
+const OWN_FIELDS = ['token_strictly_bind_ip', 'alias_metadata'] as const;
+
+function isServed(field: string, { ownRoleFields }: ClusterAuthDialect): boolean {
+  return ownRoleFields.includes(field) || !OWN_FIELDS.some((own) => own === field);
 }
 
-/** The keys of a body that are no field of a role, sorted. `name` is not among them: the path answers for it. */
-export function unknownRoleFields(body: Readonly<Record<string, unknown>>): string[] {
-  return Object.keys(body)
-    .filter((key) => key !== 'name' && !Object.hasOwn(ROLE_FIELDS, key))
-    .toSorted();
+/** The fields of a role that the dialect has. */
+export function roleFields(dialect: ClusterAuthDialect): Partial<typeof ROLE_FIELDS> {
+  return Object.fromEntries(Object.entries(ROLE_FIELDS).filter(([name]) => isServed(name, dialect)));
+}
+
+/** Reads the role fields of a request body (wire/cluster-auth 2.4); other keys are left alone. */
+export function readRoleFields(
+  body: Readonly<Record<string, unknown>>,
+  dialect: ClusterAuthDialect,
+): Coerced<SentRole> {
+  return readFields(roleFields(dialect), body);
 }
 
 /**
  * The role as a read answers it: the fields under their current names always, `audience` and the deprecated names only
  * when they hold something, never a `name` (wire/cluster-auth 2.7).
  */
-export function presentRole(role: Role): Record<string, unknown> {
+export function presentRole(role: Role, dialect: ClusterAuthDialect): Record<string, unknown> {
   const { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period, ...always } = role;
-  const conditional = { audience, policies, bound_cidrs, num_uses, ttl, max_ttl, period };
+  const conditional = {
+    audience,
+    // Whatever the deprecated names hold themselves, the current ones are shown for these two.
+    policies: policies.length > 0 ? role.token_policies : [],
+    bound_cidrs: bound_cidrs.length > 0 ? role.token_bound_cidrs : [],
+    num_uses,
+    ttl,
+    max_ttl,
+    period,
+  };
   const holding = Object.entries(conditional).filter(([, value]) =>
     typeof value === 'object' ? value.length > 0 : Boolean(value),
   );
-  return { ...always, ...Object.fromEntries(holding) };
+  const served = Object.entries(always).filter(([name]) => isServed(name, dialect));
+  return Object.fromEntries([...served, ...holding]);
 }

@@ -8,10 +8,21 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { PolicyCapability } from '../identity/service-policies.ts';
 import type { Services } from '../services.ts';
+import { TOKEN_ENDPOINTS } from '../service-tokens/token-endpoints.ts';
+import { revokeToken, useToken } from '../service-tokens/token-store.ts';
+import { sysEndpoints } from '../sys/endpoints.ts';
+import { type Place, placeOf } from '../sys/namespaces.ts';
+import { endpointIn, type ServiceEndpoint } from '../sys/service-call.ts';
+import { publicMounts } from '../sys/ui-mounts.ts';
 import { type SecretsAnswer, answerError, answerWrappedError, envelope } from './answer.ts';
-import { endpointAt, findMount, type Operation } from './endpoints.ts';
+import { endpointAt, type Operation } from './endpoints.ts';
+import { cleanedUrl } from './clean-path.ts';
 import type { MountCall } from './mount-call.ts';
+import { CLUSTER_AUTH_METHOD, findMount } from './mounts.ts';
+import { answerOpenRequest } from './open-requests.ts';
 import { readRequest } from './read-request.ts';
+import { serveEndpoint } from './serve-endpoint.ts';
+import { jsonText } from './values/json-values.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
@@ -21,12 +32,14 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
   write: 'update',
   delete: 'delete',
   patch: 'update',
+  scan: 'list',
+  head: 'read',
 };
 
 /**
  * Serves `/v1/auth/<mount>/config`, `/role` and `/role/:name` for every mount in the database
  * (wire/cluster-auth 5.1). `app` must be a scope of its own: the body parser and the error handler set
- * here are this service's. Tokens come in `X-Service-Token` or as `Authorization: Bearer`.
+ * here are this service's. Tokens come in the dialect's header or as `Authorization: Bearer`.
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
@@ -36,35 +49,90 @@ export function registerClusterAuth(app: FastifyInstance, services: Services): v
   app.route({
     method: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],
     url: '/v1/*',
-    handler: (request, reply) => send(request, reply, answer(services, request)),
+    handler: async (request, reply) => {
+      const namespace = namespaceHeader(request, services);
+      if (namespace !== '') reply.header(services.dialects.clusterAuth.namespaceHeader, namespace);
+      return send(request, reply, await answer(services, request));
+    },
   });
 }
 
-function answer(services: Services, request: FastifyRequest): SecretsAnswer {
-  const read = readRequest(request);
+async function answer(services: Services, request: FastifyRequest): Promise<SecretsAnswer> {
+  const meant = cleanedUrl(request.url);
+  if (meant !== undefined) return { status: 307, location: meant };
+  const read = readRequest(request, services.dialects.clusterAuth);
   if ('status' in read) return read;
-  const identity = services.authenticateServiceToken(tokenOf(request));
-  if (identity === undefined) return answerError(403, 'permission denied');
+  const place = placeOf(services.database, namespaceHeader(request, services), read.path);
+  if (place === undefined) return answerError(404, 'namespace not found');
+  const asked = { services, operation: read.operation, body: read.body, ...place };
+  const open = await answerOpenRequest({ ...asked, address: request.ip });
+  if (open !== undefined) return open;
 
-  const { operation, path, body } = read;
-  const found = findMount(services.database, path);
-  const endpoint = found && endpointAt(found.rest);
-  const call: MountCall = {
-    services,
-    identity,
-    requestId: request.id,
-    mount: found?.mount ?? '',
-    roleName: endpoint?.roleName ?? '',
-    body,
-  };
+  const rawToken = tokenOf(request, services) ?? '';
+  const known = services.authenticateServiceToken(rawToken, { ...place, address: request.ip });
+  const token = known && useToken(services.database, known.token);
+  if (known === undefined || token === undefined) return answerToNobody(asked, rawToken);
+  const identity = { ...known, token };
+  try {
+    return answerKnown({ ...asked, identity, rawToken, requestId: request.id });
+  } finally {
+    if (identity.token.usesLeft < 0) revokeToken(services.database, identity.accessor);
+  }
+}
+
+/** A request without a token, or with one that is nobody's. */
+function answerToNobody({ services, namespace, operation, path }: Asked, rawToken: string): SecretsAnswer {
+  const isList = operation === 'read' && path === 'sys/internal/ui/mounts';
+  if (isList) return publicMounts(services, namespace);
+  return answerError(403, rawToken === '' ? 'permission denied' : services.dialects.clusterAuth.unknownToken);
+}
+
+interface Asked extends Place {
+  readonly services: Services;
+  readonly operation: Operation;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+interface KnownRequest extends Asked {
+  readonly identity: ServiceIdentity;
+  readonly rawToken: string;
+  readonly requestId: string;
+}
+
+function answerKnown(asked: KnownRequest): SecretsAnswer {
+  const { path } = asked;
+  if (path.startsWith('sys/')) return answerService(asked, sysEndpoints(asked.services.dialects.clusterAuth));
+  return path.startsWith('auth/token/') ? answerService(asked, TOKEN_ENDPOINTS) : answerMount(asked);
+}
+
+function answerService(asked: KnownRequest, table: readonly ServiceEndpoint[]): SecretsAnswer {
+  const { identity, operation, path } = asked;
+  const found = endpointIn(table, path);
+  const isAllowed =
+    found?.endpoint.asksItself === true ||
+    (mayDo(identity, CAPABILITIES[operation], path) &&
+      (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
+  if (!isAllowed) return answerWrappedError(403, 'permission denied');
+  if (found === undefined) return answerWrappedError(404, 'unsupported path');
+  const handler = found.endpoint.handlers[operation];
+  return handler === undefined
+    ? answerWrappedError(405, 'unsupported operation')
+    : handler({ ...asked, name: found.name });
+}
+
+function answerMount(asked: KnownRequest): SecretsAnswer {
+  const { services, identity, operation, path } = asked;
+  const found = findMount(services.database, asked.namespace, path);
+  const isOurs = found?.mount.type === CLUSTER_AUTH_METHOD;
+  const endpoint = isOurs ? endpointAt(found.rest) : undefined;
+  const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName: endpoint?.roleName ?? '' };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
   const isAllowed = mayDo(identity, creates ? 'create' : CAPABILITIES[operation], path);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
 
   if (found === undefined) return answerError(404, noHandler(path));
   if (endpoint === undefined) return answerWrappedError(404, 'unsupported path');
-  const handler = endpoint.handlers[operation];
-  return handler === undefined ? answerWrappedError(405, 'unsupported operation') : handler(call);
+  return serveEndpoint(endpoint, operation, call);
 }
 
 /** A policy may write the path of a list with or without its trailing slash. */
@@ -77,8 +145,20 @@ function noHandler(path: string): string {
   return `no handler for route ${JSON.stringify(path)}. route entry not found.`;
 }
 
-function tokenOf(request: FastifyRequest): string | string[] | undefined {
-  return request.headers['x-service-token'] || /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+/** Empty also where there are no namespaces: the header means nothing then. */
+function namespaceHeader({ headers }: FastifyRequest, { dialects }: Services): string {
+  const { hasNamespaces, namespaceHeader: name } = dialects.clusterAuth;
+  const header = headers[name];
+  return hasNamespaces && typeof header === 'string' ? header : '';
+}
+
+function tokenOf({ headers }: FastifyRequest, { dialects }: Services): string | undefined {
+  const header = headers[dialects.clusterAuth.tokenHeader];
+  return String(header ?? '') || bearerOf(headers);
+}
+
+function bearerOf({ authorization = '' }: FastifyRequest['headers']): string | undefined {
+  return /^Bearer (.+)$/.exec(authorization)?.[1];
 }
 
 /** What went wrong before or outside an operation: a body too large, or a bug of ours, whose text stays inside. */
@@ -87,11 +167,32 @@ function answerToError({ statusCode = 500, message }: FastifyError): SecretsAnsw
   return statusCode < 500 ? answerError(statusCode, message) : answerWrappedError(500, 'internal error');
 }
 
+/** The type has no charset, also where there is no body: both are set by hand, for Fastify would add and drop it. */
 function send(request: FastifyRequest, reply: FastifyReply, given: SecretsAnswer): FastifyReply {
-  return reply
+  if ('location' in given) return sendRedirect(request, reply, given.location);
+  const body = envelope(given, request.id);
+  reply.raw.setHeader('content-type', 'application/json');
+  return withSafeHeaders(reply)
     .code(given.status)
-    .header('content-type', 'application/json')
+    .type('application/json')
+    .send(body === undefined ? undefined : Buffer.from(`${jsonText(body)}\n`));
+}
+
+/** A page for who reads it in a browser; other requests get the address alone. */
+function sendRedirect({ method }: FastifyRequest, reply: FastifyReply, location: string): FastifyReply {
+  withSafeHeaders(reply).code(307).header('location', location);
+  if (method !== 'GET' && method !== 'HEAD') return reply.send();
+  const address = location.replaceAll('&', '&amp;');
+  return reply.type('text/html; charset=utf-8').send(`<a href="${address}">Temporary Redirect</a>.\n\n`);
+}
+
+function withSafeHeaders(reply: FastifyReply): FastifyReply {
+  return reply
     .header('cache-control', 'no-store')
-    .header('strict-transport-security', 'max-age=31536000; includeSubDomains')
-    .send(envelope(given, request.id));
+    .header('strict-transport-security', 'max-age=31536000; includeSubDomains');
+}
+
+/** Answers a path that nothing serves as the secrets service answers it. */
+export function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(404));
 }

@@ -174,7 +174,7 @@ describe('coercion', () => {
   });
 
   it('keeps the CA certificate byte for byte', async () => {
-    const cluster_ca_cert = `\n  ${CA}\n\n`;
+    const cluster_ca_cert = `  \n${CA}\n\n`;
     await write({ ...CONFIG, cluster_ca_cert });
     expect((await read())['cluster_ca_cert']).toBe(cluster_ca_cert);
   });

@@ -121,6 +121,15 @@ describe('the namespace selector', () => {
       'matchLabels:\n  a: b\n',
       '{}',
       '{"matchExpressions":null}',
+      '{"MATCHLABELS":{"a":"b"}}',
+      'unknown: member',
+      '{"matchLabels":{"a":1,"b":true,"c":null}}',
+      '{"matchLabels":{}} and more',
+      '{\t"matchLabels":\t{}}',
+      'matchLabels: {a: b}\n---\nmatchExpressions: [{key: a, operator: Exists}]\n',
+      '# nothing but a comment',
+      'null',
+      ' ',
     ]) {
       expect(await statusOf(only(selector)), selector).toBe(204);
     }
@@ -131,11 +140,12 @@ describe('the namespace selector', () => {
       'team=shop',
       '{"matchLabels":',
       '["a"]',
-      ' ',
-      '{"matchLabels":{"a":1}}',
       '{"matchLabels":["a"]}',
       '{"matchExpressions":[{"key":"a","operator":"Exists"}]}',
       '{"matchExpressions":[]}',
+      '{"MatchExpressions":[]}',
+      '{"matchLabels":{"a":["b"]}}',
+      '5',
     ]) {
       expect(await refusal(only(selector)), selector).toBe(
         'invalid "bound_service_account_namespace_selector" configured',

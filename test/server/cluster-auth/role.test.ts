@@ -7,6 +7,7 @@ import {
   type ServedMount,
   serveMount,
 } from '../../support/server/cluster-auth/serve-mount.ts';
+import { fixtures } from '../../support/server/cluster-auth/replay/vectors.ts';
 
 const WEB = { bound_service_account_names: ['web'], bound_service_account_namespaces: ['shop'] };
 const SELECTOR = '{"matchLabels":{"team":"shop"}}';
@@ -279,4 +280,14 @@ describe('deleting', () => {
       '"bound_service_account_names" can not be empty',
     ]);
   });
+});
+
+it('changes stand in no audit trail: a mount belongs to no organization', async () => {
+  await write('quiet', WEB);
+  await write('quiet', { token_ttl: 60 });
+  await mount.send('DELETE', 'cluster/role/quiet');
+  const config = { cluster_host: 'https://h', pem_keys: [] };
+  await mount.send('POST', 'cluster/config', { ...config, cluster_ca_cert: fixtures().certs.ca.certificate });
+  expect((await mount.send('GET', 'cluster/config')).status).toBe(200);
+  expect(mount.auditEvents()).toEqual([]);
 });

@@ -73,8 +73,11 @@ describe('verbs', () => {
     expect(errorOf(await mount.send('GET', 'cluster/role?list=yes'))).toEqual({ status: 400, errors: [] });
   });
 
-  it('refuses other verbs with 405 and no text', async () => {
-    expect(errorOf(await mount.send('OPTIONS', 'cluster/config'))).toEqual({ status: 405, errors: [] });
+  it('refuses other verbs', async () => {
+    expect(errorOf(await mount.send('OPTIONS', 'cluster/config'))).toEqual({
+      status: 400,
+      errors: ['cannot handle internal-only request operation'],
+    });
     expect((await mount.send('HEAD', 'cluster/config')).status).toBe(405);
   });
 
@@ -136,12 +139,6 @@ describe('paths', () => {
     }
   });
 
-  it('does not serve the login yet', async () => {
-    expect(errorOf(await mount.send('POST', 'cluster/login', { role: 'web', jwt: 'x' }))).toEqual(
-      UNSUPPORTED_PATH,
-    );
-  });
-
   it('names the route of an unknown mount', async () => {
     expect(errorOf(await mount.send('GET', 'nowhere/role/x'))).toEqual({
       status: 404,
@@ -164,11 +161,34 @@ describe('paths', () => {
     expect((await mount.send('GET', 'cluster/role/%E0%A4')).status).toBe(400);
   });
 
-  it('refuses a path that climbs', async () => {
-    expect(errorOf(await mount.send('GET', 'cluster/role/%2E%2E%2Fconfig'))).toEqual({
-      status: 400,
-      errors: ['path cannot contain parent references'],
-    });
+  it('sends a path that climbs to where it leads', async () => {
+    const climbing = `${mount.url}/v1/auth/cluster/role/%2E%2E%2Fconfig`;
+    const read = await fetch(climbing, { redirect: 'manual' });
+    expect([read.status, read.headers.get('location')]).toEqual([307, '/v1/auth/cluster/config']);
+    expect(await read.text()).toBe('<a href="/v1/auth/cluster/config">Temporary Redirect</a>.\n\n');
+    const written = await fetch(climbing, { method: 'POST', redirect: 'manual' });
+    expect([written.status, await written.text()]).toEqual([307, '']);
+  });
+
+  it('warns of parameters that a read does not know, and of a name beside the path`s', async () => {
+    const warningsOf = async (path: string) =>
+      ((await mount.send('GET', path)).body as { warnings: unknown }).warnings;
+    const replaced =
+      "Endpoint replaced the value of these parameters with the values captured from the endpoint's path: [name]";
+    expect(await warningsOf('cluster/role/web?b=1&a=2&audience=x')).toEqual([
+      'Endpoint ignored these unrecognized parameters: [a b]',
+    ]);
+    expect(await warningsOf('cluster/role/web?name=other')).toEqual([replaced]);
+    expect(await warningsOf('cluster/role?list=true')).toBeNull();
+    expect(await warningsOf('cluster/role/web?list=false')).toEqual([
+      'Endpoint ignored these unrecognized parameters: [list]',
+    ]);
+  });
+
+  it('refuses a read with a parameter of a wrong type', async () => {
+    const { status, errors } = errorOf(await mount.send('GET', 'cluster/role/web?token_ttl=soon'));
+    expect(status).toBe(400);
+    expect(errors[0]).toMatch(/^Field validation failed: error converting input for field "token_ttl": /);
   });
 });
 

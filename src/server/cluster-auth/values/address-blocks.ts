@@ -1,62 +1,122 @@
 /**
- * CIDR blocks as the secrets service reads them back (wire/cluster-auth 2.4, "CIDR elements").
- * Invariant: canonical form is a fixed point; host bits are kept, a single address loses its prefix length.
+ * CIDR blocks as the secrets service takes them and answers them (wire/cluster-auth 2.4, "CIDR elements").
+ * A text is tried as IPv4, then as IPv6, then as the path of a socket, and printed in the form of what it was taken for.
+ * The service keeps that print and reads it again, which changes nothing but a path: its print is quoted, so that each
+ * reading puts it into one more pair of quotes.
  */
 import { isIPv4, isIPv6 } from 'node:net';
 
 import type { Coerced } from './field-coercion.ts';
+import { quote, quoteAscii } from './go-quote.ts';
+import { parseDecimal } from './integers.ts';
 
-/** The canonical form of each block, or the text for the first that is no address. */
+/** What a block admits: one address or network, or a socket, from which nobody ever comes. */
+type AddressBlock =
+  | { readonly family: 4 | 6; readonly address: string; readonly prefix: number; readonly port: number }
+  | { readonly family: 'socket'; readonly path: string };
+
+/** The prints of all blocks, or the text for the first that is none. */
 export function canonicalBlocks(blocks: readonly string[]): Coerced<string[]> {
   const canonical: string[] = [];
-  for (const block of blocks) {
-    const form = canonicalBlock(block);
-    if (form === undefined) {
-      const quoted = JSON.stringify(block);
-      const reason = `Unable to convert ${quoted} to an IPv4 or IPv6 address, or a UNIX Socket`;
-      return { ok: false, problem: `error parsing address ${quoted}: ${reason}` };
+  for (const text of blocks) {
+    const block = parseBlock(text);
+    if (block === undefined) {
+      const reason = `Unable to convert ${quote(text)} to an IPv4 or IPv6 address, or a UNIX Socket`;
+      return { ok: false, problem: `error parsing address ${quote(text)}: ${reason}` };
     }
-    canonical.push(form);
+    canonical.push(printBlock(block));
   }
   return { ok: true, value: canonical };
 }
 
-function canonicalBlock(block: string): string | undefined {
-  const withPort = /^(?:\[(.+)\]|([^:]+)):(\d{1,5})$/.exec(block);
-  if (withPort !== null) {
-    const address = canonicalAddress(withPort[1] ?? withPort[2] ?? '');
-    if (address !== undefined && Number(withPort[3]) <= 65_535)
-      return withPortNumber(address, Number(withPort[3]));
+/** What a text is taken for; undefined for one that is refused. */
+function parseBlock(text: string): AddressBlock | undefined {
+  const block = ipv4Block(text) ?? ipv6Block(text);
+  if (block !== undefined) return block;
+  return text.length > 1 && /^\.|\//.test(text) ? { family: 'socket', path: text } : undefined;
+}
+
+function printBlock(block: AddressBlock): string {
+  if (block.family === 'socket') return quoteAscii(block.path);
+  const { family, address, prefix, port } = block;
+  if (port !== 0) return family === 4 ? `${address}:${port}` : `[${address}]:${port}`;
+  return prefix === bitsOf(family) ? address : `${address}/${prefix}`;
+}
+
+const bitsOf = (family: 4 | 6) => (family === 4 ? 32 : 128);
+
+function ipv4Block(text: string): AddressBlock | undefined {
+  // Some clients append a mask in hexadecimal digits, which counts for nothing.
+  const bare = text.replace(/\/[0f]{8}$/, '');
+  const block = cidr(bare);
+  if (block !== undefined) {
+    const address = asIPv4(block.address);
+    return address === undefined ? undefined : { ...only(4, address), prefix: ipv4Prefix(block) };
   }
-  const [address = '', prefix, ...more] = block.split('/');
-  const form = more.length === 0 ? canonicalPrefix(address, prefix) : undefined;
-  // The original takes any other text with a slash for the path of a UNIX socket, which no caller ever comes from.
-  return form ?? (block.length > 1 && /^\.|\//.test(block) ? block : undefined);
+  const { host, port = 0 } = hostAndPort(bare) ?? {};
+  const address = asIPv4(host ?? bare);
+  return address === undefined ? undefined : { ...only(4, address), port };
 }
 
-function canonicalPrefix(text: string, prefix: string | undefined): string | undefined {
-  const address = canonicalAddress(text);
-  if (address === undefined || prefix === undefined) return address;
-  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > (isIPv4(text) ? 32 : 128)) return undefined;
-  if (!isIPv4(address)) return Number(prefix) === 128 ? address : `${address}/${Number(prefix)}`;
-  // An IPv4 address written as IPv6 counts its prefix from the 96 leading bits.
-  const length = isIPv4(text) ? Number(prefix) : Number(prefix) - 96;
-  if (length < 0) return undefined;
-  return length === 32 ? address : `${address}/${length}`;
+/**
+ * A prefix of an IPv4 address in IPv6's clothes counts from the 96 leading bits. One that is shorter is applied to the
+ * first 32 bits of the whole, which are none of the address's: a mistake of the service.
+ */
+function ipv4Prefix({ address, prefix }: Cidr): number {
+  if (isIPv4(address)) return prefix;
+  return prefix >= 96 ? prefix - 96 : Math.min(prefix, 32);
 }
 
-/** The address in its shortest form; an IPv4 address in IPv6 clothes comes out as IPv4. */
-function canonicalAddress(text: string): string | undefined {
+function ipv6Block(text: string): AddressBlock | undefined {
+  if (/^[^.:]*(?:\.|$)/.test(text)) return undefined;
+  const reached = hostAndPort(text);
+  if (reached !== undefined) {
+    const address = asIPv6(reached.host.replace(/%.+$/, ''));
+    if (address !== undefined) return { ...only(6, address), port: reached.port };
+  }
+  const bare = text.replace(/^\[(.+)\]$/s, '$1');
+  const block = cidr(bare);
+  const address = asIPv6(block?.address ?? bare);
+  return address === undefined ? undefined : { ...only(6, address), prefix: block?.prefix ?? 128 };
+}
+
+function only(family: 4 | 6, address: string) {
+  return { family, address, prefix: bitsOf(family), port: 0 } as const;
+}
+
+interface Cidr {
+  readonly address: string;
+  readonly prefix: number;
+}
+
+function cidr(text: string): Cidr | undefined {
+  const [, address = '', digits = ''] = /^([^/]*)\/(\d+)$/.exec(text) ?? [];
+  const family = isIPv4(address) ? 4 : 6;
+  if (family === 6 && (!isIPv6(address) || address.includes('%'))) return undefined;
+  const prefix = Number(digits);
+  return digits === '' || prefix > bitsOf(family) ? undefined : { address, prefix };
+}
+
+/** `host:port`, or `[host]:port` where the host has colons; an empty port is 0. Names are not looked up. */
+function hostAndPort(text: string): { readonly host: string; readonly port: number } | undefined {
+  const [, bracketed, plain, digits] = /^(?:\[([^[\]]*)\]|([^:[\]]*)):([^:]*)$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const port = digits === '' ? 0n : parseDecimal(digits);
+  if (port === undefined || port < 0n || port > 65_535n) return undefined;
+  return { host: bracketed ?? plain ?? '', port: Number(port) };
+}
+
+/** Also for an IPv4 address in IPv6's clothes. */
+function asIPv4(text: string): string | undefined {
   if (isIPv4(text)) return text;
-  if (!isIPv6(text) || text.includes('%')) return undefined;
-  const shortest = new URL(`http://[${text}]`).hostname.slice(1, -1);
-  const mapped = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(shortest);
-  if (mapped === null) return shortest;
-  const [high, low] = [Number.parseInt(mapped[1] ?? '', 16), Number.parseInt(mapped[2] ?? '', 16)];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  const [, high, low] = /^::ffff:([0-9a-f]+):([0-9a-f]+)$/.exec(asIPv6(text) ?? '') ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [upper, lower] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [upper >> 8, upper & 255, lower >> 8, lower & 255].join('.');
 }
 
-function withPortNumber(address: string, port: number): string {
-  if (port === 0) return address;
-  return isIPv4(address) ? `${address}:${port}` : `[${address}]:${port}`;
+/** The shortest form. */
+function asIPv6(text: string): string | undefined {
+  if (!isIPv6(text) || text.includes('%')) return undefined;
+  return new URL(`http://[${text}]`).hostname.slice(1, -1);
 }

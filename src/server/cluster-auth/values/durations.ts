@@ -1,41 +1,92 @@
 /**
  * Durations as the secrets service reads and prints them.
- * Invariant: everything inside is whole seconds; a shorter rest is cut off, never rounded up.
+ * Invariant: a duration is a count of nanoseconds in 64 bits, like in the service itself: whole seconds and days that do
+ * not fit wrap around, other forms that do not fit are refused. Outside of this file there are only whole seconds.
  */
-const NANOSECONDS: Record<string, number> = {
-  ns: 1,
-  us: 1e3,
-  µs: 1e3,
-  ms: 1e6,
-  s: 1e9,
-  m: 60e9,
-  h: 3600e9,
+import { INT64_MAX, parseDecimal } from './integers.ts';
+
+const SECOND = 1_000_000_000n;
+const DAY = 86_400n * SECOND;
+const LARGEST = INT64_MAX + 1n;
+
+const UNITS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  μs: 1000n,
+  ms: 1_000_000n,
+  s: SECOND,
+  m: 60n * SECOND,
+  h: 3600n * SECOND,
 };
-const LARGEST_NANOSECONDS = 2 ** 63;
+
+/** The seconds that a text means, cut and not rounded, or why it means none. */
+type ReadDuration = { readonly seconds: number } | { readonly problem: string };
 
 /**
- * The seconds in `text`: digits alone, `7d` with whole days, or a Go duration (`1h30m`, `1.5h`, `500ms`); empty is 0.
- * Undefined for anything else, such as `1w`, `1.5` or `1.5d` (wire/cluster-auth 2.4).
+ * Reads digits alone (seconds), `7d` with whole days, or amounts with units (`1h30m`, `1.5h`, `500ms`); empty is 0.
+ * Refused is anything else, such as `1w`, `1.5` or `1.5d` (wire/cluster-auth 2.4).
  */
-export function parseDuration(text: string): number | undefined {
-  if (text === '') return 0;
-  const whole = /^([+-]?\d+)(d?)$/.exec(text);
-  if (whole !== null) return Number(whole[1]) * (whole[2] === 'd' ? 86_400 : 1);
-  return parseGoDuration(text);
+export function readDuration(text: string): ReadDuration {
+  if (text === '') return { seconds: 0 };
+  const whole = parseDecimal(text);
+  if (whole !== undefined) return inSeconds(BigInt.asIntN(64, whole * SECOND));
+  if (text.endsWith('d')) {
+    const days = parseDecimal(text.slice(0, -1));
+    return days === undefined
+      ? { problem: `strconv.ParseInt: parsing ${JSON.stringify(text.slice(0, -1))}: invalid syntax` }
+      : inSeconds(BigInt.asIntN(64, days * DAY));
+  }
+  return parseAmounts(text);
 }
 
-function parseGoDuration(text: string): number | undefined {
-  const [, sign, rest] = /^([+-]?)((?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|ms|s|m|h))+)$/.exec(text) ?? [];
-  if (rest === undefined) return undefined;
-  let nanoseconds = 0;
-  for (const [, whole = '', fraction = '', unit = ''] of rest.matchAll(/(\d*)\.?(\d*)(ns|us|µs|ms|s|m|h)/g)) {
-    const size = NANOSECONDS[unit] ?? 0;
-    // Digits times unit first: 4.35 minutes are 261 seconds, which 4.35 * 60 in floating point is not.
-    nanoseconds += Number(whole) * size + Math.trunc(Number(fraction) * (size / 10 ** fraction.length));
+/** The seconds that a text means; undefined where it means none. */
+export function parseDuration(text: string): number | undefined {
+  const duration = readDuration(text);
+  return 'seconds' in duration ? duration.seconds : undefined;
+}
+
+const AMOUNT = /^(?:(\d+)(?:\.(\d*))?|\.(\d+))([^\d.]*)/;
+
+function parseAmounts(text: string): ReadDuration {
+  const isNegative = text.startsWith('-');
+  let rest = text.replace(/^[+-]/, '');
+  if (rest === '') return invalid(text);
+  let sum = 0n;
+  while (rest !== '') {
+    const [amount, whole = '', fraction, bareFraction = '', unit = ''] = AMOUNT.exec(rest) ?? [];
+    if (amount === undefined) return invalid(text);
+    const size = UNITS[unit];
+    if (size === undefined) return unitProblem(unit, text);
+    sum += BigInt(whole) * size + fractionOf(fraction ?? bareFraction, size);
+    if (sum > LARGEST) return invalid(text);
+    rest = rest.slice(amount.length);
   }
-  if (nanoseconds >= LARGEST_NANOSECONDS) return undefined;
-  const seconds = Math.trunc(nanoseconds / 1e9);
-  return sign === '-' ? -seconds : seconds;
+  if (sum > INT64_MAX && !isNegative) return invalid(text);
+  return inSeconds(isNegative ? -sum : sum);
+}
+
+/** Through floating numbers, as the service does it, and with the digits that fit into 64 bits. */
+function fractionOf(digits: string, unit: bigint): bigint {
+  const used = digits.slice(0, 18);
+  return BigInt(Math.trunc(Number(used) * (Number(unit) / 10 ** used.length)));
+}
+
+/** Seconds go through a floating number in the service, so the last nanoseconds of a huge one can round up. */
+function inSeconds(nanoseconds: bigint): ReadDuration {
+  return {
+    seconds: Math.trunc(Number(nanoseconds / SECOND) + Number(nanoseconds % SECOND) / Number(SECOND)) + 0,
+  };
+}
+
+function invalid(text: string): ReadDuration {
+  return { problem: `time: invalid duration ${JSON.stringify(text)}` };
+}
+
+function unitProblem(unit: string, text: string): ReadDuration {
+  const quoted = JSON.stringify(text);
+  if (unit === '') return { problem: `time: missing unit in duration ${quoted}` };
+  return { problem: `time: unknown unit ${JSON.stringify(unit)} in duration ${quoted}` };
 }
 
 /** Prints whole seconds the way error texts quote them: `768h0m0s`, `1m30s`, `0s`. */
@@ -45,4 +96,11 @@ export function formatDuration(seconds: number): string {
   const rest = `${seconds % 60}s`;
   if (hours > 0) return `${hours}h${minutes}m${rest}`;
   return minutes > 0 ? `${minutes}m${rest}` : rest;
+}
+
+/** The same without the zeros at its end: `768h`, `1m30s`, `0s`. */
+export function formatShortDuration(seconds: number): string {
+  return formatDuration(seconds)
+    .replace(/(?<=m)0s$/, '')
+    .replace(/(?<=h)0m$/, '');
 }

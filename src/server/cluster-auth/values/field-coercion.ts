@@ -1,9 +1,13 @@
 /**
  * From the JSON that a client sends to the type that a field has (wire/cluster-auth 2.4).
- * Invariant: coercion never drops or invents an element; what it cannot read is a problem told to the client.
- * The tails of the problems are our own words: the facts leave them to the original's libraries.
+ * Invariant: coercion never drops or invents an element; what it cannot read is a problem told to the client. Numbers
+ * come as literals (`json-values.ts`), so that a text field gets the digits that were sent.
  */
-import { parseDuration } from './durations.ts';
+import { readDuration } from './durations.ts';
+import { parsePrefixed } from './integers.ts';
+import { type Int64, int64 } from './json-values.ts';
+import { NumberLiteral } from './number-literal.ts';
+import { isObject } from './is-object.ts';
 
 /** A value, or why there is none. */
 export type Coerced<T> =
@@ -40,24 +44,26 @@ export function readFields<R extends Readers>(
   return read(sent as SentFields<R>);
 }
 
-/** Text stays as it is, untrimmed; numbers become text, booleans `1` and `0`, null becomes empty. */
+/** Text stays as it is, untrimmed; numbers become the text they were, booleans `1` and `0`, null becomes empty. */
 export const asText: FieldReader<string> = (raw) => {
-  if (raw === null) return read('');
-  if (typeof raw === 'string') return read(raw);
-  if (typeof raw === 'number') return read(String(raw));
-  if (typeof raw === 'boolean') return read(raw ? '1' : '0');
-  return failed(`expected a string, got ${describe(raw)}`);
+  const text = textOf(raw);
+  return text === undefined ? failed(unconvertible('string', raw)) : read(text);
 };
 
 /** An array, or text split at commas; elements are trimmed, empty ones kept; empty text and null are no elements. */
 export const asList: FieldReader<string[]> = (raw) => {
-  if (raw === null || raw === '') return read([]);
-  const elements: unknown[] = Array.isArray(raw) ? raw : typeof raw === 'string' ? raw.split(',') : [raw];
+  if (raw === null || raw === '' || isEmptyObject(raw)) return read([]);
+  const text = raw instanceof NumberLiteral ? raw.text : raw;
+  const elements: unknown[] = Array.isArray(text)
+    ? text
+    : typeof text === 'string'
+      ? text.split(',')
+      : [text];
   const texts: string[] = [];
-  for (const element of elements) {
-    const text = asText(element);
-    if (!text.ok) return failed(`expected a list of strings, got ${describe(element)} in it`);
-    texts.push(text.value.trim());
+  for (const [index, element] of elements.entries()) {
+    const one = textOf(element);
+    if (one === undefined) return failed(unconvertible('string', element, `[${index}]`));
+    texts.push(trimSpace(one));
   }
   return read(texts);
 };
@@ -65,24 +71,24 @@ export const asList: FieldReader<string[]> = (raw) => {
 /** A duration in seconds, from an integer or a text; null counts as not sent. Negative ones are refused. */
 export const asDuration: FieldReader<number | undefined> = (raw) => {
   if (raw === null) return read(undefined);
-  const seconds = durationIn(raw);
-  if (seconds === undefined) return failed(`could not parse duration from ${describe(raw)}`);
+  const text = raw instanceof NumberLiteral ? raw.text : raw;
+  if (typeof text !== 'string') return failed('could not parse duration from input');
+  const duration = readDuration(text);
+  if ('problem' in duration) return failed(duration.problem);
+  const { seconds } = duration;
   return seconds < 0 ? failed(`cannot provide negative value '${seconds}'`) : read(seconds);
 };
 
-/** A whole number, from a number or a text; empty text and null are 0. */
-export const asInteger: FieldReader<number> = (raw) => {
+/** A whole number of 64 bits, from a number or a text; empty text and null are 0. */
+export const asInteger: FieldReader<Int64> = (raw) => {
   if (raw === null || raw === '') return read(0);
   if (typeof raw === 'boolean') return read(raw ? 1 : 0);
-  const number =
-    typeof raw === 'number'
-      ? raw
-      : typeof raw === 'string' && /^[+-]?\d+$/.test(raw)
-        ? Number(raw)
-        : Number.NaN;
-  return Number.isSafeInteger(number)
-    ? read(number)
-    : failed(`expected a whole number, got ${describe(raw)}`);
+  const text = raw instanceof NumberLiteral ? raw.text : raw;
+  if (typeof text !== 'string') return failed(unconvertible('int', raw));
+  const value = parsePrefixed(text);
+  if (value !== undefined) return read(int64(value));
+  const isTooLarge = /^[+-]?\d+$/.test(text);
+  return failed(unparsable('int', 'ParseInt', isTooLarge ? 'value out of range' : 'invalid syntax'));
 };
 
 const TRUE = ['1', 't', 'T', 'TRUE', 'true', 'True'];
@@ -92,9 +98,26 @@ const FALSE = ['0', 'f', 'F', 'FALSE', 'false', 'False'];
 export const asBoolean: FieldReader<boolean> = (raw) => {
   if (raw === null || raw === '') return read(false);
   if (typeof raw === 'boolean') return read(raw);
-  const text = typeof raw === 'number' ? String(raw) : raw;
-  const value = typeof text === 'string' ? parseBoolean(text) : undefined;
-  return value === undefined ? failed(`expected a boolean, got ${describe(raw)}`) : read(value);
+  const text = raw instanceof NumberLiteral ? raw.text : raw;
+  if (typeof text !== 'string') return failed(unconvertible('bool', raw));
+  const value = parseBoolean(text);
+  return value === undefined ? failed(unparsable('bool', 'ParseBool', 'invalid syntax')) : read(value);
+};
+
+/** Names with texts, from an object or from `name=text` elements; null and empty text are none. */
+export const asPairs: FieldReader<Readonly<Record<string, string>>> = (raw) => {
+  if (isObject(raw)) {
+    const pairs = Object.entries(raw).map(([name, value]) => [name, textOf(value)] as const);
+    const odd = pairs.find(([, value]) => value === undefined);
+    return odd === undefined
+      ? read(Object.fromEntries(pairs) as Record<string, string>)
+      : failed(`invalid key pair ${JSON.stringify(odd[0])}`);
+  }
+  const list = asList(raw);
+  if (!list.ok) return list;
+  const odd = list.value.find((pair) => !/^[^=]+=/.test(pair));
+  if (odd !== undefined) return failed(`invalid key pair ${JSON.stringify(odd)}`);
+  return read(Object.fromEntries(list.value.map((pair) => pair.split(/=(.*)/s).slice(0, 2))));
 };
 
 /** The boolean that `text` spells, undefined when it spells none; `yes` and `on` are none. */
@@ -103,16 +126,31 @@ export function parseBoolean(text: string): boolean | undefined {
   return FALSE.includes(text) ? false : undefined;
 }
 
-function durationIn(raw: unknown): number | undefined {
-  if (typeof raw === 'number') return Number.isSafeInteger(raw) ? raw : undefined;
-  return typeof raw === 'string' ? parseDuration(raw) : undefined;
+function textOf(raw: unknown): string | undefined {
+  if (raw === null) return '';
+  if (typeof raw === 'string') return raw;
+  if (raw instanceof NumberLiteral) return raw.text;
+  return typeof raw === 'boolean' ? String(Number(raw)) : undefined;
 }
 
-/** Names what was sent; never repeats more than a short text of it. */
-function describe(raw: unknown): string {
-  if (Array.isArray(raw)) return 'an array';
-  if (raw !== null && typeof raw === 'object') return 'an object';
-  return typeof raw === 'string' ? JSON.stringify(raw.slice(0, 40)) : String(raw);
+/** The blanks that the service trims: those of Unicode, but for the byte order mark. */
+function trimSpace(text: string): string {
+  const blank = String.raw`[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]`;
+  return text.replace(new RegExp(`^${blank}+|${blank}+$`, 'g'), '');
+}
+
+function isEmptyObject(raw: unknown): boolean {
+  return isObject(raw) && Object.keys(raw).length === 0;
+}
+
+/** Names what was sent by its type; never repeats a text of it, which may be a secret. */
+function unconvertible(wanted: string, raw: unknown, place = ''): string {
+  const type = Array.isArray(raw) ? '[]interface {}' : isObject(raw) ? 'map[string]interface {}' : typeof raw;
+  return `'${place}' expected type '${wanted}', got unconvertible type '${type}'`;
+}
+
+function unparsable(wanted: string, parser: string, why: string): string {
+  return `'' cannot parse value as '${wanted}': strconv.${parser}: ${why}`;
 }
 
 function read<T>(value: T): Coerced<T> {

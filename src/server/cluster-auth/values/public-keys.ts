@@ -1,28 +1,48 @@
 /**
- * PEM text of a config: the CA certificate and the keys that verify JWT signatures.
- * Invariant: reading PEM never throws; a text is a usable key or has a sentence for the client
+ * The keys of a config that verify the signatures of JWTs.
+ * Invariant: reading them never throws; a text is a usable key or has a sentence for the client
  * (wire/cluster-auth 2.2).
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
-const PEM_BLOCK = /-----BEGIN ([^-\n]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1-----/;
+import { certificateProblem } from './certificate-problem.ts';
+import { firstPemBlock } from './pem-blocks.ts';
 
-/** Whether there is a PEM block at all; the original looks no further into a CA certificate either. */
-export function containsPemBlock(text: string): boolean {
-  return PEM_BLOCK.test(text);
+/** What one element of `pem_keys` may be, which differs from service to service. */
+export interface KeyRules {
+  readonly types: readonly string[];
+  /** Whether nothing may stand behind the first block of an element. */
+  readonly alone: boolean;
+  /** Told of an element without a block, and of a key of another type. */
+  readonly noKey: string;
+  /** Whether the key of a certificate counts at a login that was signed with SHA-1. */
+  readonly trustsSha1: boolean;
 }
 
-/** Why the first PEM block of `text` is no key for verifying JWTs; undefined when it is one. */
-export function publicKeyProblem(text: string): string | undefined {
-  const encoded = PEM_BLOCK.exec(text)?.[2];
-  if (encoded === undefined) return 'data does not contain any valid RSA or ECDSA public keys';
-  const key = publicKeyIn(Buffer.from(encoded, 'base64'));
-  if (key === undefined) return 'x509: malformed certificate';
-  if (key.asymmetricKeyType === 'rsa' || key.asymmetricKeyType === 'ec') return undefined;
-  return 'data does not contain any valid RSA or ECDSA public keys';
+/** Curves that the service knows. */
+const CURVES = new Set(['secp224r1', 'prime256v1', 'secp384r1', 'secp521r1']);
+
+/** The key in a text, or why there is none that can be used. */
+export function publicKeyIn(
+  text: string,
+  rules: KeyRules,
+): { readonly key: KeyObject } | { readonly problem: string } {
+  const block = firstPemBlock(text);
+  if (block === undefined) return { problem: rules.noKey };
+  if (rules.alone && block.rest.trim() !== '')
+    return { problem: 'unexpected trailing data after parsed PEM block' };
+  const key = keyOf(block.bytes);
+  if (key === undefined || !isKnown(key)) return { problem: certificateProblem(block.bytes) };
+  return rules.types.includes(key.asymmetricKeyType ?? '') ? { key } : { problem: rules.noKey };
 }
 
-function publicKeyIn(der: Buffer): KeyObject | undefined {
+/** Whether the service's library can read such a key at all, whatever it is used for then. */
+function isKnown({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean {
+  if (type === 'ec') return CURVES.has(details?.namedCurve ?? '');
+  return type === 'rsa' || type === 'dsa' || type === 'ed25519' || type === 'x25519';
+}
+
+function keyOf(der: Buffer): KeyObject | undefined {
   return (
     attempt(() => createPublicKey({ key: der, format: 'der', type: 'spki' })) ??
     attempt(() => new X509Certificate(der).publicKey)

@@ -63,6 +63,13 @@ describe('durations', () => {
     ['a second and a half cut to one', '1500ms', 1],
     ['empty text', '', 0],
     ['zero', 0, 0],
+    ['microseconds in either letter', '2000000μs1000000µs', 3],
+    ['no whole part', '.5h', 1800],
+    ['no fraction behind the point', '1.h', 3600],
+    ['a sign', '+1m', 60],
+    ['a unit twice', '1h1h', 7200],
+    ['the largest one', '2562047h47m16s', 9_223_372_036],
+    ['whole seconds that wrap around in 64 bits', '99999999999', 7_766_279_630],
   ])('read %s', async (_what, sent, readBack) => {
     expect(await roundTrip('token_explicit_max_ttl', sent)).toBe(readBack);
   });
@@ -72,7 +79,22 @@ describe('durations', () => {
     expect(await roundTrip('token_explicit_max_ttl', null)).toBe(60);
   });
 
-  it.each(['1w', '1.5', '1.5d', 'soon', '1h 30m', 1.5, true, [], {}])('refuse %j', async (sent) => {
+  it.each([
+    '1w',
+    '1.5',
+    '1.5d',
+    'soon',
+    '1h 30m',
+    ' 5m',
+    'd',
+    '0x10',
+    '2562048h',
+    '1h-1m',
+    1.5,
+    true,
+    [],
+    {},
+  ])('refuse %j', async (sent) => {
     expect(await roundTrip('token_explicit_max_ttl', sent)).toEqual(refused('token_explicit_max_ttl'));
   });
 
@@ -91,6 +113,11 @@ describe('integers', () => {
     ['3', 3],
     ['', 0],
     [null, 0],
+    [true, 1],
+    ['0x10', 16],
+    ['017', 15],
+    ['0b101', 5],
+    ['1_000', 1000],
   ])('read %j', async (sent, readBack) => {
     expect(await roundTrip('token_num_uses', sent)).toBe(readBack);
   });
@@ -145,16 +172,45 @@ describe('CIDR blocks', () => {
     ['an address with a port', '10.0.0.1:8200', '10.0.0.1:8200'],
     ['an IPv6 address with a port', '[2001:DB8::1]:8200', '[2001:db8::1]:8200'],
     ['everything', '0.0.0.0/0', '0.0.0.0/0'],
-    ['a wrong prefix as the path of a socket', '10.0.0.0/99', '10.0.0.0/99'],
-    ['a path', '/run/agent.sock', '/run/agent.sock'],
+    ['a shorter prefix of IPv4 in IPv6 clothes', '::ffff:10.0.0.0/90', '10.0.0.0'],
+    ['a prefix of IPv4 in IPv6 clothes that is shorter than IPv4', '::ffff:10.0.0.0/20', '10.0.0.0/20'],
+    ['an IPv4 address with the mask of some clients', '10.0.0.1/00ffffff', '10.0.0.1'],
+    ['an address with an empty port', '10.0.0.1:', '10.0.0.1'],
+    ['an address in brackets', '[2001:DB8::1]', '2001:db8::1'],
+    ['an address in a zone with a port', '[fe80::1%eth0]:80', '[fe80::1]:80'],
+    ['a prefix with zeros in front', '10.0.0.0/08', '10.0.0.0/8'],
   ])('read %s', async (_what, sent, readBack) => {
     expect(await roundTrip('token_bound_cidrs', [sent])).toEqual([readBack]);
     expect(await roundTrip('token_bound_cidrs', readBack)).toEqual([readBack]);
   });
 
-  it.each(['nowhere', '10.0.0', '300.1.1.1', '', 'host:80'])('refuse %j', async (sent) => {
-    expect(await roundTrip('token_bound_cidrs', [sent])).toMatch(
-      new RegExp(`^error parsing address ${JSON.stringify(sent)}: `),
-    );
+  it.each([
+    ['a wrong prefix', '10.0.0.0/99'],
+    ['a path', '/run/agent.sock'],
+    ['an address in a zone with a prefix', 'fe80::1%eth0/64'],
+  ])('take %s for the path of a socket, in more quotes at each reading', async (_what, sent) => {
+    const twice = JSON.stringify(JSON.stringify(sent));
+    expect(await roundTrip('token_bound_cidrs', [sent])).toEqual([twice]);
+    expect(await roundTrip('audience', 'other')).toBe('other');
+    const read = dataOf(await mount.send('GET', 'cluster/role/tried'));
+    expect(read['token_bound_cidrs']).toEqual([JSON.stringify(twice)]);
+    await roundTrip('token_bound_cidrs', []);
   });
+
+  it('cannot read a path without a slash again', async () => {
+    const role = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
+    await mount.send('POST', 'cluster/role/lost', { ...role, token_bound_cidrs: '.socket' });
+    expect((await mount.send('GET', 'cluster/role/lost')).status).toBe(500);
+    expect((await mount.send('POST', 'cluster/role/lost', role)).status).toBe(500);
+    expect((await mount.send('DELETE', 'cluster/role/lost')).status).toBe(204);
+  });
+
+  it.each(['nowhere', '10.0.0', '300.1.1.1', '', 'host:80', '::1%lo', '10.0.0.1:70000', ':80'])(
+    'refuse %j',
+    async (sent) => {
+      expect(await roundTrip('token_bound_cidrs', [sent])).toMatch(
+        new RegExp(`^error parsing address ${JSON.stringify(sent)}: `),
+      );
+    },
+  );
 });

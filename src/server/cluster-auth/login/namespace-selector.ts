@@ -1,0 +1,77 @@
+/**
+ * Whether a role's selector admits a namespace of the cluster, by its labels (wire/cluster-auth 2.5).
+ * Invariants: the namespace comes from a JWT that nobody vouched for yet, so it is never more than one segment of the
+ * path; the bearer of the call is in no text that a caller sees.
+ */
+import { matchLabelsIn } from '../values/label-selector.ts';
+import { isObject } from '../values/is-object.ts';
+import { callCluster, type ClusterApi } from './call-cluster.ts';
+
+interface NamespaceQuestion {
+  readonly namespace: string;
+  readonly selector: string;
+  /** Who asks; empty where neither the config nor the pod has a token, and a login's own JWT does not do. */
+  readonly bearer: string;
+}
+
+/** `because` is the end of the refusal, where the question could not be asked or answered. */
+type NamespaceVerdict = { readonly admitted: boolean; readonly because?: string };
+
+/** Asks the cluster for the namespace's labels, and compares. */
+export async function judgeNamespace(
+  api: ClusterApi,
+  question: NamespaceQuestion,
+): Promise<NamespaceVerdict> {
+  const { namespace, selector, bearer } = question;
+  if (bearer === '')
+    return refused(
+      'namespace lookup failed: TokenReviewer JWT needs to be configured to use namespace selectors',
+    );
+  // As a segment these would lead elsewhere: no namespace is called so.
+  if (['.', '..'].includes(namespace)) return { admitted: false };
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}`;
+  const answer = await callCluster(api, { method: 'GET', path, bearer });
+  if (answer === undefined) return refused('failed to get namespace');
+  const read = readJson(answer.text);
+  if (answer.status !== 200) {
+    if (!read.ok)
+      return refused(`failed to parse error status on namespace retrieval failure err=${read.problem}`);
+    const message = textAt(read.value, 'message').replaceAll(bearer, '');
+    return refused(`failed to get namespace (code ${answer.status} status ${message})`);
+  }
+  if (!read.ok) return refused(read.problem);
+  const [labels, wanted] = [labelsOf(read.value), matchLabelsIn(selector)];
+  const admitted =
+    wanted !== undefined && Object.entries(wanted).every(([label, value]) => labels[label] === value);
+  return { admitted };
+}
+
+function refused(because: string): NamespaceVerdict {
+  return { admitted: false, because };
+}
+
+type Json = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly problem: string };
+
+/** The problem is worded as the original's, where it depends on the first letter alone. */
+function readJson(text: string): Json {
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    const [first] = text.trim();
+    if (first === undefined) return { ok: false, problem: 'unexpected end of JSON input' };
+    const isStart = /[[{"\-\dtfn]/.test(first);
+    const problem = isStart ? 'invalid JSON' : `invalid character '${first}' looking for beginning of value`;
+    return { ok: false, problem };
+  }
+}
+
+function textAt(value: unknown, member: string): string {
+  const text = isObject(value) ? value[member] : undefined;
+  return typeof text === 'string' ? text : '';
+}
+
+function labelsOf(namespace: unknown): Readonly<Record<string, unknown>> {
+  const metadata = isObject(namespace) ? namespace['metadata'] : undefined;
+  const labels = isObject(metadata) ? metadata['labels'] : undefined;
+  return isObject(labels) ? labels : {};
+}

@@ -1,0 +1,53 @@
+/**
+ * What a pod has of its service account: the cluster's CA certificate and a token, in files of a folder.
+ * Invariant: a file is read when it is needed and then kept for a while, because the token is replaced in it from time to
+ * time; a failure is not kept.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export interface PodFiles {
+  /** The authority of the cluster, or why it cannot be read. */
+  caCert(): PodFile;
+  /** The token of the pod's service account, or why it cannot be read. */
+  token(): PodFile;
+}
+
+type PodFile = { readonly text: string } | { readonly problem: string };
+
+/** Where pods have it; told, and never looked at, where the service is in no pod. */
+const CUSTOMARY = '/var/run/secrets/kubernetes.io/serviceaccount';
+
+const CA_LIFE_MS = 3_600_000;
+const TOKEN_LIFE_MS = 60_000;
+
+/** @param folder undefined outside of a pod, where neither file can be read */
+export function openPodFiles(folder: string | undefined, now: () => Date): PodFiles {
+  if (folder === undefined) {
+    const missing = (name: string) => () => ({ problem: notThere(join(CUSTOMARY, name)) });
+    return { caCert: missing('ca.crt'), token: missing('token') };
+  }
+  return {
+    caCert: keeping(join(folder, 'ca.crt'), CA_LIFE_MS, now),
+    token: keeping(join(folder, 'token'), TOKEN_LIFE_MS, now),
+  };
+}
+
+function keeping(path: string, lifeMs: number, now: () => Date): () => PodFile {
+  let kept: { readonly text: string; readonly until: number } | undefined;
+  return () => {
+    const time = now().getTime();
+    if (kept !== undefined && time < kept.until) return { text: kept.text };
+    try {
+      kept = { text: readFileSync(path, 'utf8'), until: time + lifeMs };
+      return { text: kept.text };
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      return { problem: code === 'ENOENT' ? notThere(path) : `open ${path}: ${code ?? 'unreadable'}` };
+    }
+  };
+}
+
+function notThere(path: string): string {
+  return `open ${path}: no such file or directory`;
+}

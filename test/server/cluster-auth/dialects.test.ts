@@ -1,0 +1,230 @@
+// What the method does in one dialect and not in another, beside what the recorded answers show.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type ServerOptions, startServer } from '../../../src/server/start-server.ts';
+import { fixtures } from '../../support/server/cluster-auth/replay/vectors.ts';
+
+const { keys, certs } = fixtures();
+const CA = certs.ca.certificate;
+const ROLE = { bound_service_account_names: 'web', bound_service_account_namespaces: 'shop' };
+
+interface Answer {
+  readonly status: number;
+  readonly body: Record<string, unknown>;
+  readonly text: string;
+}
+
+type Send = (method: string, path: string, body?: object) => Promise<Answer>;
+
+/** A service that speaks this dialect, with one mount at its customary path. */
+async function serve(dialect: string, options: Partial<ServerOptions> = {}): Promise<Send> {
+  const mount = dialect === 'neutral' ? 'cluster' : 'kubernetes';
+  const server = await startServer({
+    data: ':memory:',
+    relaxed: true,
+    dialects: [dialect],
+    seed: { mounts: [mount], 'service-tokens': [{ token: 'root', policies: ['root'] }] },
+    ...options,
+  });
+  onTestFinished(() => server.close());
+  const header = dialect === 'neutral' ? 'x-service-token' : 'x-vault-token';
+  return async (method, path, body) => {
+    const response = await fetch(`${server.url}/v1/auth/${mount}/${path}`, {
+      method,
+      headers: { [header]: 'root' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return { status: response.status, text, body: text === '' ? {} : JSON.parse(text) };
+  };
+}
+
+const refusal = (text: string) => expect.objectContaining({ status: 400, body: { errors: [text] } });
+
+function podFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'trueup-pod-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'ca.crt'), CA);
+  writeFileSync(join(folder, 'token'), 'local-token');
+  return folder;
+}
+
+describe('a config without a CA', () => {
+  const host = { vault: 'kubernetes_host', openbao: 'kubernetes_host', neutral: 'cluster_host' };
+  const local = 'open /var/run/secrets/kubernetes.io/serviceaccount/ca.crt: no such file or directory';
+
+  it.each([
+    ['vault', false, refusal(local)],
+    ['vault', true, { status: 204 }],
+    ['openbao', false, refusal(local)],
+    ['openbao', true, refusal('kubernetes_ca_cert must be given when disable_local_ca_jwt is true')],
+    ['neutral', false, { status: 204 }],
+    ['neutral', true, { status: 204 }],
+  ] as const)(
+    'but with keys is answered by %s with the local one disabled %s',
+    async (dialect, disabled, answer) => {
+      const send = await serve(dialect);
+      const config = {
+        [host[dialect]]: 'https://h',
+        pem_keys: [keys.ec.public],
+        disable_local_ca_jwt: disabled,
+      };
+      expect(await send('POST', 'config', config)).toMatchObject(answer);
+    },
+  );
+
+  it.each(['vault', 'openbao', 'neutral'] as const)(
+    'does in a pod for %s, and shows none',
+    async (dialect) => {
+      const send = await serve(dialect, { inPod: podFolder() });
+      const config = { [host[dialect]]: 'https://h' };
+      expect(await send('POST', 'config', config)).toMatchObject({ status: 204 });
+      const { body } = await send('GET', 'config');
+      expect(body['data']).toMatchObject({ token_reviewer_jwt_set: false });
+      expect(JSON.stringify(body)).not.toContain('BEGIN CERTIFICATE');
+      expect(JSON.stringify(body)).not.toContain('local-token');
+    },
+  );
+
+  it('is refused in a pod whose files are gone, with the path that was looked at', async () => {
+    const folder = podFolder();
+    rmSync(join(folder, 'ca.crt'));
+    const send = await serve('vault', { inPod: folder });
+    expect(await send('POST', 'config', { kubernetes_host: 'https://h' })).toEqual(
+      refusal(`open ${folder}/ca.crt: no such file or directory`),
+    );
+  });
+});
+
+describe('keys', () => {
+  const write = (send: Send, ...pem_keys: readonly string[]) =>
+    send('POST', 'config', { kubernetes_host: 'https://h', kubernetes_ca_cert: CA, pem_keys });
+  const noneOf = (dialect: string) =>
+    dialect === 'vault'
+      ? 'data does not contain any valid RSA or ECDSA public keys'
+      : 'data does not contain any valid public keys';
+
+  it('may be Ed25519 for one service and not for the other', async () => {
+    expect(await write(await serve('openbao'), keys.ed25519.public)).toMatchObject({ status: 204 });
+    expect(await write(await serve('vault'), keys.ed25519.public)).toEqual(refusal(noneOf('vault')));
+  });
+
+  it('stand alone in an element for one service, and with more behind them for the other', async () => {
+    const two = keys.ec.public + keys.rsa.public;
+    expect(await write(await serve('vault'), two, `${keys.ec.public} more`)).toMatchObject({ status: 204 });
+    const send = await serve('openbao');
+    for (const element of [two, `${keys.ec.public} more`])
+      expect(await write(send, element)).toEqual(refusal('unexpected trailing data after parsed PEM block'));
+    expect(await write(send, `text before\n${keys.ec.public}`)).toMatchObject({ status: 204 });
+  });
+
+  it.each(['vault', 'openbao'])(
+    'that are none are refused by %s in the words of its library',
+    async (dialect) => {
+      const send = await serve(dialect);
+      const block = (hex: string) =>
+        `-----BEGIN PUBLIC KEY-----\n${Buffer.from(hex, 'hex').toString('base64')}\n-----END PUBLIC KEY-----`;
+      const words = async (pem: string) => ((await write(send, pem)).body['errors'] as string[])[0];
+      expect(await words('no key')).toBe(noneOf(dialect));
+      expect(await words(block('0102'))).toBe('x509: malformed certificate');
+      expect(await words(block('3003020101ff'))).toBe('x509: trailing data');
+      expect(await words(keys.ec.private)).toBe('x509: malformed tbs certificate');
+      expect(await words(block('30053003040100'))).toBe('x509: malformed serial number');
+      expect(await words(`x\n ${keys.ec.public}`)).toBe(noneOf(dialect));
+    },
+  );
+});
+
+describe('fields', () => {
+  it('of one service alone are written, answered and told as unknown by the others', async () => {
+    const vault = await serve('vault');
+    const audience = 'vault';
+    expect(await vault('POST', 'role/a', { ...ROLE, audience, alias_metadata: { team: 'a' } })).toMatchObject(
+      {
+        status: 204,
+      },
+    );
+    const { data } = (await vault('GET', 'role/a')).body as { data: Record<string, unknown> };
+    expect(data['alias_metadata']).toEqual({ team: 'a' });
+    expect(data).not.toHaveProperty('token_strictly_bind_ip');
+    const over = { ...ROLE, audience, token_strictly_bind_ip: true, token_max_ttl: '800h' };
+    expect((await vault('POST', 'role/b', over)).body['warnings']).toContain(
+      'Endpoint ignored these unrecognized parameters: [token_strictly_bind_ip]',
+    );
+    const config = {
+      kubernetes_host: 'https://h',
+      kubernetes_ca_cert: CA,
+      use_annotations_as_alias_metadata: true,
+    };
+    expect(await vault('POST', 'config', config)).toMatchObject({ status: 204 });
+    expect((await vault('GET', 'config')).body['data']).toMatchObject({
+      use_annotations_as_alias_metadata: true,
+    });
+    const openbao = await serve('openbao');
+    await openbao('POST', 'config', config);
+    expect((await openbao('GET', 'config')).body['data']).not.toHaveProperty(
+      'use_annotations_as_alias_metadata',
+    );
+  });
+
+  it('of the specification are not those of a real service, nor the other way round', async () => {
+    const body = { cluster_host: 'https://a', cluster_ca_cert: CA };
+    expect(await (await serve('vault'))('POST', 'config', body)).toEqual(refusal('no host provided'));
+    const real = { kubernetes_host: 'https://a', kubernetes_ca_cert: CA };
+    expect(await (await serve('neutral'))('POST', 'config', real)).toEqual(refusal('no host provided'));
+  });
+
+  it('for an audience are missed by one service, which says so', async () => {
+    const warned = await (await serve('vault'))('POST', 'role/Web', { ...ROLE, audience: '  ' });
+    expect(warned.status).toBe(200);
+    expect(warned.body['warnings']).toEqual([
+      expect.stringMatching(/^Role web does not have an audience configured\./),
+    ]);
+    expect(await (await serve('openbao'))('POST', 'role/web', ROLE)).toMatchObject({ status: 204 });
+  });
+});
+
+it('numbers of 64 bits are kept to the last digit', async () => {
+  const send = await serve('openbao');
+  const server = async (text: string) =>
+    send('POST', 'role/web', { ...ROLE, token_num_uses: text, audience: 'x' });
+  expect(await server('9223372036854775807')).toMatchObject({ status: 204 });
+  expect(await server('9223372036854775808')).toMatchObject({ status: 400 });
+  expect(await send('POST', 'role/web', { audience: 'y' })).toMatchObject({ status: 204 });
+  expect((await send('GET', 'role/web')).text).toContain('"token_num_uses":9223372036854775807,');
+});
+
+describe('paths and verbs', () => {
+  it('that are of no API are answered by a real service as its own', async () => {
+    const server = await startServer({ data: ':memory:', dialects: ['vault'] });
+    onTestFinished(() => server.close());
+    for (const path of ['/v2/auth', '/', '/v1', '//v1/auth']) {
+      const response = await fetch(server.url + path);
+      expect([response.status, await response.text()], path).toEqual([404, '{"errors":[]}\n']);
+    }
+    const other = await fetch(`${server.url}/api/v2/nothing`);
+    expect(other.headers.get('content-type')).toMatch(/^application\/vnd\.api\+json/);
+  });
+
+  it('with pages are lists of one service alone', async () => {
+    const keysOf = async (dialect: string) => {
+      const send = await serve(dialect);
+      for (const name of ['a', 'b', 'c']) await send('POST', `role/${name}`, { ...ROLE, audience: 'x' });
+      const { body } = await send('GET', 'role?list=true&after=a&limit=1');
+      return (body['data'] as { keys: string[] }).keys;
+    };
+    expect(await keysOf('openbao')).toEqual(['b']);
+    expect(await keysOf('vault')).toEqual(['a', 'b', 'c']);
+  });
+
+  it('that ask to wrap an answer must say for how long', async () => {
+    const server = await startServer({ data: ':memory:', dialects: ['vault'] });
+    onTestFinished(() => server.close());
+    const refused = async (ttl: string) =>
+      (await fetch(`${server.url}/v1/sys/health`, { headers: { 'x-vault-wrap-ttl': ttl } })).text();
+    expect(await refused('soon')).toContain('error parsing X-Vault-Wrap-TTL header: ');
+    expect(await refused('-1s')).toContain('requested wrap ttl cannot be negative');
+  });
+});

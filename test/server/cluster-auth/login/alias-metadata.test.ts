@@ -1,0 +1,48 @@
+// Annotations of service accounts, for the one dialect that makes metadata of them.
+import { expect, it } from 'vitest';
+import { type Misbehaviour, sendJson, yes } from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
+
+const PREFIX = 'vault.hashicorp.com/alias-metadata-';
+const ACCOUNT = '/api/v1/namespaces/payments/serviceaccounts/api';
+
+/** A cluster that says yes to all, and whose accounts have these annotations. */
+function annotated(annotations: unknown, status = 200): Misbehaviour {
+  return (response, { path, body }) =>
+    path === ACCOUNT
+      ? sendJson(response, status, { kind: 'ServiceAccount', metadata: { annotations } })
+      : sendJson(response, 201, yes({}, body.spec.audiences));
+}
+
+async function login(misbehaviour: Misbehaviour, dialect: 'vault' | 'openbao' = 'vault') {
+  const logins = await serveLogins({ dialect });
+  await logins.configure({ use_annotations_as_alias_metadata: true });
+  logins.cluster.misbehaviour = misbehaviour;
+  const reply = await logins.login(await logins.cluster.issue());
+  return { reply, asked: logins.cluster.questions.map(({ path }) => path) };
+}
+
+it('asks the cluster for the account once it vouched for it', async () => {
+  const { reply, asked } = await login(annotated({ [`${PREFIX}team`]: 'a', other: 'x' }));
+  expect(reply.status).toBe(200);
+  expect(asked.at(-1)).toBe(ACCOUNT);
+  expect(asked).toHaveLength(2);
+});
+
+it('takes an account without annotations, too', async () => {
+  expect((await login(annotated(undefined))).reply.status).toBe(200);
+});
+
+it('refuses annotations that would replace what the login knows', async () => {
+  const { reply } = await login(annotated({ [`${PREFIX}service_account_name`]: 'admin' }));
+  expect(reply).toMatchObject({ status: 400, errors: [expect.stringContaining('is reserved')] });
+});
+
+it('fails when the account cannot be read', async () => {
+  expect((await login(annotated({}, 403))).reply.status).toBe(500);
+});
+
+it('asks nothing in a dialect that knows no such annotations', async () => {
+  const { reply, asked } = await login(annotated({}), 'openbao');
+  expect([reply.status, asked.length]).toEqual([200, 1]);
+});

@@ -1,0 +1,208 @@
+// Logins end to end: a cluster that issues JWTs, the service, and the token that comes out of it.
+import { describe, expect, it } from 'vitest';
+import {
+  ALGORITHMS,
+  lasting,
+  legacyClaims,
+  projectedClaims,
+  publicKeyOf,
+  UID,
+} from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { DIALECTS, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
+import { sha1Certificate, signBySha1Signer } from '../../../support/server/cluster-auth/sha1-signer.ts';
+
+const MANAGER = {
+  policies: [
+    {
+      name: 'manager',
+      rules: ['cluster', 'kubernetes'].map((mount) => ({
+        path: `auth/${mount}/role/team-*`,
+        capabilities: ['create', 'read', 'update', 'delete'] as const,
+      })),
+    },
+  ],
+};
+
+const forms = { projected: (now: number) => lasting(projectedClaims(), now), legacy: () => legacyClaims() };
+
+describe.each(DIALECTS)('in the dialect %s', (dialect) => {
+  it.each(
+    ALGORITHMS.flatMap((algorithm) => ['projected', 'legacy'].map((form) => [algorithm, form] as const)),
+  )('an account logs in with %s and %s claims, over HTTP and over TLS', async (algorithm, form) => {
+    const logins = await serveLogins({ dialect });
+    const claims = forms[form as keyof typeof forms](Date.now());
+    const jwt = await logins.cluster.issue({}, claims, algorithm);
+    for (const tls of [false, true]) {
+      await logins.configure({ tls, pem_keys: [publicKeyOf(algorithm)] });
+      const { status, auth } = await logins.login(jwt);
+      expect(status).toBe(200);
+      expect(auth.metadata).toEqual({
+        role: 'app',
+        service_account_name: 'api',
+        service_account_namespace: 'payments',
+        service_account_secret_name: form === 'legacy' ? 'api-token-x7k2p' : '',
+        service_account_uid: UID,
+      });
+    }
+  });
+
+  it('manages roles with the token of a login, as far as its policies go', async () => {
+    const logins = await serveLogins({ dialect, seed: MANAGER });
+    await logins.role({ token_policies: ['manager'] });
+    const token = await logins.token();
+    const role = { bound_service_account_names: ['x'], bound_service_account_namespaces: ['y'] };
+    const at = (name: string) => `auth/${logins.mount}/role/${name}`;
+    expect((await logins.send('POST', at('team-a'), role, token)).status).toBeLessThan(300);
+    expect((await logins.send('GET', at('team-a'), undefined, token)).data).toMatchObject(role);
+    expect((await logins.send('POST', at('other'), role, token)).status).toBe(403);
+    expect((await logins.send('DELETE', at('app'), undefined, token)).status).toBe(403);
+    expect((await logins.send('DELETE', at('team-a'), undefined, token)).status).toBe(204);
+  });
+
+  it('refuses a JWT that no key of the config signed', async () => {
+    const logins = await serveLogins({ dialect });
+    await logins.configure({ pem_keys: [publicKeyOf('RS256')] });
+    expect(await logins.login(await logins.cluster.issue())).toMatchObject({
+      status: 403,
+      errors: ['permission denied'],
+    });
+  });
+});
+
+describe('the first check that fails decides', () => {
+  it.each([
+    ['no role', { role: '', jwt: 'x' }, 400, 'missing role'],
+    ['no JWT', { role: 'app' }, 400, 'missing jwt'],
+    ['an unknown role', { role: 'nobody', jwt: 'x' }, 400, 'invalid role name "nobody"'],
+    ['no JWT at all', { role: 'app', jwt: 'x' }, 403, 'permission denied'],
+  ])('%s', async (_case, body, status, error) => {
+    const logins = await serveLogins();
+    const reply = await logins.send('POST', `auth/${logins.mount}/login`, body, null);
+    expect(reply).toMatchObject({ status, errors: [error] });
+    expect(logins.cluster.questions).toEqual([]);
+  });
+
+  it.each([
+    ['expired', { exp: 1000, iat: 900, nbf: 900 }, 'invalid expiration time (exp) claim: token is expired'],
+    ['not yet valid', { nbf: 4e9 }, 'invalid not before (nbf) claim: token not yet valid'],
+    ['issued tomorrow', { iat: 4e9 }, 'invalid issued at (iat) claim: token issued in the future'],
+  ])('a JWT that is %s is refused before the cluster is asked', async (_case, times, error) => {
+    const logins = await serveLogins();
+    const jwt = await logins.cluster.issue({}, { ...lasting(projectedClaims()), ...times });
+    expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: [error] });
+    expect(logins.cluster.questions).toEqual([]);
+  });
+
+  it('the issuer counts where it is validated and set', async () => {
+    const logins = await serveLogins();
+    const jwt = await logins.cluster.issue();
+    await logins.configure({ disable_iss_validation: false, issuer: 'https://elsewhere.test' });
+    expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: ['invalid issuer (iss) claim'] });
+    await logins.configure({ disable_iss_validation: false, issuer: 'https://cluster.test' });
+    expect((await logins.login(jwt)).status).toBe(200);
+    await logins.configure({ disable_iss_validation: false });
+    expect((await logins.login(jwt)).status).toBe(200);
+  });
+
+  it('the audience of the role has to be one of the JWT', async () => {
+    const logins = await serveLogins();
+    await logins.role({ audience: 'other' });
+    const jwt = await logins.cluster.issue();
+    expect(await logins.login(jwt)).toMatchObject({
+      status: 403,
+      errors: ['invalid audience (aud) claim: audience claim does not match any expected audience'],
+    });
+    await logins.role({ audience: 'service' });
+    expect((await logins.login(jwt)).status).toBe(200);
+    expect(logins.cluster.questions.at(-1)?.body.spec.audiences).toEqual(['service']);
+  });
+
+  it('an address outside the role`s blocks is refused, whatever the JWT', async () => {
+    const logins = await serveLogins();
+    await logins.role({ token_bound_cidrs: ['10.0.0.0/8'] });
+    expect(await logins.login('x')).toMatchObject({ status: 403, errors: ['permission denied'] });
+  });
+
+  it('names and namespaces are patterns', async () => {
+    const logins = await serveLogins();
+    await logins.role({ bound_service_account_names: ['w*r'], bound_service_account_namespaces: ['pay*'] });
+    expect((await logins.login(await logins.cluster.issue({ name: 'worker' }))).status).toBe(200);
+    expect(await logins.login(await logins.cluster.issue({ name: 'api' }))).toMatchObject({
+      status: 403,
+      errors: ['service account name not authorized'],
+    });
+    expect(await logins.login(await logins.cluster.issue({ name: 'worker', namespace: 'x' }))).toMatchObject({
+      status: 403,
+      errors: ['namespace not authorized'],
+    });
+  });
+
+  it('without a config there is no login', async () => {
+    const logins = await serveLogins();
+    await logins.send('POST', 'sys/auth/second', { type: logins.mount });
+    const role = { bound_service_account_names: ['*'], bound_service_account_namespaces: ['*'] };
+    await logins.send('POST', 'auth/second/role/app', role);
+    const body = { role: 'app', jwt: await logins.cluster.issue() };
+    expect(await logins.send('POST', 'auth/second/login', body, null)).toMatchObject({
+      status: 500,
+      errors: ['could not load backend configuration'],
+    });
+  });
+
+  it('a token in the header makes no difference, and a mount that is not there has no login', async () => {
+    const logins = await serveLogins();
+    const body = { role: 'app', jwt: await logins.cluster.issue() };
+    expect((await logins.send('POST', `auth/${logins.mount}/login`, body, 'nonsense')).status).toBe(200);
+    expect((await logins.send('POST', 'auth/elsewhere/login', body, null)).status).toBe(403);
+  });
+});
+
+describe('who the account is to the service', () => {
+  it('is told by its UID: an account that is made anew is another', async () => {
+    const logins = await serveLogins();
+    const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
+    expect((await logins.login(await logins.cluster.issue())).auth.entity_id).toBe(first);
+    expect((await logins.login(await logins.cluster.issue({ uid: 'another' }))).auth.entity_id).not.toBe(
+      first,
+    );
+  });
+
+  it('is told by namespace and name where the role says so', async () => {
+    const logins = await serveLogins();
+    await logins.role({ alias_name_source: 'serviceaccount_name' });
+    const first = (await logins.login(await logins.cluster.issue())).auth.entity_id;
+    expect((await logins.login(await logins.cluster.issue({ uid: 'another' }))).auth.entity_id).toBe(first);
+  });
+
+  it('needs the claim that it is told by', async () => {
+    const logins = await serveLogins();
+    const jwt = await logins.cluster.issue({ uid: '' });
+    expect(await logins.login(jwt)).toMatchObject({
+      status: 500,
+      errors: ['could not parse UID from claims'],
+    });
+  });
+});
+
+it('takes the flat claims of another account for nothing beside nested ones', async () => {
+  const logins = await serveLogins();
+  const both = { ...legacyClaims({ name: 'admin', uid: 'x' }), ...lasting(projectedClaims()) };
+  const { auth } = await logins.login(await logins.cluster.issue({}, both));
+  expect(auth.metadata['service_account_name']).toBe('api');
+});
+
+it('trusts no key of a SHA-1 certificate, unless the dialect does', async () => {
+  const claims = lasting(projectedClaims());
+  for (const [dialect, status] of [
+    ['neutral', 403],
+    ['vault', 403],
+    ['openbao', 200],
+  ] as const) {
+    const logins = await serveLogins({ dialect });
+    const written = await logins.configure({ pem_keys: [sha1Certificate] });
+    expect([dialect, written.warnings?.[0]?.includes('SHA-1') ?? false]).toEqual([dialect, status === 403]);
+    const jwt = await signBySha1Signer(claims);
+    logins.cluster.vouchFor(jwt);
+    expect([dialect, (await logins.login(jwt)).status]).toEqual([dialect, status]);
+  }
+});

@@ -1,0 +1,136 @@
+// A cluster that misbehaves when it is asked about a JWT: every login is the documented refusal, soon, and says no more.
+import { describe, expect, it } from 'vitest';
+import {
+  lasting,
+  type Misbehaviour,
+  projectedClaims,
+  sendJson,
+  sign,
+  UID,
+  yes,
+} from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
+import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
+
+const REFUSED = { status: 403, body: { errors: ['permission denied'] } };
+const REVIEWER = 'reviewer-secret';
+
+/** Answers the review with a changed yes. */
+function almost(change: (status: Record<string, unknown>) => void): Misbehaviour {
+  return (response, { body }) => {
+    const review = yes({}, body.spec.audiences) as { status: Record<string, unknown> };
+    change(review.status);
+    sendJson(response, 201, review);
+  };
+}
+
+const user = (username: unknown, uid: unknown = UID) =>
+  almost((status) => {
+    status['user'] = { username, uid };
+  });
+
+const HUGE = 'x'.repeat(64 * 1024);
+
+const misbehaviours: Readonly<Record<string, Misbehaviour>> = {
+  'closes the connection': (response) => response.destroy(),
+  'never answers': () => {},
+  'stops in the middle': (response) => {
+    response.writeHead(201, { 'content-length': 500 }).write('{"status": {');
+  },
+  'never ends': (response) => {
+    const more = () => response.write(HUGE, () => setImmediate(more));
+    response.writeHead(201);
+    more();
+  },
+  'sends a huge yes': (response, { body }) => {
+    const review = yes({}, body.spec.audiences) as Record<string, unknown>;
+    sendJson(response, 201, { padding: HUGE.repeat(20), ...review });
+  },
+  'sends no JSON': (response) => response.writeHead(201).end('<html>'),
+  'sends nothing': (response) => response.writeHead(201).end(),
+  'sends a list': (response) => sendJson(response, 201, []),
+  'sends null': (response) => sendJson(response, 201, null),
+  'says yes with an error status': (response, { body }) =>
+    sendJson(response, 500, yes({}, body.spec.audiences)),
+  'sends elsewhere': (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+  'says yes and an error': almost((status) => {
+    status['error'] = 'expired';
+  }),
+  'says "true"': almost((status) => {
+    status['authenticated'] = 'true';
+  }),
+  'grants another audience': almost((status) => {
+    status['audiences'] = ['other'];
+  }),
+  'grants no audience': almost((status) => {
+    delete status['audiences'];
+  }),
+  'grants an audience as a text': almost((status) => {
+    status['audiences'] = 'service';
+  }),
+  'names another account': user('system:serviceaccount:payments:admin'),
+  'names another namespace': user('system:serviceaccount:kube-system:api'),
+  'names another UID': user('system:serviceaccount:payments:api', 'other'),
+  'names a UID that is a number': user('system:serviceaccount:payments:api', 7),
+  'names no service account': user('system:node:payments:api'),
+  'names a person': user('ann'),
+  'names an account with a part more': user('system:serviceaccount:payments:api:x'),
+  'names nobody': almost((status) => {
+    delete status['user'];
+  }),
+  'echoes the reviewer`s JWT': (response, { bearer }) => sendJson(response, 401, { message: bearer }),
+};
+
+async function served(): Promise<Logins> {
+  const logins = await serveLogins({ clusterPatienceMs: 1500 });
+  await logins.configure({ token_reviewer_jwt: REVIEWER });
+  return logins;
+}
+
+describe('a login is refused when the cluster', () => {
+  it.each(Object.entries(misbehaviours))('%s', async (_case, misbehaviour) => {
+    const logins = await served();
+    const jwt = await logins.cluster.issue();
+    logins.cluster.misbehaviour = misbehaviour;
+    expect(await logins.login(jwt)).toMatchObject(REFUSED);
+    logins.cluster.misbehaviour = undefined;
+    expect((await logins.login(jwt)).status).toBe(200);
+  });
+
+  it('is not there', async () => {
+    const logins = await served();
+    await logins.configure({ cluster_host: 'http://127.0.0.1:1' });
+    expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+  });
+
+  it('is written without a scheme, or with one that is none of the web', async () => {
+    const logins = await served();
+    for (const host of [logins.cluster.url.replace('http://', ''), 'file:///etc', 'nonsense']) {
+      await logins.configure({ cluster_host: host });
+      expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+    }
+  });
+
+  it('has a certificate of another authority', async () => {
+    const logins = await served();
+    await logins.configure({ tls: true, cluster_ca_cert: sha1Certificate });
+    expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+    expect(logins.cluster.questions).toEqual([]);
+  });
+
+  it('did not issue the JWT', async () => {
+    const logins = await served();
+    expect(await logins.login(await sign(lasting(projectedClaims())))).toMatchObject(REFUSED);
+  });
+});
+
+describe('who asks the cluster', () => {
+  it('is the reviewer of the config, else the login itself', async () => {
+    const logins = await serveLogins();
+    const jwt = await logins.cluster.issue();
+    await logins.login(jwt);
+    await logins.configure({ token_reviewer_jwt: REVIEWER });
+    await logins.login(jwt);
+    expect(logins.cluster.questions.map(({ bearer }) => bearer)).toEqual([jwt, REVIEWER]);
+  });
+});

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest';
+import { isSha1Certificate } from '../../../../src/server/cluster-auth/values/sha1-certificate.ts';
+import { publicKeyOf } from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
+import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
+
+it('knows a certificate that was signed with SHA-1', () => {
+  expect(isSha1Certificate(sha1Certificate)).toBe(true);
+});
+
+it.each([
+  ['a certificate of today', fixtures().certs.ca.certificate],
+  ['a key', publicKeyOf('ES256')],
+  ['nothing', ''],
+  ['a text', 'nonsense'],
+  ['a block of nonsense', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ['a certificate cut short', sha1Certificate.replace(/\n.*\n-----END/, '\n-----END')],
+])('takes %s for none', (_case, text) => {
+  expect(isSha1Certificate(text)).toBe(false);
+});
