@@ -4,7 +4,7 @@
  */
 import type { Database } from '../data-file/database.ts';
 import { newId } from '../identifiers.ts';
-import type { Caller, OrganizationRights } from '../identity/caller.ts';
+import type { OrganizationRights } from '../identity/caller.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
 import { invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
@@ -20,25 +20,24 @@ import { replaceTagBindings } from './tags/tag-bindings.ts';
 import { addTags } from './tags/tags.ts';
 import { recordWorkspaceEvent } from './document/workspace-event.ts';
 import type { WorkspaceSettings } from './document/workspace-record.ts';
-import { readWorkspaceRequest } from './document/workspace-request.ts';
+import { namedProject, readWorkspaceRequest } from './document/workspace-request.ts';
 
 export function createWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { organization, rights } = requireOrganization(services, request);
+  const project = requireProject(services, request, organization.id, rights);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(request.body, problems);
-  const project = findProject(database, organization.id, body.projectId);
-  if (project === undefined) throw unknownProject();
-  if (!mayCreateIn(database, request.caller, rights, project)) throw notFound('Organization');
+  const body = readWorkspaceRequest(services.edition, request.body, problems);
   if (body.name === undefined) {
     problems.push({ detail: 'Name is required', pointer: '/data/attributes/name' });
   }
   const settings = settleWorkspace(
     {
       database,
+      dialect: services.dialects.workspaces,
       organization,
       project,
-      current: defaultSettings(organization, project),
+      current: { ...defaultSettings(database, organization, project), ...editionDefaults(services) },
       request: body,
       creating: true,
     },
@@ -55,6 +54,11 @@ export function createWorkspace(services: Services, request: ApiRequest): ApiAns
   addTags(database, { id, organization_id: organization.id }, body.tagNames ?? [], services.now());
   recordWorkspaceEvent(services, request, { id, organization_id: organization.id }, { action: 'create' });
   return created(workspaceDocument(services, request, id));
+}
+
+/** What an organization's defaults cannot say in an edition that lacks them. */
+function editionDefaults(services: Services): Partial<WorkspaceSettings> {
+  return services.edition.globalRemoteStateDefault ? {} : { global_remote_state: 0 };
 }
 
 /** Writes the row of a new workspace. */
@@ -84,14 +88,22 @@ export function unknownProject(): Error {
   ]);
 }
 
-/** Owners, managers of all workspaces, organization tokens; and who maintains the project. */
-function mayCreateIn(
-  database: Database,
-  caller: Caller,
+/**
+ * The project to create in. Owners, managers of all workspaces or projects and organization tokens create in each; others
+ * where they maintain the project.
+ * @throws ApiError 404 to whoever may not create there, whether there is such a project or not
+ */
+function requireProject(
+  { database }: Services,
+  { caller, body }: ApiRequest,
+  organizationId: string,
   rights: OrganizationRights,
-  project: ProjectRecord,
-): boolean {
-  if (rights.manageWorkspaces) return true;
-  const access = projectAccess(database, caller, project);
-  return access === 'maintain' || access === 'admin';
+): ProjectRecord {
+  const project = findProject(database, organizationId, namedProject(body));
+  if (!rights.manageWorkspaces && !rights.manageProjects) {
+    const access = project === undefined ? undefined : projectAccess(database, caller, project);
+    if (access !== 'maintain' && access !== 'admin') throw notFound('Organization');
+  }
+  if (project === undefined) throw unknownProject();
+  return project;
 }

@@ -1,13 +1,13 @@
 /**
  * Safe delete (POST …/actions/safe-delete) and force delete (DELETE), by id and by name.
- * Invariant: a safe delete never removes a workspace that manages resources, is locked, or whose newest state is still
- * being processed; a force delete asks nothing but the right to do it.
+ * Invariant: a safe delete never removes a workspace that manages resources, by its current state or by a newer one that
+ * never became current, or whose newest state is still being processed; a force delete asks only for the right to do it.
  */
 import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoint.ts';
 import { conflict, forbidden } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
-import { newestStateVersion } from './document/state-versions.ts';
+import { newestFinalizedStateVersion, newestStateVersion } from '../state-versions/state-version-record.ts';
 import { dropUnusedTags } from './tags/tags.ts';
 import { recordWorkspaceEvent } from './document/workspace-event.ts';
 import type { WorkspaceRecord } from './document/workspace-record.ts';
@@ -15,13 +15,15 @@ import type { WorkspaceRecord } from './document/workspace-record.ts';
 export function safeDeleteWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-destroy');
   // Clients tell these three apart by the words "locked" and "being processed".
-  if (workspace.locked_by_id !== null) {
+  if (workspace.locked_by_id !== null && services.dialects.workspaces.safeDeleteNeedsUnlocked) {
     throw conflict('The workspace is locked and cannot be safely deleted');
   }
   if (newestStateVersion(services.database, workspace.id)?.status === 'pending') {
     throw conflict('The newest state version of the workspace is still being processed');
   }
-  const { resource_count: count } = workspace;
+  // A state that was saved before a forced unlock is not current, and yet the only one that knows of what it made.
+  const newest = newestFinalizedStateVersion(services.database, workspace.id);
+  const count = Math.max(workspace.resource_count, newest?.resource_count ?? 0);
   if (count > 0) {
     const resources = `${count} ${count === 1 ? 'resource' : 'resources'}`;
     throw conflict(`The workspace still manages ${resources} and cannot be safely deleted`);

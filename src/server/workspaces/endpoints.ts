@@ -1,8 +1,8 @@
 /**
- * Every endpoint of the workspaces API in one table: verb, path below /api/v2, handler.
+ * The endpoints of workspaces in one table: verb, path below /api/v2, handler.
  * Invariant: an operation that has two paths (by id, by organization and name) has one handler.
  */
-import type { Endpoint, Handler, Method } from '../json-api/endpoint.ts';
+import { type Endpoint, type Handler, type Method, on } from '../json-api/endpoint.ts';
 import { createWorkspace } from './create.ts';
 import {
   deleteRetentionPolicy,
@@ -18,16 +18,15 @@ import {
   removeRemoteStateConsumers,
   replaceRemoteStateConsumers,
 } from './related/remote-state-consumers.ts';
-import { showOrganization } from './related/organization.ts';
 import { showWorkspace } from './show.ts';
 import { assignSshKey } from './related/ssh-key.ts';
+import { addTagBindings, patchTagBindings, replaceWorkspaceTagBindings } from './tags/bind-tags.ts';
 import { listEffectiveTagBindings, listTagBindings } from './tags/tag-bindings.ts';
 import { deleteTags, listTags, postTags } from './tags/tags.ts';
 import { updateWorkspace } from './update.ts';
 import { showAccount } from './related/user.ts';
 
-const ORGANIZATION = '/organizations/:organization_name';
-const COLLECTION = `${ORGANIZATION}/workspaces`;
+const COLLECTION = '/organizations/:organization_name/workspaces';
 const BY_NAME = `${COLLECTION}/:name`;
 const BY_ID = '/workspaces/:workspace_id';
 const RELATED = `${BY_ID}/relationships`;
@@ -55,16 +54,19 @@ export const WORKSPACE_ENDPOINTS: readonly Endpoint[] = [
   on('POST', `${RELATED}/tags`, postTags),
   on('DELETE', `${RELATED}/tags`, deleteTags),
   on('GET', `${BY_ID}/tag-bindings`, listTagBindings),
+  on('PATCH', `${BY_ID}/tag-bindings`, patchTagBindings),
+  on('GET', `${RELATED}/tag-bindings`, listTagBindings),
+  on('POST', `${RELATED}/tag-bindings`, addTagBindings),
+  on('PATCH', `${RELATED}/tag-bindings`, replaceWorkspaceTagBindings),
   on('GET', `${BY_ID}/effective-tag-bindings`, listEffectiveTagBindings),
-  on('GET', `${RELATED}/data-retention-policy`, showRetentionPolicy),
-  on('POST', `${RELATED}/data-retention-policy`, putRetentionPolicy),
-  on('PATCH', `${RELATED}/data-retention-policy`, putRetentionPolicy),
-  on('DELETE', `${RELATED}/data-retention-policy`, deleteRetentionPolicy),
+  onRetentionPolicy('GET', showRetentionPolicy),
+  onRetentionPolicy('POST', putRetentionPolicy),
+  onRetentionPolicy('PATCH', putRetentionPolicy),
+  onRetentionPolicy('DELETE', deleteRetentionPolicy),
   // Not in the spec.
-  on('GET', ORGANIZATION, showOrganization),
   on('GET', '/account/details', showAccount),
 ];
 
-function on(method: Method, path: string, handler: Handler): Endpoint {
-  return { method, path, handler };
+function onRetentionPolicy(method: Method, handler: Handler): Endpoint {
+  return { ...on(method, `${RELATED}/data-retention-policy`, handler), needs: 'dataRetentionPolicies' };
 }

@@ -5,13 +5,14 @@
  *
  * Invariant: a lock has one holder; only the holder takes it back, unless an admin forces it.
  */
-import { asObject } from '../json-api/body.ts';
+import { asObject, MemberReader, TEXT_LIMIT } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
-import { conflict, unavailable } from '../json-api/errors.ts';
+import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
+import { startNextRun } from '../runs/run-life-cycle.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from './access.ts';
 import { workspaceDocument } from './show.ts';
-import { newestIntermediateStateVersion, promoteIntermediateState } from './document/state-versions.ts';
+import { promoteIntermediateState, requireStateHasCome } from '../state-versions/state-version-record.ts';
 import { recordWorkspaceEvent, type WorkspaceAction } from './document/workspace-event.ts';
 import type { WorkspaceRecord } from './document/workspace-record.ts';
 
@@ -30,9 +31,7 @@ export function unlockWorkspace(services: Services, request: ApiRequest): ApiAns
   if (workspace.locked_by_type !== type || workspace.locked_by_id !== id) {
     throw conflict(`The workspace is locked by ${holderOf(services, workspace)}`);
   }
-  if (newestIntermediateStateVersion(services.database, workspace.id)?.status === 'pending') {
-    throw unavailable('The latest state version is still pending, try again in a moment');
-  }
+  requireStateHasCome(services.database, workspace.id);
   promoteIntermediateState(services.database, workspace.id);
   return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'unlock' });
 }
@@ -62,15 +61,26 @@ function writeLock(
     updated_at: services.now().toISOString(),
   });
   recordWorkspaceEvent(services, request, workspace, { action: change.action });
+  if (change.lock === NO_LOCK) startNextRun(services, workspace.id);
   return ok(workspaceDocument(services, request, workspace.id));
 }
 
-/** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. */
+/** Clients send `{reason}`, `{data: {attributes: {reason}}}` or nothing. @throws ApiError 422 for a reason that is no text, or too long */
 function lockReason(body: unknown): string {
-  const plain = asObject(body);
-  const wrapped = asObject(asObject(plain?.['data'])?.['attributes']);
-  const reason = plain?.['reason'] ?? wrapped?.['reason'];
-  return typeof reason === 'string' ? reason : '';
+  const plain = asObject(body) ?? {};
+  const wrapped = asObject(asObject(plain['data'])?.['attributes']) ?? {};
+  const problems: PointedProblem[] = [];
+  const [first, second] = [
+    new MemberReader(plain, '', problems),
+    new MemberReader(wrapped, '/data/attributes', problems),
+  ];
+  const reason = first.nullableText('reason') ?? second.nullableText('reason') ?? '';
+  if (reason.length > TEXT_LIMIT) {
+    const pointer = plain['reason'] === reason ? '/reason' : '/data/attributes/reason';
+    problems.push({ detail: `reason has at most ${TEXT_LIMIT} characters`, pointer });
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return reason;
 }
 
 function requireLocked(workspace: WorkspaceRecord): void {

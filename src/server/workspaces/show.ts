@@ -11,10 +11,10 @@ import { workspaceResources } from './document/workspace-document.ts';
 import { recordById } from './document/workspace-record.ts';
 
 export function showWorkspace(services: Services, request: ApiRequest): ApiAnswer {
-  const includes = requestedIncludes(request.query);
   const { workspace } = requireWorkspace(services, request);
+  const includes = requestedIncludes(request.query);
   const resources = workspaceResources(services, request, [workspace]);
-  const included = includedResources(services, includes, [workspace]);
+  const included = includedResources(services, request, includes, [workspace]);
   const [data] = withLinkage(resources, included);
   return ok({ data, ...(includes.size > 0 ? { included: included.resources } : {}) });
 }

@@ -13,18 +13,20 @@ import { workspaceDocument } from './show.ts';
 import { replaceTagBindings } from './tags/tag-bindings.ts';
 import { recordWorkspaceEvent } from './document/workspace-event.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from './document/workspace-record.ts';
-import { readWorkspaceRequest } from './document/workspace-request.ts';
+import { namedProject, readWorkspaceRequest } from './document/workspace-request.ts';
 
 export function updateWorkspace(services: Services, request: ApiRequest): ApiAnswer {
   const { database } = services;
   const { workspace } = requireWorkspace(services, request, 'can-update');
+  const project = targetProject(services, request, workspace);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(request.body, problems);
+  const body = readWorkspaceRequest(services.edition, request.body, problems, workspace.id);
   const settings = settleWorkspace(
     {
       database,
+      dialect: services.dialects.workspaces,
       organization: organizationOf(services, workspace),
-      project: targetProject(services, request, workspace, body.projectId),
+      project,
       current: workspace,
       request: body,
       creating: false,
@@ -64,24 +66,25 @@ function organizationOf(services: Services, workspace: WorkspaceRecord): Organiz
   return organization;
 }
 
-/** The project after the update. A move needs admin access to both projects. */
+/**
+ * The project after the update. A move needs admin access to both projects.
+ * @throws ApiError 404 to whoever lacks it, whether there is such a project or not
+ */
 function targetProject(
-  services: Services,
-  request: ApiRequest,
+  { database }: Services,
+  { caller, body }: ApiRequest,
   workspace: WorkspaceRecord,
-  wanted: string | undefined,
 ): ProjectRecord {
-  const { database } = services;
-  const find = (id: string): ProjectRecord => {
-    const project = findProject(database, workspace.organization_id, id);
-    if (project === undefined) throw unknownProject();
-    return project;
-  };
-  const current = find(workspace.project_id);
-  if (wanted === undefined || wanted === workspace.project_id) return current;
-  const target = find(wanted);
-  for (const project of [current, target]) {
-    if (projectAccess(database, request.caller, project) !== 'admin') throw notFound('Project');
+  const [current, target] = [workspace.project_id, namedProject(body) ?? workspace.project_id].map((id) =>
+    findProject(database, workspace.organization_id, id),
+  );
+  if (target?.id !== current?.id) {
+    const administers = (project: ProjectRecord | undefined) =>
+      project === undefined
+        ? caller.organizations.get(workspace.organization_id)?.manageProjects
+        : projectAccess(database, caller, project) === 'admin';
+    if (!administers(current) || !administers(target)) throw notFound('Project');
   }
+  if (target === undefined) throw unknownProject();
   return target;
 }

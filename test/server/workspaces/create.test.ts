@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { bindings, seedWith, serveForTest, workspaceBody } from '../../support/server/serve-for-test.ts';
 
@@ -27,7 +27,7 @@ it('answers 201 with the defaults of the spec for every attribute that was left 
     'source-url': null,
     'speculative-enabled': true,
     'structured-run-output-enabled': true,
-    'engine-version': '1.9.8',
+    'engine-version': '1.11.4',
     'trigger-patterns': [],
     'trigger-prefixes': [],
     'vcs-repo': null,
@@ -131,6 +131,20 @@ it.each(['two words', 'a/b', 'dotted.name', '', 'ümlaut'])('refuses the name "%
   expect(answer.pointers).toEqual(['/data/attributes/name']);
 });
 
+it('takes a name of 90 characters, finds it by its own link, and refuses a longer one', async () => {
+  const api = await serveForTest();
+  const made = await api.create({ name: 'n'.repeat(90) });
+  expect(made.status).toBe(201);
+  const self = made.resource.links?.['self'] ?? '';
+  expect((await api.get(self.replace('/api/v2', ''))).resource.id).toBe(made.resource.id);
+  for (const refused of [
+    await api.create({ name: 'n'.repeat(91) }),
+    await api.update(made.resource.id, { name: 'n'.repeat(3000) }),
+  ]) {
+    expect([refused.status, refused.pointers]).toEqual([422, ['/data/attributes/name']]);
+  }
+});
+
 it('needs a name', async () => {
   const api = await serveForTest();
   expect((await api.create({})).pointers).toEqual(['/data/attributes/name']);
@@ -149,6 +163,33 @@ it.each([null, [], 'text', { data: null }, { data: [] }])('refuses the body %j',
   expect(answer.status).toBe(422);
   expect(answer.pointers).toEqual(['/data']);
 });
+
+const PROJECT_TYPE = '/data/relationships/project/data/type';
+
+it.each([
+  ['a project of another type', { relationships: project('prj-a', { type: 'foo' }) }, PROJECT_TYPE],
+  ['a project without a type', { relationships: project('prj-a', {}) }, PROJECT_TYPE],
+  ['a list of attributes', { attributes: [] }, '/data/attributes'],
+  ['a list of relationships', { relationships: [] }, '/data/relationships'],
+])('refuses a body with %s, on create and on update', async (_what, members, pointer) => {
+  const api = await serveForTest({ seed: seedWith({ projects: [{ name: 'a', id: 'prj-a' }] }) });
+  const id = await api.created({ name: 'net' });
+  const before = (await api.get(`/workspaces/${id}`)).text;
+  const body = { data: { type: 'workspaces', attributes: { name: 'x' }, ...members } };
+  for (const answer of [
+    await api.post('/organizations/acme/workspaces', body),
+    await api.patch(`/workspaces/${id}`, body),
+  ]) {
+    expect(answer.status).toBe(422);
+    expect(answer.pointers).toEqual([pointer]);
+  }
+  expect((await api.get(`/workspaces/${id}`)).text).toBe(before);
+  expect((await api.get('/organizations/acme/workspaces')).names).toEqual(['net']);
+});
+
+function project(id: string, type: { readonly type?: string }): unknown {
+  return { project: { data: { id, ...type } } };
+}
 
 it('tells every attribute of the wrong type at once', async () => {
   const api = await serveForTest();
@@ -231,4 +272,63 @@ it('lets one of two creations of the same name win', async () => {
   const api = await serveForTest();
   const answers = await Promise.all(Array.from({ length: 8 }, () => api.create({ name: 'race' })));
   expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422, 422, 422, 422]);
+});
+
+describe('who may not create', () => {
+  const asking = (project: string, type = 'workspaces') => ({
+    data: {
+      type,
+      attributes: { name: 'x' },
+      relationships: { project: { data: { type: 'projects', id: project } } },
+    },
+  });
+
+  it('learns nothing about projects and bodies: it is the same 404 for all of them', async () => {
+    const api = await serveForTest();
+    for (const token of ['readers', 'platform-admins']) {
+      const answers = [
+        await api
+          .as(token)
+          .post('/organizations/acme/workspaces', { data: { type: 'workspaces', attributes: {} } }),
+        await api.as(token).post('/organizations/acme/workspaces', asking('prj-sandbox')),
+        await api.as(token).post('/organizations/acme/workspaces', asking('prj-unknown')),
+        await api.as(token).post('/organizations/acme/workspaces', asking('prj-theirs')),
+        await api.as(token).post('/organizations/acme/workspaces', asking('prj-unknown', 'runs')),
+        await api.as(token).post('/organizations/acme/workspaces', 'null'),
+      ];
+      expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size, token).toBe(1);
+      expect(answers[0]?.status).toBe(404);
+    }
+  });
+
+  it('in a project that it asks for is told what is wrong with the body once it may', async () => {
+    const api = await serveForTest();
+    const answer = await api
+      .as('platform-admins')
+      .post('/organizations/acme/workspaces', asking('prj-platform', 'runs'));
+    expect(answer.status).toBe(422);
+    expect(answer.pointers).toEqual(['/data/type']);
+  });
+});
+
+it('shows a team that manages all projects what it creates in any of them', async () => {
+  const teams = [{ name: 'planners', token: 'planners', 'manage-projects': true }];
+  const planners = (await serveForTest({ seed: seedWith({ teams }) })).as('planners');
+  for (const project of ['prj-platform', 'prj-sandbox']) {
+    const made = await planners.create(
+      { name: `in-${project}` },
+      { project: { data: { type: 'projects', id: project } } },
+    );
+    expect(made.status).toBe(201);
+    expect(made.resource.attributes['permissions']).toMatchObject({
+      'can-update': true,
+      'can-destroy': true,
+    });
+    expect((await planners.get(`/workspaces/${made.resource.id}`)).status).toBe(200);
+    expect((await planners.update(made.resource.id, { description: 'x' })).status).toBe(200);
+  }
+  expect((await planners.get('/organizations/acme/workspaces')).names.toSorted()).toEqual([
+    'in-prj-platform',
+    'in-prj-sandbox',
+  ]);
 });

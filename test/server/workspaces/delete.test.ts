@@ -1,5 +1,13 @@
-import { expect, it } from 'vitest';
+import { createHash } from 'node:crypto';
 
+import { expect, it, onTestFinished } from 'vitest';
+
+import { Database } from '../../../src/server/data-file/database.ts';
+import { chooseDialects } from '../../../src/server/dialects.ts';
+import { authenticateBearer } from '../../../src/server/identity/caller.ts';
+import { applySeed } from '../../../src/server/seed/apply-seed.ts';
+import { createServices } from '../../../src/server/services.ts';
+import { safeDeleteWorkspace } from '../../../src/server/workspaces/delete.ts';
 import { bindings, identifiers, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const BY_NAME = '/organizations/acme/workspaces/a';
@@ -37,13 +45,55 @@ it.each([
   expect(answer.errors[0]?.detail).toContain(says);
 });
 
-it('refuses to safely delete a locked workspace, and says so', async () => {
+it('safely deletes a locked workspace, too: whether it manages resources is all that counts', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'a' });
   await api.post(`/workspaces/${id}/actions/lock`);
-  const answer = await api.post(`${BY_NAME}/actions/safe-delete`);
+  expect((await api.post(`${BY_NAME}/actions/safe-delete`)).status).toBe(204);
+  expect((await api.get(BY_NAME)).status).toBe(404);
+});
+
+it('refuses to safely delete a locked workspace where a service does, and says so', () => {
+  const database = Database.open(':memory:');
+  onTestFinished(() => database.close());
+  const now = new Date();
+  applySeed(database, seedWith({ workspaces: [{ name: 'a', 'locked-by-run': 'run-1' }] }), now);
+  const { workspaces, clusterAuth } = chooseDialects([]);
+  const services = createServices(database, {
+    now: () => now,
+    dialects: { clusterAuth, workspaces: { ...workspaces, safeDeleteNeedsUnlocked: true } },
+  });
+  const caller = authenticateBearer(database, 'Bearer ann', now);
+  if (caller === undefined) throw new Error('ann is nobody');
+  const request = { caller, params: { organization_name: 'acme', name: 'a' }, query: {}, body: undefined };
+  const said = { origin: 'http://127.0.0.1', path: '/', requestId: 'request-1' };
+  expect(() => safeDeleteWorkspace(services, { ...request, ...said })).toThrow(/locked/);
+});
+
+it('refuses to safely delete a workspace whose newest state manages resources and never became current', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  await api.post(`/workspaces/${id}/actions/lock`);
+  const state = JSON.stringify({
+    resources: [{ mode: 'managed', type: 'thing', name: 't', instances: [{}, {}, {}, {}, {}] }],
+  });
+  await api.post(`/workspaces/${id}/state-versions`, {
+    data: {
+      type: 'state-versions',
+      attributes: {
+        serial: 1,
+        md5: createHash('md5').update(state).digest('hex'),
+        state: Buffer.from(state).toString('base64'),
+        intermediate: true,
+      },
+    },
+  });
+  await api.post(`/workspaces/${id}/actions/force-unlock`);
+  expect((await api.attributes(id))['resource-count']).toBe(0);
+  const answer = await api.post(`/workspaces/${id}/actions/safe-delete`);
   expect(answer.status).toBe(409);
-  expect(answer.errors[0]?.detail).toContain('locked');
+  expect(answer.errors[0]?.detail).toContain('still manages 5 resources');
+  expect((await api.get(BY_NAME)).status).toBe(200);
 });
 
 it('refuses to safely delete a workspace whose newest state is being processed', async () => {

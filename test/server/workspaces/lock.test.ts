@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import type { Seed, WorkspaceSeed } from '../../../src/server/seed/seed.ts';
 import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const A = { workspaces: [{ name: 'a', id: 'ws-a' }] };
@@ -19,6 +20,17 @@ it.each([
   expect(answer.resource.attributes).toMatchObject({ locked: true, 'locked-reason': reason });
   expect(answer.resource.relationships['locked-by']?.data).toMatchObject({ type: 'users' });
   expect((await api.get('/workspaces/ws-a')).resource).toEqual(answer.resource);
+});
+
+it.each([
+  ['the plain form', { reason: 5 }, '/reason'],
+  ['the wrapped form', { data: { attributes: { reason: ['deploy'] } } }, '/data/attributes/reason'],
+])('refuses a reason that is no text in %s, and locks nothing', async (_form, body, pointer) => {
+  const api = await serveForTest({ seed: seedWith(A) });
+  const answer = await api.post(LOCK, body);
+  expect(answer.status).toBe(422);
+  expect(answer.pointers).toEqual([pointer]);
+  expect((await api.attributes('ws-a'))['locked']).toBe(false);
 });
 
 it('answers 409 to a second lock, whoever asks', async () => {
@@ -120,6 +132,78 @@ it('makes the finalized intermediate state version the current one on unlock', a
   expect(after?.data).toMatchObject({ type: 'state-versions', id: expect.stringMatching(/^sv-/) });
 });
 
+function withStates(...versions: NonNullable<WorkspaceSeed['state-versions']>): Seed {
+  return seedWith({ workspaces: [{ name: 'a', id: 'ws-a', 'state-versions': versions }] });
+}
+
+async function currentAfterUnlock(seed: Seed): Promise<unknown> {
+  const api = await serveForTest({ seed });
+  await api.post(LOCK);
+  const unlocked = await api.post(UNLOCK);
+  expect(unlocked.status).toBe(200);
+  return (unlocked.resource.relationships['current-state-version']?.data as { id: string } | null)?.id;
+}
+
+it('makes the latest of several finalized intermediate state versions current, with its resources', async () => {
+  const seed = withStates(
+    { id: 'sv-1', 'resource-count': 1 },
+    { id: 'sv-2', intermediate: true, 'resource-count': 2 },
+    { id: 'sv-3', intermediate: true, 'resource-count': 3 },
+  );
+  const api = await serveForTest({ seed });
+  await api.post(LOCK);
+  const answer = await api.post(UNLOCK);
+  expect(answer.resource.relationships['current-state-version']?.data).toMatchObject({ id: 'sv-3' });
+  expect(answer.resource.attributes['resource-count']).toBe(3);
+  const { resources } = await api.get('/workspaces/ws-a/state-versions');
+  expect(resources.map(({ id, attributes }) => [id, attributes['intermediate']])).toEqual([
+    ['sv-3', false],
+    ['sv-2', true],
+    ['sv-1', false],
+  ]);
+});
+
+it('never makes an older state version current again, however often it is locked and unlocked', async () => {
+  const api = await serveForTest({
+    seed: withStates({ id: 'sv-1', intermediate: true }, { id: 'sv-2', intermediate: true }),
+  });
+  for (const _round of [1, 2, 3]) {
+    await api.post(LOCK);
+    const answer = await api.post(UNLOCK);
+    expect(answer.resource.relationships['current-state-version']?.data).toMatchObject({ id: 'sv-2' });
+  }
+});
+
+it('leaves the current state version where nothing newer was saved', async () => {
+  const old = { id: 'sv-1', intermediate: true };
+  expect(await currentAfterUnlock(withStates(old, { id: 'sv-2' }))).toBe('sv-2');
+  expect(await currentAfterUnlock(withStates({ ...old, status: 'pending' }, { id: 'sv-2' }))).toBe('sv-2');
+});
+
+it('waits for the latest of several, and takes no older one instead of it', async () => {
+  const api = await serveForTest({
+    seed: withStates(
+      { id: 'sv-1', intermediate: true },
+      { id: 'sv-2', intermediate: true, status: 'pending' },
+    ),
+  });
+  await api.post(LOCK);
+  expect((await api.post(UNLOCK)).status).toBe(503);
+  const { relationships } = (await api.get('/workspaces/ws-a')).resource;
+  expect(relationships['current-state-version']).toEqual({ data: null });
+});
+
+it('unlocks once the pending state has come', async () => {
+  const api = await serveForTest({ seed: withStates({ id: 'sv-1', intermediate: true, status: 'pending' }) });
+  await api.post(LOCK);
+  expect((await api.post(UNLOCK)).status).toBe(503);
+  const { attributes } = (await api.get('/state-versions/sv-1')).resource;
+  await fetch(attributes['hosted-state-upload-url'] as string, { method: 'PUT', body: '{}' });
+  const answer = await api.post(UNLOCK);
+  expect(answer.status).toBe(200);
+  expect(answer.resource.relationships['current-state-version']?.data).toMatchObject({ id: 'sv-1' });
+});
+
 const ACCESS = {
   workspaces: [{ name: 'a', id: 'ws-a' }],
   teams: [
@@ -148,4 +232,12 @@ it('still takes updates while it is locked', async () => {
   const api = await serveForTest({ seed: seedWith(A) });
   await api.post(LOCK);
   expect((await api.update('ws-a', { description: 'x' })).status).toBe(200);
+});
+
+it('refuses a reason of more than 65,536 characters, and stays unlocked', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  const answer = await api.post(`/workspaces/${id}/actions/lock`, { reason: 'r'.repeat(65_537) });
+  expect([answer.status, answer.pointers]).toEqual([422, ['/reason']]);
+  expect((await api.attributes(id))['locked']).toBe(false);
 });

@@ -137,6 +137,22 @@ it('changes nothing at all when any part of the request is refused', async () =>
   expect((await api.get(`/workspaces/${id}/tag-bindings`)).resources).toHaveLength(1);
 });
 
+it('answers 409 to a body with the id of another workspace, and changes neither', async () => {
+  const api = await serveForTest();
+  const [id, other] = [await api.created({ name: 'net' }), await api.created({ name: 'other' })];
+  const body = (given: unknown) => ({
+    data: { id: given, type: 'workspaces', attributes: { description: 'x' } },
+  });
+  for (const given of [other, '', 5, null]) {
+    for (const path of [`/workspaces/${id}`, '/organizations/acme/workspaces/net']) {
+      expect((await api.patch(path, body(given))).status).toBe(409);
+    }
+  }
+  expect((await api.attributes(id))['description']).toBeNull();
+  expect((await api.attributes(other))['description']).toBeNull();
+  expect((await api.patch('/organizations/acme/workspaces/net', body(id))).status).toBe(200);
+});
+
 it('moves the workspace to another project, and back', async () => {
   const api = await serveForTest();
   const id = await api.created({ name: 'net' });
@@ -200,4 +216,33 @@ it.each([
     }),
   });
   expect((await api.as('bob').update('ws-net', { description: 'x' })).status).toBe(status);
+});
+
+it('tells whoever may not move a workspace nothing about the projects that there are', async () => {
+  const seed = seedWith({
+    workspaces: [
+      { name: 'net', id: 'ws-net' },
+      { name: 'web', id: 'ws-web', project: 'platform' },
+    ],
+    teams: [{ name: 'devs', token: 'devs', 'workspace-access': { net: 'admin' } }],
+  });
+  const api = await serveForTest({ seed });
+  const move = (token: string, workspace: string, project: string) =>
+    api.as(token).update(workspace, {}, { project: { data: { type: 'projects', id: project } } });
+  const movers = [
+    ['devs', 'ws-net'],
+    ['managers', 'ws-net'],
+    ['platform-admins', 'ws-web'],
+  ] as const;
+  for (const [token, workspace] of movers) {
+    const known = await move(token, workspace, 'prj-sandbox');
+    expect(known.status, token).toBe(404);
+    for (const project of ['prj-unknown', 'prj-theirs']) {
+      const unknown = await move(token, workspace, project);
+      expect([unknown.status, unknown.text], token).toEqual([known.status, known.text]);
+    }
+  }
+  expect((await move('ann', 'ws-net', 'prj-unknown')).pointers).toEqual([
+    '/data/relationships/project/data/id',
+  ]);
 });

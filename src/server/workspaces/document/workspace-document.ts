@@ -5,19 +5,23 @@
  */
 import type { Caller } from '../../identity/caller.ts';
 import { type WorkspacePermissions, workspacePermissions } from '../../identity/workspace-permissions.ts';
-import type { Identifier, Relationship, Resource } from '../../json-api/document.ts';
+import type { EditionFeatures } from '../../editions.ts';
+import type { Resource } from '../../json-api/document.ts';
 import type { Services } from '../../services.ts';
 import { autoDestroyAttributes } from '../settings/auto-destroy.ts';
 import { NO_RUNS, type RunStatistics, runStatistics } from './run-statistics.ts';
 import { tagNamesOf } from '../tags/tags.ts';
 import { vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
+import { type LinkedRecords, linkedRecords, relationshipsOf } from './workspace-relationships.ts';
 
 /** What a document needs beside its own record; read once for a whole page. */
 interface DocumentContext {
+  readonly edition: EditionFeatures;
   readonly origin: string;
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
   readonly tagNames: ReadonlyMap<string, string[]>;
   readonly statistics: ReadonlyMap<string, RunStatistics>;
+  readonly linked: LinkedRecords;
 }
 
 /** The documents of these workspaces for this caller, in a fixed number of queries. `origin` is `http://host:port`. */
@@ -29,21 +33,31 @@ export function workspaceResources(
   const { database } = services;
   const ids = records.map((record) => record.id);
   const surroundings = {
+    edition: services.edition,
     origin: context.origin,
     permissions: workspacePermissions(database, context.caller, records),
     tagNames: tagNamesOf(database, ids),
     statistics: runStatistics(database, ids),
+    linked: linkedRecords(database, records),
   };
-  return records.map((record) => ({
+  return records.map(withinEdition(services.edition)).map((record) => ({
     id: record.id,
     type: 'workspaces',
     attributes: attributesOf(record, surroundings),
-    relationships: relationshipsOf(record),
+    relationships: relationshipsOf(record, surroundings.linked, surroundings.permissions.get(record.id)),
     links: {
       self: `/api/v2/organizations/${record.organization_name}/workspaces/${record.name}`,
       'self-html': `/app/${record.organization_name}/workspaces/${record.name}`,
     },
   }));
+}
+
+/** A record without what the edition lacks, though the data file may have it. */
+function withinEdition(edition: EditionFeatures): (record: WorkspaceRecord) => WorkspaceRecord {
+  const lacking = edition.dataRetentionPolicies
+    ? {}
+    : { retention_policy_id: null, retention_policy_type: null };
+  return (record) => ({ ...record, ...lacking });
 }
 
 function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): Record<string, unknown> {
@@ -59,11 +73,12 @@ function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): R
     'source-url': record.source_url,
     ...executionAttributes(record),
     ...switchAttributes(record),
+    ...(surroundings.edition.assessments ? assessmentAttributes(record) : {}),
     ...vcsAttributes(record, surroundings.origin),
     ...autoDestroyAttributes(record),
     ...(surroundings.statistics.get(record.id) ?? NO_RUNS),
     actions: { 'is-destroyable': record.allow_destroy_plan === 1 },
-    'last-assessment-result-at': null,
+    'last-assessment-result-at': lastAssessedAt(record, surroundings),
     locked: record.locked_by_id !== null,
     'locked-reason': record.locked_reason,
     'resource-count': record.resource_count,
@@ -71,6 +86,12 @@ function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): R
     'working-directory': record.working_directory,
     permissions: surroundings.permissions.get(record.id),
   };
+}
+
+/** Null also for who may not read assessment results. */
+function lastAssessedAt({ id }: WorkspaceRecord, { linked, permissions }: DocumentContext): string | null {
+  if (permissions.get(id)?.['can-read-assessment-results'] !== true) return null;
+  return linked.assessments.get(id)?.created_at ?? null;
 }
 
 function executionAttributes(record: WorkspaceRecord): Record<string, unknown> {
@@ -88,7 +109,6 @@ function executionAttributes(record: WorkspaceRecord): Record<string, unknown> {
 function switchAttributes(record: WorkspaceRecord): Record<string, boolean> {
   return {
     'allow-destroy-plan': record.allow_destroy_plan === 1,
-    'assessments-enabled': record.assessments_enabled === 1 || record.assessments_enforced === 1,
     'auto-apply': record.auto_apply === 1,
     'auto-apply-run-trigger': record.auto_apply_run_trigger === 1,
     'file-triggers-enabled': record.file_triggers_enabled === 1,
@@ -97,6 +117,10 @@ function switchAttributes(record: WorkspaceRecord): Record<string, boolean> {
     'speculative-enabled': record.speculative_enabled === 1,
     'structured-run-output-enabled': record.structured_run_output_enabled === 1,
   };
+}
+
+function assessmentAttributes(record: WorkspaceRecord): Record<string, boolean> {
+  return { 'assessments-enabled': record.assessments_enabled === 1 || record.assessments_enforced === 1 };
 }
 
 function vcsAttributes(record: WorkspaceRecord, origin: string): Record<string, unknown> {
@@ -120,47 +144,4 @@ function vcsAttributes(record: WorkspaceRecord, origin: string): Record<string, 
       ...(repo.appInstallationId === null ? {} : { 'vcs-app-installation-id': repo.appInstallationId }),
     },
   };
-}
-
-function relationshipsOf(record: WorkspaceRecord): Record<string, Relationship> {
-  const path = `/api/v2/workspaces/${record.id}`;
-  const currentRun = { data: identifier('runs', record.current_run_id) };
-  const policy =
-    record.retention_policy_id === null || record.retention_policy_type === null
-      ? {}
-      : {
-          'data-retention-policy': {
-            data: { id: record.retention_policy_id, type: record.retention_policy_type },
-            links: { related: `${path}/relationships/data-retention-policy` },
-          },
-        };
-  return {
-    organization: {
-      data: { id: record.organization_name, type: 'organizations' },
-      links: { related: `/api/v2/organizations/${record.organization_name}` },
-    },
-    project: {
-      data: { id: record.project_id, type: 'projects' },
-      links: { related: `/api/v2/projects/${record.project_id}` },
-    },
-    'agent-pool': { data: identifier('agent-pools', record.effective_agent_pool_id) },
-    'ssh-key': { data: identifier('ssh-keys', record.ssh_key_id) },
-    'locked-by': { data: identifier(record.locked_by_type ?? 'users', record.locked_by_id) },
-    'current-run': currentRun,
-    'latest-run': currentRun,
-    'current-configuration-version': { data: null },
-    'current-state-version': { data: identifier('state-versions', record.current_state_version_id) },
-    'current-assessment-result': { data: null },
-    readme: { data: null },
-    outputs: { data: [] },
-    vars: { data: [] },
-    'remote-state-consumers': { links: { related: `${path}/relationships/remote-state-consumers` } },
-    'tag-bindings': { links: { related: `${path}/tag-bindings` } },
-    'effective-tag-bindings': { links: { related: `${path}/effective-tag-bindings` } },
-    ...policy,
-  };
-}
-
-function identifier(type: string, id: string | null): Identifier | null {
-  return id === null ? null : { id, type };
 }

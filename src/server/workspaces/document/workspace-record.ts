@@ -3,6 +3,7 @@
  * Invariant: inherited values (execution mode, agent pool) are resolved here, in SQL, and nowhere else; many workspaces
  * cost one query, like one.
  */
+import { CURRENT_CONFIGURATION_VERSION } from '../../configuration-versions/configuration-version-record.ts';
 import type { Database, SqlParameters } from '../../data-file/database.ts';
 
 export type ExecutionMode = 'remote' | 'local' | 'agent';
@@ -71,6 +72,9 @@ export interface WorkspaceRecord extends WorkspaceSettings {
   effective_execution_mode: ExecutionMode;
   effective_agent_pool_id: string | null;
   current_run_id: string | null;
+  current_configuration_version_id: string | null;
+  auto_destroy_status: string | null;
+  readme: string | null;
   vcs_client_name: string | null;
   vcs_service_provider: string | null;
   vcs_http_url: string | null;
@@ -79,7 +83,7 @@ export interface WorkspaceRecord extends WorkspaceSettings {
 }
 
 /** SQL over `w`, `p`, `o`: the mode that counts. */
-export const EFFECTIVE_EXECUTION_MODE =
+const EFFECTIVE_EXECUTION_MODE =
   'COALESCE(w.execution_mode, p.default_execution_mode, o.default_execution_mode)';
 
 const SELECT_RECORDS = `
@@ -91,6 +95,7 @@ const SELECT_RECORDS = `
          ELSE COALESCE(p.default_agent_pool_id, o.default_agent_pool_id) END AS effective_agent_pool_id,
     (SELECT r.id FROM runs r WHERE r.workspace_id = w.id ORDER BY r.created_at DESC, r.id DESC LIMIT 1)
       AS current_run_id,
+    ${CURRENT_CONFIGURATION_VERSION} AS current_configuration_version_id,
     t.client_name AS vcs_client_name,
     COALESCE(t.service_provider, i.service_provider) AS vcs_service_provider,
     COALESCE(t.http_url, i.http_url) AS vcs_http_url,

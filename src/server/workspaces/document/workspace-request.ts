@@ -3,13 +3,17 @@
  * Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
  * is a value. Only types are judged here; what values mean together is judged where they are settled.
  */
-import { asObject, type BodyObject, MemberReader, readResource } from '../../json-api/body.ts';
+import type { EditionFeatures } from '../../editions.ts';
+import { asObject, type BodyObject, MemberReader, readResource, TEXT_LIMIT } from '../../json-api/body.ts';
 import { badRequest, type PointedProblem } from '../../json-api/errors.ts';
 import { readTagBindings, type TagBinding } from '../tags/tag-bindings.ts';
 import { readTagNames } from '../tags/tag-names.ts';
 import { EXECUTION_MODES, type ExecutionMode } from './workspace-record.ts';
 
 type Maybe<T> = T | undefined;
+
+/** Reading a constraint takes time by its length, and nobody needs a long one. */
+const ENGINE_VERSION_LIMIT = 255;
 
 export interface VcsRepoRequest {
   readonly identifier: Maybe<string>;
@@ -49,22 +53,30 @@ export interface WorkspaceRequest {
   /** `true`: the workspace's own value counts; `false`: drop it and inherit. */
   readonly settingOverwrites: { readonly executionMode: Maybe<boolean>; readonly agentPool: Maybe<boolean> };
   readonly vcsRepo: Maybe<VcsRepoRequest | null>;
-  readonly projectId: Maybe<string>;
   readonly tagBindings: Maybe<TagBinding[]>;
   /** Flat tags; only a create takes them. */
   readonly tagNames: Maybe<string[]>;
 }
 
-/** Reads a body; what is wrong with it is added to `problems`. @throws ApiError 422 when it is no workspace at all. */
-export function readWorkspaceRequest(body: unknown, problems: PointedProblem[]): WorkspaceRequest {
-  const { attributes, relationships } = readResource(body, 'workspaces');
+/**
+ * Reads a body; what is wrong with it is added to `problems`. `id` is that of the workspace that is updated.
+ * @throws ApiError 422 when it is no workspace at all, 409 when it is of another one
+ */
+export function readWorkspaceRequest(
+  edition: EditionFeatures,
+  body: unknown,
+  problems: PointedProblem[],
+  id?: string,
+): WorkspaceRequest {
+  const { attributes, relationships } = readResource(body, 'workspaces', id);
   const read = new MemberReader(attributes, '/data/attributes', problems);
+  checkProject(relationships['project'], problems);
   return {
-    name: read.text('name'),
-    description: read.nullableText('description'),
+    name: read.name(),
+    description: read.nullableText('description', TEXT_LIMIT),
     agentPoolId: noneWhenEmpty(read.nullableText('agent-pool-id')),
     allowDestroyPlan: read.boolean('allow-destroy-plan'),
-    assessmentsEnabled: read.boolean('assessments-enabled'),
+    assessmentsEnabled: edition.assessments ? read.boolean('assessments-enabled') : undefined,
     autoApply: read.boolean('auto-apply'),
     autoApplyRunTrigger: read.boolean('auto-apply-run-trigger'),
     autoDestroyAt: read.nullableText('auto-destroy-at'),
@@ -75,17 +87,16 @@ export function readWorkspaceRequest(body: unknown, problems: PointedProblem[]):
     globalRemoteState: read.boolean('global-remote-state'),
     operations: read.boolean('operations'),
     queueAllRuns: read.boolean('queue-all-runs'),
-    sourceName: read.nullableText('source-name'),
-    sourceUrl: read.nullableText('source-url'),
+    sourceName: read.nullableText('source-name', TEXT_LIMIT),
+    sourceUrl: read.nullableText('source-url', TEXT_LIMIT),
     speculativeEnabled: read.boolean('speculative-enabled'),
     structuredRunOutputEnabled: read.boolean('structured-run-output-enabled'),
-    engineVersion: read.text('engine-version'),
+    engineVersion: read.text('engine-version', ENGINE_VERSION_LIMIT),
     triggerPatterns: read.texts('trigger-patterns'),
     triggerPrefixes: read.texts('trigger-prefixes'),
-    workingDirectory: noneWhenEmpty(read.nullableText('working-directory')),
+    workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
     vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), problems),
-    projectId: readProjectId(relationships['project'], problems),
     tagBindings: readTagBindings(relationships['tag-bindings'], problems),
     tagNames: readTagNames(relationships['tags'], problems),
   };
@@ -115,22 +126,35 @@ function readVcsRepo(
   }
   const read = new MemberReader(source, '/data/attributes/vcs-repo', problems);
   return {
-    identifier: read.text('identifier'),
-    branch: read.nullableText('branch'),
+    identifier: read.text('identifier', TEXT_LIMIT),
+    branch: read.nullableText('branch', TEXT_LIMIT),
     ingressSubmodules: read.boolean('ingress-submodules'),
     oauthTokenId: read.nullableText('oauth-token-id'),
     appInstallationId: read.nullableText('vcs-app-installation-id'),
-    tagsRegex: noneWhenEmpty(read.nullableText('tags-regex')),
+    tagsRegex: noneWhenEmpty(read.nullableText('tags-regex', TEXT_LIMIT)),
   };
 }
 
-function readProjectId(relationship: unknown, problems: PointedProblem[]): Maybe<string> {
-  if (relationship === undefined) return undefined;
+/**
+ * The project that a body names, as far as one can be read: who may not use it is told so before what is wrong with the
+ * body.
+ */
+export function namedProject(body: unknown): Maybe<string> {
+  const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
+  return projectIdOf(relationships?.['project']);
+}
+
+function projectIdOf(relationship: unknown): Maybe<string> {
   const id = asObject(asObject(relationship)?.['data'])?.['id'];
-  if (typeof id === 'string') return id;
-  problems.push({
-    detail: 'project must name a project by its id',
-    pointer: '/data/relationships/project/data/id',
-  });
-  return undefined;
+  return typeof id === 'string' ? id : undefined;
+}
+
+function checkProject(relationship: unknown, problems: PointedProblem[]): void {
+  if (relationship === undefined) return;
+  const pointer = '/data/relationships/project/data';
+  if (projectIdOf(relationship) === undefined) {
+    problems.push({ detail: 'project must name a project by its id', pointer: `${pointer}/id` });
+  } else if (asObject(asObject(relationship)?.['data'])?.['type'] !== 'projects') {
+    problems.push({ detail: 'type must be "projects"', pointer: `${pointer}/type` });
+  }
 }

@@ -3,41 +3,89 @@
  * Invariants: an unknown value is refused with 400, so that a client can tell a service that lacks an include from
  * workspaces that have nothing to include; a page costs one query for each included kind, however many workspaces it has.
  */
+import {
+  assessmentResultResource,
+  currentAssessmentResults,
+} from '../../assessment-results/assessment-results.ts';
+import {
+  configurationVersionResource,
+  configurationVersionsById,
+  ingressResources,
+} from '../../configuration-versions/configuration-version-record.ts';
+import {
+  type Permission,
+  type WorkspacePermissions,
+  workspacePermissions,
+} from '../../identity/workspace-permissions.ts';
 import { type Resource, withoutRepeats } from '../../json-api/document.ts';
+import type { ApiRequest } from '../../json-api/endpoint.ts';
 import { badRequest } from '../../json-api/errors.ts';
 import { type Query, queryList } from '../../json-api/query.ts';
+import { applyResource, planResource, type RunRow, runResource, runsById } from '../../runs/run-record.ts';
+import { organizationResources } from '../../organizations/organization-document.ts';
+import { projectResource, projectsById } from '../../projects/project-record.ts';
 import type { Services } from '../../services.ts';
-import type { OrganizationRecord } from '../access.ts';
-import { organizationResource } from '../related/organization.ts';
-import { effectiveBindingResource, effectiveBindings } from '../tags/tag-bindings.ts';
-import { type UserRow, userResource } from '../related/user.ts';
+import { outputResource, outputsOf } from '../../state-versions/outputs.ts';
+import { stateVersionResources } from '../../state-versions/state-version-document.ts';
+import { stateVersionsById } from '../../state-versions/state-version-record.ts';
+import { teamResource, teamsById } from '../../teams/team-record.ts';
+import { variableResource, variablesOf } from '../../variables/variable-record.ts';
+import { type OrganizationRecord, projectAccess } from '../access.ts';
+import { readmeResource } from '../document/readme.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
-type Loader = (services: Services, records: readonly WorkspaceRecord[]) => Resource[];
+import { type UserRow, userResource } from '../related/user.ts';
+import { effectiveBindingResource, effectiveBindings } from '../tags/tag-bindings.ts';
 
-/** What the service knows nothing about yet, or keeps no related resource for: allowed, and empty. */
-const nothing: Loader = () => [];
+interface Including {
+  readonly services: Services;
+  readonly request: ApiRequest;
+  readonly records: readonly WorkspaceRecord[];
+  readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
+}
+
+type Loader = (including: Including) => Resource[];
 
 const LOADERS: Readonly<Record<string, Loader>> = {
-  current_configuration_version: nothing,
-  'current_configuration_version.ingress_attributes': nothing,
-  current_run: currentRuns,
-  'current_run.configuration_version': currentRuns,
-  'current_run.configuration_version.ingress_attributes': currentRuns,
-  'current_run.plan': currentRuns,
+  current_assessment_result: assessmentResults,
+  current_configuration_version: (including) => currentConfigurations(including).resources,
+  'current_configuration_version.ingress_attributes': (including) => {
+    const { resources, ingress } = currentConfigurations(including);
+    return [...resources, ...ingress];
+  },
+  current_run: (including) => currentRuns(including).resources,
+  'current_run.apply': (including) => {
+    const { rows, resources } = currentRuns(including);
+    return [...resources, ...rows.filter((row) => row.plan_only === 0).map(applyResource)];
+  },
+  'current_run.configuration_version': (including) => {
+    const { rows, resources } = currentRuns(including);
+    return [...resources, ...configurationsOfRuns(including, rows).resources];
+  },
+  'current_run.configuration_version.ingress_attributes': (including) => {
+    const { rows, resources } = currentRuns(including);
+    const configurations = configurationsOfRuns(including, rows);
+    return [...resources, ...configurations.resources, ...configurations.ingress];
+  },
+  'current_run.plan': (including) => {
+    const { rows, resources } = currentRuns(including);
+    return [...resources, ...rows.map(planResource)];
+  },
+  current_state_version: stateVersions,
   locked_by: lockers,
   organization: organizations,
-  outputs: nothing,
+  outputs,
   project: projects,
-  readme: nothing,
+  readme: readmes,
+  vars: variables,
 };
 
 /** An addition of this service to the spec's list; it alone also puts linkage into the workspaces. */
 const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
 
-/** The includes a query asks for. @throws ApiError 400 for one that does not exist. */
+/** The includes a query asks for; some clients write hyphens. @throws ApiError 400 for one that does not exist. */
 export function requestedIncludes(query: Query): Set<string> {
-  const names = queryList(query, 'include');
+  const names = queryList(query, 'include').map((name) => name.replaceAll('-', '_'));
   const unknown = names.find((name) => name !== EFFECTIVE_TAG_BINDINGS && !Object.hasOwn(LOADERS, name));
   if (unknown !== undefined) {
     throw badRequest(`"${unknown}" is not a valid include parameter`, { parameter: 'include' });
@@ -45,18 +93,23 @@ export function requestedIncludes(query: Query): Set<string> {
   return new Set(names);
 }
 
-export interface Included {
+interface Included {
   readonly resources: readonly Resource[];
   /** By workspace id, when effective tag bindings were asked for. */
   readonly bindings?: ReadonlyMap<string, readonly Resource[]>;
 }
 
+/** What the includes give of these workspaces, as far as the caller may read it. */
 export function includedResources(
   services: Services,
+  request: ApiRequest,
   includes: ReadonlySet<string>,
   records: readonly WorkspaceRecord[],
 ): Included {
-  const related = [...includes].flatMap((name) => LOADERS[name]?.(services, records) ?? []);
+  if (includes.size === 0) return { resources: [] };
+  const permissions = workspacePermissions(services.database, request.caller, records);
+  const including = { services, request, records, permissions };
+  const related = [...includes].flatMap((name) => LOADERS[name]?.(including) ?? []);
   if (!includes.has(EFFECTIVE_TAG_BINDINGS)) return { resources: withoutRepeats(related) };
   const rows = effectiveBindings(
     services.database,
@@ -86,51 +139,104 @@ export function withLinkage(workspaces: readonly Resource[], included: Included)
   });
 }
 
-function organizations(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
+/** The workspaces of which the caller may read this much. */
+function readable({ records, permissions }: Including, permission: Permission): WorkspaceRecord[] {
+  return records.filter((record) => permissions.get(record.id)?.[permission]);
+}
+
+function organizations({ services, request, records }: Including): Resource[] {
   const ids = records.map((record) => record.organization_id);
-  return rowsByIds<OrganizationRecord>(services, 'organizations', ids).map(organizationResource);
+  const rows = rowsByIds<OrganizationRecord>(services, 'organizations', ids);
+  return organizationResources(services, request.caller, rows);
 }
 
-function projects(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
-  const rows = rowsByIds<ProjectRow>(
-    services,
-    'projects',
-    records.map((record) => record.project_id),
+function projects({ services, request, records }: Including): Resource[] {
+  const ids = records.map((record) => record.project_id);
+  return projectsById(services.database, ids).map((row) =>
+    projectResource(row, projectAccess(services.database, request.caller, row)),
   );
-  return rows.map((row) => ({
-    id: row.id,
-    type: 'projects',
-    attributes: {
-      name: row.name,
-      description: row.description,
-      'created-at': row.created_at,
-      'auto-destroy-activity-duration': row.auto_destroy_activity_duration,
-    },
-    links: { self: `/api/v2/projects/${row.id}` },
-  }));
 }
 
-function currentRuns(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
+function currentRuns({ services, records, permissions }: Including): {
+  rows: RunRow[];
+  resources: Resource[];
+} {
   const ids = records.flatMap((record) => record.current_run_id ?? []);
-  return rowsByIds<RunRow>(services, 'runs', ids).map((row) => ({
-    id: row.id,
-    type: 'runs',
-    attributes: { status: row.status, 'created-at': row.created_at },
-    relationships: { workspace: { data: { id: row.workspace_id, type: 'workspaces' } } },
-  }));
+  const rows = runsById(services.database, ids);
+  return { rows, resources: rows.map((row) => runResource(row, permissions.get(row.workspace_id))) };
 }
 
-/** Who locked the workspaces: users and teams; a run that holds a lock comes with `current_run`. */
-function lockers(services: Services, records: readonly WorkspaceRecord[]): Resource[] {
+interface Configurations {
+  readonly resources: Resource[];
+  readonly ingress: Resource[];
+}
+
+function currentConfigurations({ services, records }: Including): Configurations {
+  return configurationsById(
+    services,
+    records.flatMap((record) => record.current_configuration_version_id ?? []),
+  );
+}
+
+function configurationsOfRuns({ services }: Including, runs: readonly RunRow[]): Configurations {
+  return configurationsById(
+    services,
+    runs.flatMap((run) => run.configuration_version_id ?? []),
+  );
+}
+
+function configurationsById({ database }: Services, ids: readonly string[]): Configurations {
+  const rows = configurationVersionsById(database, ids);
+  return {
+    resources: rows.map((row) => configurationVersionResource(row)),
+    ingress: rows.flatMap(ingressResources),
+  };
+}
+
+function stateVersions(including: Including): Resource[] {
+  const { services, request, permissions } = including;
+  const ids = readable(including, 'can-read-state-versions').flatMap(
+    (record) => record.current_state_version_id ?? [],
+  );
+  const reader = { origin: request.origin, permissions };
+  return stateVersionResources(services, reader, stateVersionsById(services.database, ids));
+}
+
+function outputs(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-state-outputs').flatMap(
+    (record) => record.current_state_version_id ?? [],
+  );
+  return [...outputsOf(including.services.database, ids).values()]
+    .flat()
+    .map((row) => outputResource(row, { type: 'workspace-outputs' }));
+}
+
+function assessmentResults(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-assessment-results').map((record) => record.id);
+  return [...currentAssessmentResults(including.services.database, ids).values()].map(
+    assessmentResultResource,
+  );
+}
+
+function variables(including: Including): Resource[] {
+  const ids = readable(including, 'can-read-variable').map((record) => record.id);
+  return [...variablesOf(including.services.database, ids).values()].flat().map(variableResource);
+}
+
+function readmes({ records }: Including): Resource[] {
+  return records.flatMap(readmeResource);
+}
+
+/** Who locked the workspaces: users, teams and runs. */
+function lockers({ services, records, permissions }: Including): Resource[] {
   const idsOf = (type: string): string[] =>
     records.flatMap((record) => (record.locked_by_type === type ? (record.locked_by_id ?? []) : []));
   const users = rowsByIds<UserRow>(services, 'users', idsOf('users')).map(userResource);
-  const teams = rowsByIds<IncludedTeamRow>(services, 'teams', idsOf('teams')).map((row) => ({
-    id: row.id,
-    type: 'teams',
-    attributes: { name: row.name },
-  }));
-  return [...users, ...teams];
+  const teams = teamsById(services.database, idsOf('teams')).map(teamResource);
+  const runs = runsById(services.database, idsOf('runs')).map((row) =>
+    runResource(row, permissions.get(row.workspace_id)),
+  );
+  return [...users, ...teams, ...runs];
 }
 
 function rowsByIds<Row>(services: Services, table: string, ids: readonly string[]): Row[] {
@@ -139,24 +245,4 @@ function rowsByIds<Row>(services: Services, table: string, ids: readonly string[
     `SELECT * FROM ${table} WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id`,
     { ids: JSON.stringify(ids) },
   );
-}
-
-interface ProjectRow {
-  id: string;
-  name: string;
-  description: string | null;
-  created_at: string;
-  auto_destroy_activity_duration: string | null;
-}
-
-interface RunRow {
-  id: string;
-  workspace_id: string;
-  status: string;
-  created_at: string;
-}
-
-interface IncludedTeamRow {
-  id: string;
-  name: string;
 }

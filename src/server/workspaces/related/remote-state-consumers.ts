@@ -7,10 +7,11 @@ import { readableCondition } from '../../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
 import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
+import { requestedStart } from '../../json-api/page-end.ts';
 import { describePage, requestedPage } from '../../json-api/pagination.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
-import { selectPage } from '../list/list.ts';
+import { BY_NAME, pageOfWorkspaces } from '../list/page-of-workspaces.ts';
 import type { Condition } from '../list/list-conditions.ts';
 import { workspaceResources } from '../document/workspace-document.ts';
 import { recordWorkspaceEvent } from '../document/workspace-event.ts';
@@ -21,10 +22,11 @@ export function listRemoteStateConsumers(services: Services, request: ApiRequest
   const { workspace } = requireWorkspace(services, request);
   const page = requestedPage(request.query);
   const conditions = [consumersOf(workspace), readable(request, workspace)];
-  const { records, totalCount } = selectPage(services.database, conditions, 'w.name, w.id', page);
+  const after = requestedStart(request.query);
+  const found = pageOfWorkspaces(services.database, { conditions, sort: BY_NAME, page, after });
   return ok({
-    data: workspaceResources(services, request, records),
-    ...describePage(request, page, totalCount),
+    data: workspaceResources(services, request, found.records),
+    ...describePage(request, page, found.totalCount, found.end),
   });
 }
 
@@ -74,10 +76,9 @@ export function removeRemoteStateConsumers(services: Services, request: ApiReque
 
 /** Replacing the whole list may cut off workspaces that the caller cannot see, so it takes a manager of all of them. */
 export function replaceRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization_id: organization } = requireWorkspace(services, request, 'can-update').workspace;
+  if (!request.caller.organizations.get(organization)?.manageWorkspaces) throw notFound('Workspace');
   const { workspace, consumerIds } = requireWritableList(services, request);
-  if (!request.caller.organizations.get(workspace.organization_id)?.manageWorkspaces) {
-    throw notFound('Workspace');
-  }
   services.database.run(
     `DELETE FROM remote_state_consumers
      WHERE workspace_id = :id AND consumer_id NOT IN (SELECT value FROM json_each(:consumers))`,

@@ -4,6 +4,7 @@
  * the duration is computed when it is read, so neither ever goes stale.
  */
 import type { PointedProblem } from '../../json-api/errors.ts';
+import { readTimestamp } from '../../timestamp.ts';
 import { keepAbsent } from './plain-settings.ts';
 import type { WorkspaceRecord, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
@@ -17,11 +18,17 @@ type AutoDestroySettings = Pick<
   'auto_destroy_at' | 'auto_destroy_activity_duration' | 'inherits_project_auto_destroy'
 >;
 
-/** `projectDuration` is what the workspace's project says; null when it says nothing. */
+interface AutoDestroySurroundings {
+  /** What the workspace's project says; null when it says nothing. */
+  readonly projectDuration: string | null;
+  /** Whether a duration of its own needs `inherits-project-auto-destroy: false` beside it. */
+  readonly needsOptOut: boolean;
+}
+
 export function settleAutoDestroy(
   current: WorkspaceSettings,
   request: WorkspaceRequest,
-  projectDuration: string | null,
+  surroundings: AutoDestroySurroundings,
   problems: PointedProblem[],
 ): AutoDestroySettings {
   const duration = request.autoDestroyActivityDuration;
@@ -31,8 +38,10 @@ export function settleAutoDestroy(
       pointer: '/data/attributes/auto-destroy-activity-duration',
     });
   }
-  const inherits = request.inheritsProjectAutoDestroy ?? current.inherits_project_auto_destroy === 1;
-  if (duration !== undefined && duration !== projectDuration && projectDuration !== null && inherits) {
+  const inherits = inheritsDuration(current, request, surroundings);
+  const { projectDuration } = surroundings;
+  const differs = projectDuration !== null && duration !== undefined && duration !== projectDuration;
+  if (inherits && differs && (duration !== null || surroundings.needsOptOut)) {
     problems.push({
       detail: `auto-destroy-activity-duration must be the project's (${projectDuration}) unless inherits-project-auto-destroy is false`,
       pointer: '/data/attributes/auto-destroy-activity-duration',
@@ -45,10 +54,22 @@ export function settleAutoDestroy(
   };
 }
 
+/** Where that needs no words of its own, a duration says that the workspace has one, and null that it has none. */
+function inheritsDuration(
+  current: WorkspaceSettings,
+  request: WorkspaceRequest,
+  { needsOptOut }: AutoDestroySurroundings,
+): boolean {
+  const { inheritsProjectAutoDestroy: said, autoDestroyActivityDuration: duration } = request;
+  if (said !== undefined) return said;
+  if (!needsOptOut && duration !== undefined) return duration === null;
+  return current.inherits_project_auto_destroy === 1;
+}
+
 function minuteOf(text: string | null | undefined, problems: PointedProblem[]): string | null | undefined {
   if (text === null || text === undefined) return text;
-  const time = Date.parse(text);
-  if (Number.isNaN(time)) {
+  const time = readTimestamp(text);
+  if (time === undefined) {
     problems.push({
       detail: 'auto-destroy-at must be an ISO 8601 timestamp',
       pointer: '/data/attributes/auto-destroy-at',
@@ -62,14 +83,14 @@ function wholeMinute(time: number): string {
   return new Date(Math.floor(time / MINUTE_MS) * MINUTE_MS).toISOString();
 }
 
-/** The three attributes of a workspace document. */
+/** The attributes of a workspace document. */
 export function autoDestroyAttributes(record: WorkspaceRecord): Record<string, unknown> {
   const { project_auto_destroy_duration: projectDuration } = record;
   const inherits = projectDuration !== null && record.inherits_project_auto_destroy === 1;
   const duration = inherits ? projectDuration : record.auto_destroy_activity_duration;
   return {
     'auto-destroy-at': record.auto_destroy_at ?? followingTime(record.latest_change_at, duration),
-    'auto-destroy-status': null,
+    'auto-destroy-status': record.auto_destroy_status,
     'auto-destroy-activity-duration': duration,
     'inherits-project-auto-destroy': projectDuration === null ? null : inherits,
   };

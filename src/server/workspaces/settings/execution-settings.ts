@@ -12,7 +12,7 @@ import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-rec
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
 
 /** What the organization and the project say, and which pools exist. */
-export interface ExecutionSurroundings {
+interface ExecutionSurroundings {
   readonly inheritedMode: ExecutionMode;
   readonly inheritedPoolId: string | null;
   poolExists(id: string): boolean;

@@ -3,16 +3,13 @@
  * Invariant: an absent attribute keeps its previous value, with one exception that the spec makes:
  * assessments-enabled falls back to false on every update that does not repeat it.
  */
+import { posix } from 'node:path';
+
 import type { PointedProblem } from '../../json-api/errors.ts';
 import type { WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
 
-/** What `engine-version` is when a create leaves it out: the newest release this service knows. */
-export const LATEST_ENGINE_VERSION = '1.9.8';
-
 const NAME = /^[A-Za-z0-9_-]+$/;
-const VERSION = String.raw`\d+(\.\d+){0,2}(-[0-9A-Za-z.-]+)?`;
-const CONSTRAINT = new RegExp(String.raw`^\s*(=|!=|>=|<=|>|<|~>)?\s*${VERSION}\s*$`);
 
 /** The settings that follow from the request's plain attributes. */
 export function settlePlainSettings(
@@ -21,7 +18,7 @@ export function settlePlainSettings(
   problems: PointedProblem[],
 ): Partial<WorkspaceSettings> {
   checkName(request.name, problems);
-  checkEngineVersion(request.engineVersion, problems);
+  checkWorkingDirectory(request.workingDirectory, problems);
   return {
     name: request.name ?? current.name,
     description: keepAbsent(request.description, current.description),
@@ -59,12 +56,13 @@ function checkName(name: string | undefined, problems: PointedProblem[]): void {
   }
 }
 
-function checkEngineVersion(version: string | undefined, problems: PointedProblem[]): void {
-  if (version === undefined || version === 'latest') return;
-  if (!version.split(',').every((part) => CONSTRAINT.test(part))) {
-    problems.push({
-      detail: `"${version}" is neither a version nor a version constraint`,
-      pointer: '/data/attributes/engine-version',
-    });
-  }
+/** It is a folder of the repository, told from the repository's root. */
+function checkWorkingDirectory(path: string | null | undefined, problems: PointedProblem[]): void {
+  if (typeof path !== 'string') return;
+  const leaves = posix.isAbsolute(path) || /^\.\.(?:\/|$)/.test(posix.normalize(path));
+  if (!leaves) return;
+  problems.push({
+    detail: 'working-directory must be a relative path inside the repository',
+    pointer: '/data/attributes/working-directory',
+  });
 }

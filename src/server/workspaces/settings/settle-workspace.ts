@@ -3,11 +3,14 @@
  * Invariant: nothing is written here; either all columns come out consistent, or one refusal names every problem.
  */
 import type { Database } from '../../data-file/database.ts';
+import type { WorkspacesDialect } from '../../dialects.ts';
 import { invalid, type PointedProblem } from '../../json-api/errors.ts';
 import type { OrganizationRecord } from '../access.ts';
+import { engineVersionProblem, latestRelease, releaseForRuns } from '../releases/releases.ts';
+import { compareVersions } from '../releases/version-constraint.ts';
 import { settleAutoDestroy } from './auto-destroy.ts';
 import { settleExecution } from './execution-settings.ts';
-import { LATEST_ENGINE_VERSION, settlePlainSettings } from './plain-settings.ts';
+import { settlePlainSettings } from './plain-settings.ts';
 import { settleVcs } from './vcs-settings.ts';
 import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
@@ -35,7 +38,11 @@ export function findProject(
 }
 
 /** A workspace before its first request: the column "Default on create" of the spec. */
-export function defaultSettings(organization: OrganizationRecord, project: ProjectRecord): WorkspaceSettings {
+export function defaultSettings(
+  database: Database,
+  organization: OrganizationRecord,
+  project: ProjectRecord,
+): WorkspaceSettings {
   return {
     project_id: project.id,
     name: '',
@@ -50,7 +57,7 @@ export function defaultSettings(organization: OrganizationRecord, project: Proje
     auto_destroy_at: null,
     auto_destroy_activity_duration: null,
     inherits_project_auto_destroy: 1,
-    engine_version: LATEST_ENGINE_VERSION,
+    engine_version: latestRelease(database),
     file_triggers_enabled: 1,
     global_remote_state: organization.global_remote_state_default,
     queue_all_runs: 0,
@@ -65,8 +72,9 @@ export function defaultSettings(organization: OrganizationRecord, project: Proje
   };
 }
 
-export interface Settling {
+interface Settling {
   readonly database: Database;
+  readonly dialect: WorkspacesDialect;
   readonly organization: OrganizationRecord;
   readonly project: ProjectRecord;
   readonly current: WorkspaceSettings;
@@ -79,7 +87,7 @@ export interface Settling {
  * @throws ApiError 422 with every problem.
  */
 export function settleWorkspace(settling: Settling, problems: PointedProblem[]): WorkspaceSettings {
-  const { database, organization, project, current, request } = settling;
+  const { database, dialect, organization, project, current, request } = settling;
   const belongs = (table: string) => (id: string) => belongsTo(database, table, organization.id, id);
   const settings: WorkspaceSettings = {
     ...current,
@@ -105,8 +113,18 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       },
       problems,
     ),
-    ...settleAutoDestroy(current, request, project.auto_destroy_activity_duration, problems),
+    ...settleAutoDestroy(
+      current,
+      request,
+      {
+        projectDuration: project.auto_destroy_activity_duration,
+        needsOptOut: dialect.ownAutoDestroyNeedsOptOut,
+      },
+      problems,
+    ),
   };
+  checkEngine(settling, problems);
+  checkAssessments(settling, settings, problems);
   checkNameIsFree(settling, settings.name, problems);
   if (problems.length > 0) throw invalid(problems);
   return settings;
@@ -119,6 +137,37 @@ function belongsTo(database: Database, table: string, organizationId: string, id
       organization: organizationId,
     }) !== undefined
   );
+}
+
+function checkEngine({ database, dialect, request }: Settling, problems: PointedProblem[]): void {
+  if (request.engineVersion === undefined) return;
+  const detail = engineVersionProblem(database, dialect, request.engineVersion);
+  if (detail !== undefined) problems.push({ detail, pointer: '/data/attributes/engine-version' });
+}
+
+const OLDEST_ASSESSED_ENGINE = '0.15.4';
+
+/** Where the organization enforces assessments, what a workspace says of them has no effect, and so cannot be wrong. */
+function checkAssessments(
+  { database, organization, project, request }: Settling,
+  settings: WorkspaceSettings,
+  problems: PointedProblem[],
+): void {
+  if (request.assessmentsEnabled !== true || organization.assessments_enforced === 1) return;
+  const refuse = (detail: string): void => {
+    problems.push({ detail, pointer: '/data/attributes/assessments-enabled' });
+  };
+  const mode =
+    settings.execution_mode ?? project.default_execution_mode ?? organization.default_execution_mode;
+  if (mode !== 'remote') {
+    refuse(`assessments-enabled needs the execution mode remote, and the workspace's is ${mode}`);
+  }
+  const engine = releaseForRuns(database, settings.engine_version);
+  if (compareVersions(engine, OLDEST_ASSESSED_ENGINE) < 0) {
+    refuse(
+      `assessments-enabled needs engine ${OLDEST_ASSESSED_ENGINE} or newer, and the workspace's is ${engine}`,
+    );
+  }
 }
 
 function checkNameIsFree(settling: Settling, name: string, problems: PointedProblem[]): void {

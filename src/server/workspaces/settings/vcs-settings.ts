@@ -8,7 +8,7 @@ import { keepAbsent } from './plain-settings.ts';
 import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from '../document/workspace-record.ts';
 import type { VcsRepoRequest, WorkspaceRequest } from '../document/workspace-request.ts';
 
-export interface VcsSurroundings {
+interface VcsSurroundings {
   readonly creating: boolean;
   oauthTokenExists(id: string): boolean;
   appInstallationExists(id: string): boolean;
@@ -93,7 +93,23 @@ function checkRepo(
       repo.identifier === '' ? 'identifier is required' : 'identifier must have the form :org/:repo',
     );
   }
+  if (typeof request.tagsRegex === 'string' && !isRegularExpression(request.tagsRegex)) {
+    refuse('tags-regex', `"${request.tagsRegex}" is not a regular expression`);
+  }
   checkConnection(repo, request, surroundings, refuse);
+}
+
+/** Other languages write flags and names of groups in a way that this one does not know: these two count as well. */
+const FLAGS_OF_OTHERS = /\(\?[a-zA-Z-]+\)/g;
+const NAMES_OF_OTHERS = /\(\?P</g;
+
+function isRegularExpression(text: string): boolean {
+  try {
+    new RegExp(text.replaceAll(FLAGS_OF_OTHERS, '').replaceAll(NAMES_OF_OTHERS, '(?<'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checkConnection(

@@ -16,17 +16,20 @@ export interface TagBinding {
   readonly value: string;
 }
 
-const MAX_DIRECT_BINDINGS = 10;
+export const MAX_DIRECT_BINDINGS = 10;
 const MAX_KEY_LENGTH = 128;
 const MAX_VALUE_LENGTH = 256;
 const RESERVED_PREFIXES = ['hc:', 'hcp:'];
 const ALLOWED_CHARACTERS = /^[A-Za-z0-9_.=+\-@:]*$/;
 const CHARACTERS_IN_WORDS = 'letters, digits and _ . = + - @ :';
 
-/** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. */
-export function readTagBindings(relationship: unknown, problems: PointedProblem[]): TagBinding[] | undefined {
+/** Reads `relationships.tag-bindings`; undefined when the request leaves the bindings alone. `pointer` is where the list is. */
+export function readTagBindings(
+  relationship: unknown,
+  problems: PointedProblem[],
+  pointer = '/data/relationships/tag-bindings/data',
+): TagBinding[] | undefined {
   if (relationship === undefined) return undefined;
-  const pointer = '/data/relationships/tag-bindings/data';
   const data = asObject(relationship)?.['data'];
   if (!Array.isArray(data)) {
     problems.push({ detail: 'tag-bindings must be a list of tag bindings', pointer });

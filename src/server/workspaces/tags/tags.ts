@@ -5,7 +5,8 @@
  */
 import type { Database } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
-import { asObject, type BodyObject, readResourceList } from '../../json-api/body.ts';
+import { asObject, readResourceList } from '../../json-api/body.ts';
+import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
 import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import { describePage, pageWindow, requestedPage } from '../../json-api/pagination.ts';
@@ -16,8 +17,9 @@ import { normalTagName, TAG_NAME_RULE } from './tag-names.ts';
 import { recordWorkspaceEvent } from '../document/workspace-event.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
-interface TagRow {
+export interface TagRow {
   id: string;
+  organization_id: string;
   name: string;
   created_at: string;
   instance_count: number;
@@ -37,28 +39,32 @@ export function listTags(services: Services, request: ApiRequest): ApiAnswer {
     { ...parameters, ...pageWindow(page) },
   );
   return ok({
-    data: rows.map((row) => ({
-      id: row.id,
-      type: 'tags',
-      attributes: { name: row.name, 'created-at': row.created_at, 'instance-count': row.instance_count },
-      relationships: { organization: { data: { id: workspace.organization_name, type: 'organizations' } } },
-    })),
+    data: rows.map((row) => tagResource(row, workspace.organization_name)),
     ...describePage(request, page, count?.total ?? 0),
   });
 }
 
+export function tagResource(row: TagRow, organizationName: string): Resource {
+  return {
+    id: row.id,
+    type: 'tags',
+    attributes: { name: row.name, 'created-at': row.created_at, 'instance-count': row.instance_count },
+    relationships: { organization: { data: { id: organizationName, type: 'organizations' } } },
+  };
+}
+
 export function postTags(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
-  const names = requestedTags(services, request, workspace).flatMap((tag) => tag.name ?? []);
+  const names = requestedNames(services, request, workspace, normalTagName);
   addTags(services.database, workspace, names, services.now());
   recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'tags-added': names } });
   return NO_CONTENT;
 }
 
-/** A name that no workspace carries is no error: there is nothing left to remove. */
+/** A name that no workspace carries, or none could, is no error: there is nothing to remove. */
 export function deleteTags(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
-  const names = requestedTags(services, request, workspace).flatMap((tag) => tag.name ?? []);
+  const names = requestedNames(services, request, workspace, lowerCase);
   services.database.run(
     `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
        SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
@@ -105,33 +111,37 @@ export function tagNamesOf(database: Database, workspaceIds: readonly string[]):
      WHERE wt.workspace_id IN (SELECT value FROM json_each(:ids)) ORDER BY wt.position`,
     { ids: JSON.stringify(workspaceIds) },
   );
-  const names = new Map<string, string[]>();
-  for (const row of rows) names.set(row.workspace_id, [...(names.get(row.workspace_id) ?? []), row.name]);
+  const names = new Map(workspaceIds.map((id): [string, string[]] => [id, []]));
+  for (const row of rows) names.get(row.workspace_id)?.push(row.name);
   return names;
 }
 
-/** The tags a body names, by id or by name. @throws ApiError 404 for an unknown id, 422 for what is no tag. */
-function requestedTags(
+/**
+ * The tags a body names, by id or by name. `readName` gives the name as it is kept, and undefined for what is refused.
+ * @throws ApiError 404 for an unknown id, 422 for what is no tag
+ */
+function requestedNames(
   services: Services,
   request: ApiRequest,
   workspace: WorkspaceRecord,
-): { name: string }[] {
+  readName: (value: unknown) => string | undefined,
+): string[] {
   const problems: PointedProblem[] = [];
-  const tags = readResourceList(request.body, 'tags').flatMap((item, index) => {
+  const names = readResourceList(request.body, 'tags').flatMap((item, index) => {
     const name =
       item['id'] === undefined || item['id'] === ''
-        ? givenName(item)
+        ? readName(asObject(item['attributes'])?.['name'])
         : nameOfTag(services, workspace, item['id']);
-    if (name !== undefined) return [{ name }];
+    if (name !== undefined) return [name];
     problems.push({ detail: TAG_NAME_RULE, pointer: `/data/${index}/attributes/name` });
     return [];
   });
   if (problems.length > 0) throw invalid(problems);
-  return tags;
+  return names;
 }
 
-function givenName(item: BodyObject): string | undefined {
-  return normalTagName(asObject(item['attributes'])?.['name']);
+function lowerCase(value: unknown): string | undefined {
+  return typeof value === 'string' ? value.toLowerCase() : undefined;
 }
 
 function nameOfTag(services: Services, workspace: WorkspaceRecord, id: unknown): string {

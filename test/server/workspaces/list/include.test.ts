@@ -104,12 +104,104 @@ it.each([
   'current_run.plan',
   'outputs',
   'readme',
-])('knows the include %s, which has nothing to give here', async (name) => {
+  'vars',
+  'current_state_version',
+  'current_assessment_result',
+])('knows the include %s, which has nothing to give of a new workspace', async (name) => {
   const api = await serveForTest();
   await api.created({ name: 'a' });
   const answer = await api.get(`${LIST}?include=${name}`);
   expect(answer.status).toBe(200);
   expect(answer.document.included).toEqual([]);
+});
+
+const FULL = seedWith({
+  workspaces: [
+    {
+      name: 'a',
+      id: 'ws-a',
+      'configuration-versions': [
+        { id: 'cv-run', 'ingress-attributes': { branch: 'main' } },
+        { id: 'cv-current', 'ingress-attributes': { branch: 'next' } },
+      ],
+      runs: [{ id: 'run-1', status: 'applied', 'configuration-version': 'cv-run' }],
+      'state-versions': [{ id: 'sv-1', outputs: [{ name: 'url', value: 'https://x' }] }],
+      vars: [{ id: 'var-1', key: 'region', value: 'eu' }],
+      'assessment-results': [{ id: 'asmtres-1', drifted: true }],
+      readme: '# Hello',
+    },
+  ],
+  teams: [{ name: 'lookers', token: 'lookers', 'workspace-access': { a: ['can-lock'] } }],
+});
+
+it.each([
+  ['current_configuration_version', ['configuration-versions cv-current']],
+  [
+    'current_configuration_version.ingress_attributes',
+    ['configuration-versions cv-current', expect.stringMatching(/^ingress-attributes /)],
+  ],
+  ['current_run.configuration_version', ['runs run-1', 'configuration-versions cv-run']],
+  [
+    'current_run.configuration_version.ingress_attributes',
+    ['runs run-1', 'configuration-versions cv-run', expect.stringMatching(/^ingress-attributes /)],
+  ],
+  ['current_run.plan', ['runs run-1', expect.stringMatching(/^plans /)]],
+  ['current_run.apply', ['runs run-1', expect.stringMatching(/^applies /)]],
+  ['current_state_version', ['state-versions sv-1']],
+  ['current-state-version', ['state-versions sv-1']],
+  ['outputs', [expect.stringMatching(/^workspace-outputs wsout-/)]],
+  ['vars', ['vars var-1']],
+  ['readme', [expect.stringMatching(/^workspace-readme /)]],
+  ['current_assessment_result', ['assessment-results asmtres-1']],
+])('includes with %s what the workspace links to', async (name, expected) => {
+  // The ends of signed links follow the clock.
+  const noon = new Date('2026-06-01T12:00:00Z');
+  const api = await serveForTest({ seed: FULL, now: () => noon });
+  const shown = await api.get(`/workspaces/ws-a?include=${name}`);
+  expect(shown.document.included?.map(({ type, id }) => `${type} ${id}`)).toEqual(expected);
+  expect((await api.get(`${LIST}?include=${name}`)).document.included).toEqual(shown.document.included);
+  const linked = JSON.stringify([shown.resource.relationships, shown.document.included]);
+  for (const { id } of shown.document.included ?? [])
+    expect(linked.split(`"${id}"`).length).toBeGreaterThan(2);
+});
+
+it('tells what it includes as the address of each of them does', async () => {
+  const api = await serveForTest({ seed: FULL });
+  const names =
+    'current_run.plan,current_configuration_version.ingress_attributes,vars,current_assessment_result';
+  const { included } = (await api.get(`/workspaces/ws-a?include=${names}`)).document;
+  expect(included).toHaveLength(6);
+  for (const item of included ?? []) {
+    const self = (item.links?.['self'] ?? '').replace('/api/v2', '');
+    expect([self, (await api.get(self)).resource]).toEqual([self, item]);
+  }
+});
+
+it('includes the text of the README and the value of outputs', async () => {
+  const api = await serveForTest({ seed: FULL });
+  const { included } = (await api.get('/workspaces/ws-a?include=readme,outputs')).document;
+  expect(included?.map(({ attributes }) => attributes['raw-markdown'] ?? attributes['value'])).toEqual([
+    '# Hello',
+    'https://x',
+  ]);
+});
+
+it('includes nothing that the caller may not read, and links to nothing of it', async () => {
+  const api = await serveForTest({ seed: FULL });
+  const names = 'vars,outputs,current_state_version,current_assessment_result';
+  const { document, resource } = await api.as('lookers').get(`/workspaces/ws-a?include=${names}`);
+  expect(document.included).toEqual([]);
+  expect([resource.relationships['vars'], resource.relationships['outputs']]).toEqual([
+    { data: [] },
+    { data: [] },
+  ]);
+});
+
+it('includes the run that holds the lock', async () => {
+  const workspaces = [{ name: 'a', 'locked-by-run': 'run-7' }];
+  const api = await serveForTest({ seed: seedWith({ workspaces }) });
+  const { included } = (await api.get(`${LIST}?include=locked_by`)).document;
+  expect(included?.map(({ type, id }) => [type, id])).toEqual([['runs', 'run-7']]);
 });
 
 it('accepts includes joined by commas and repeated', async () => {

@@ -224,3 +224,10 @@ it('lists ten thousand workspaces with their tags in a few seconds', async () =>
   ).toBe(100);
   expect(performance.now() - started).toBeLessThan(15_000);
 });
+
+it('answers who does not belong to the organization before it reads what is asked for', async () => {
+  const api = (await serveForTest()).as('eve');
+  for (const query of ['', '?include=nothing', '?sort=nothing']) {
+    expect((await api.get(`/organizations/acme/workspaces${query}`)).status).toBe(404);
+  }
+});

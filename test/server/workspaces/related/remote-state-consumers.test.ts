@@ -183,3 +183,18 @@ it('hides and refuses consumers that the caller cannot read', async () => {
   expect((await api.as('admins').post(PATH, identifiers(['ws-b']))).pointers).toEqual(['/data/0/id']);
   expect((await api.as('admins').delete(PATH, identifiers(['ws-b']))).pointers).toEqual(['/data/0/id']);
 });
+
+it('does not say to who may not replace the list whether a consumer exists', async () => {
+  const seed = seedWith({
+    workspaces: [
+      { name: 'net', id: 'ws-net' },
+      { name: 'web', id: 'ws-web' },
+    ],
+    teams: [{ name: 'admins', token: 'admins', 'workspace-access': { net: 'admin', web: 'read' } }],
+  });
+  const api = (await serveForTest({ seed })).as('admins');
+  const path = '/workspaces/ws-net/relationships/remote-state-consumers';
+  const bodies = [identifiers(['ws-web']), identifiers(['ws-unknown']), identifiers(['ws-net']), 'null'];
+  for (const body of bodies) expect((await api.patch(path, body)).status).toBe(404);
+  expect((await api.post(path, identifiers(['ws-unknown']))).status).toBe(422);
+});

@@ -16,7 +16,10 @@ it.each([
   const id = await api.created({ name: 'a' });
   const answer = await api.patch(`/workspaces/${id}/relationships/ssh-key`, body);
   expect(answer.status).toBe(200);
-  expect(answer.resource.relationships['ssh-key']).toEqual({ data: DEPLOY });
+  expect(answer.resource.relationships['ssh-key']).toEqual({
+    data: DEPLOY,
+    links: { related: '/api/v2/ssh-keys/sshkey-deploy' },
+  });
   expect((await api.get(`/workspaces/${id}`)).resource).toEqual(answer.resource);
 });
 

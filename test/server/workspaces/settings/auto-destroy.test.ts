@@ -1,6 +1,23 @@
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 
-import { serveForTest, type TestResource } from '../../../support/server/serve-for-test.ts';
+import { Database } from '../../../../src/server/data-file/database.ts';
+import { chooseDialects } from '../../../../src/server/dialects.ts';
+import { chooseEdition } from '../../../../src/server/editions.ts';
+import type { PointedProblem } from '../../../../src/server/json-api/errors.ts';
+import type { OrganizationRecord } from '../../../../src/server/workspaces/access.ts';
+import { readWorkspaceRequest } from '../../../../src/server/workspaces/document/workspace-request.ts';
+import { applySeed } from '../../../../src/server/seed/apply-seed.ts';
+import { settleAutoDestroy } from '../../../../src/server/workspaces/settings/auto-destroy.ts';
+import {
+  defaultSettings,
+  type ProjectRecord,
+} from '../../../../src/server/workspaces/settings/settle-workspace.ts';
+import {
+  SEED,
+  serveForTest,
+  type TestResource,
+  workspaceBody,
+} from '../../../support/server/serve-for-test.ts';
 
 const NOON = '2026-03-01T12:00:00.000Z';
 const at = { now: () => new Date('2026-03-01T12:00:42.123Z') };
@@ -64,11 +81,15 @@ it.each(['1h', '9999d'])('accepts the duration "%s"', async (duration) => {
   expect((await api.create({ name: 'a', 'auto-destroy-activity-duration': duration })).status).toBe(201);
 });
 
-it('refuses a time that is none', async () => {
-  const api = await serveForTest();
-  const answer = await api.create({ name: 'a', 'auto-destroy-at': 'tomorrow' });
-  expect(answer.pointers).toEqual(['/data/attributes/auto-destroy-at']);
-});
+it.each(['tomorrow', '2026-02-30T00:00:00Z', '2027-02-29', '2026-13-01T00:00:00Z', '2026-01-01T25:00:00Z'])(
+  'refuses the time "%s", which is none',
+  async (time) => {
+    const api = await serveForTest();
+    const answer = await api.create({ name: 'a', 'auto-destroy-at': time });
+    expect(answer.status).toBe(422);
+    expect(answer.pointers).toEqual(['/data/attributes/auto-destroy-at']);
+  },
+);
 
 it('inherits the duration of its project', async () => {
   const api = await serveForTest(at);
@@ -76,11 +97,24 @@ it('inherits the duration of its project', async () => {
   expect(destruction(resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
 });
 
-it('refuses another duration than the project`s unless the workspace stops inheriting', async () => {
+it('takes another duration than the project`s, and goes back to that with null', async () => {
+  const api = await serveForTest(at);
+  const created = await api.create({ name: 'a', 'auto-destroy-activity-duration': '14d' }, IN_SANDBOX);
+  expect(destruction(created.resource)).toEqual(['2026-03-15T12:00:00.000Z', '14d', false]);
+  const { id } = created.resource;
+  const own = await api.update(id, { 'auto-destroy-activity-duration': '2d' });
+  expect(destruction(own.resource)).toEqual(['2026-03-03T12:00:00.000Z', '2d', false]);
+  const none = await api.update(id, { 'auto-destroy-activity-duration': null });
+  expect(destruction(none.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+});
+
+it('takes the request by its word about inheriting', async () => {
   const api = await serveForTest(at);
   const id = await api.created({ name: 'a' }, IN_SANDBOX);
-  expect((await api.update(id, { 'auto-destroy-activity-duration': '7d' })).status).toBe(200);
-  const refused = await api.update(id, { 'auto-destroy-activity-duration': '2d' });
+  const refused = await api.update(id, {
+    'auto-destroy-activity-duration': '2d',
+    'inherits-project-auto-destroy': true,
+  });
   expect(refused.pointers).toEqual(['/data/attributes/auto-destroy-activity-duration']);
   const own = await api.update(id, {
     'auto-destroy-activity-duration': '2d',
@@ -89,4 +123,29 @@ it('refuses another duration than the project`s unless the workspace stops inher
   expect(destruction(own.resource)).toEqual(['2026-03-03T12:00:00.000Z', '2d', false]);
   const again = await api.update(id, { 'inherits-project-auto-destroy': true });
   expect(destruction(again.resource)).toEqual(['2026-03-08T12:00:00.000Z', '7d', true]);
+});
+
+it('refuses another duration than the project`s without a word, where a service needs one', () => {
+  const database = Database.open(':memory:');
+  onTestFinished(() => database.close());
+  applySeed(database, SEED, new Date());
+  const [organization, project] = ['organizations', 'projects'].map((table) =>
+    database.get(`SELECT * FROM ${table} WHERE name IN ('acme', 'sandbox')`),
+  ) as [OrganizationRecord, ProjectRecord];
+  const edition = chooseEdition('all', chooseDialects([]).workspaces);
+  const pointersFor = (attributes: object) => {
+    const problems: PointedProblem[] = [];
+    settleAutoDestroy(
+      defaultSettings(database, organization, project),
+      readWorkspaceRequest(edition, workspaceBody({ ...attributes }), problems),
+      { projectDuration: '7d', needsOptOut: true },
+      problems,
+    );
+    return problems.map(({ pointer }) => pointer);
+  };
+  const duration = 'auto-destroy-activity-duration';
+  expect(pointersFor({ [duration]: '2d' })).toEqual([`/data/attributes/${duration}`]);
+  expect(pointersFor({ [duration]: null })).toEqual([`/data/attributes/${duration}`]);
+  expect(pointersFor({ [duration]: '7d' })).toEqual([]);
+  expect(pointersFor({ [duration]: '2d', 'inherits-project-auto-destroy': false })).toEqual([]);
 });

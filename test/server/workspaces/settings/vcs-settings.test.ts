@@ -136,6 +136,25 @@ it.each([
   expect((await api.create({ name: 'a', ...attributes })).status).toBe(422);
 });
 
+it.each(['[', '(', '*', 'v(\\d+', '(?<1>x)'])('refuses the tag expression "%s"', async (expression) => {
+  const api = await serveForTest();
+  const broken = { ...REPO, 'tags-regex': expression };
+  const answer = await api.create({ name: 'a', 'vcs-repo': broken });
+  expect(answer.status).toBe(422);
+  expect(answer.pointers).toEqual(['/data/attributes/vcs-repo/tags-regex']);
+  const id = await api.created({ name: 'a', 'vcs-repo': REPO });
+  expect((await api.update(id, { 'vcs-repo': { 'tags-regex': expression } })).status).toBe(422);
+});
+
+it.each(['^v\\d+\\.\\d+$', '(?i)^release-', '(?P<major>\\d+)', '\\Av\\d+\\z'])(
+  'takes the tag expression "%s", in whatever language it is',
+  async (expression) => {
+    const api = await serveForTest();
+    const id = await api.created({ name: 'a', 'vcs-repo': { ...REPO, 'tags-regex': expression } });
+    expect((await api.attributes(id))['vcs-repo']).toMatchObject({ 'tags-regex': expression });
+  },
+);
+
 it('accepts an empty list beside a populated one', async () => {
   const api = await serveForTest();
   const answer = await api.create({ name: 'a', ...PREFIXES, 'trigger-patterns': [] });

@@ -116,9 +116,3 @@ it('refuses the same key twice, another type, and what is no list', async () => 
   const single = { data: binding('tag-bindings') };
   expect((await api.create({ name: 'a' }, { 'tag-bindings': single })).pointers).toEqual([at]);
 });
-
-it('has no additive PATCH of tag-bindings: that belongs to another dialect', async () => {
-  const api = await serveForTest();
-  const id = await api.created({ name: 'a' });
-  expect((await api.patch(`/workspaces/${id}/tag-bindings`, { data: [] })).status).toBe(404);
-});

@@ -15,7 +15,7 @@ function serve(): Promise<TestClient> {
   return serveForTest({ seed: seedWith(AB) });
 }
 
-function named(...names: readonly unknown[]): unknown {
+function named(...names: readonly unknown[]) {
   return { data: names.map((name) => ({ type: 'tags', attributes: { name } })) };
 }
 
@@ -68,6 +68,16 @@ it('answers 404 to an unknown id, and does nothing for an unknown name on delete
   expect((await api.attributes('ws-a'))['tag-names']).toEqual([]);
 });
 
+it('removes the others when a name of a delete can be no tag at all', async () => {
+  const api = await serve();
+  await api.post(TAGS_OF_A, named('one', 'two', 'three'));
+  expect((await api.delete(TAGS_OF_A, named('One', 'two words', '', '-', 'two'))).status).toBe(204);
+  expect((await api.attributes('ws-a'))['tag-names']).toEqual(['three']);
+  const nameless = await api.delete(TAGS_OF_A, { data: [{ type: 'tags' }, ...named('three', 7).data] });
+  expect(nameless.pointers).toEqual(['/data/0/attributes/name', '/data/2/attributes/name']);
+  expect((await api.attributes('ws-a'))['tag-names']).toEqual(['three']);
+});
+
 it('forgets a tag that no workspace carries any more', async () => {
   const api = await serve();
   await api.post(TAGS_OF_A, named('prod'));
@@ -103,4 +113,13 @@ it('needs the right to manage tags', async () => {
   expect((await api.as('readers').post(TAGS_OF_A, named('x'))).status).toBe(404);
   expect((await api.as('readers').delete(TAGS_OF_A, named('x'))).status).toBe(404);
   expect((await api.as('readers').get(TAGS_OF_A)).status).toBe(200);
+});
+
+it('tells thousands of tags, each workspace`s own in the order of adding', async () => {
+  const api = await serve();
+  const many = Array.from({ length: 3000 }, (_none, index) => `t-${(index * 7) % 3000}`);
+  await api.post(TAGS_OF_A, named(...many));
+  await api.post(TAGS_OF_B, named('t-5', 't-2'));
+  const listed = (await api.get('/organizations/acme/workspaces')).resources;
+  expect(listed.map(({ attributes }) => attributes['tag-names'])).toEqual([many, ['t-5', 't-2']]);
 });

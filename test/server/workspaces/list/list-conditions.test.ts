@@ -1,0 +1,60 @@
+import { expect, it } from 'vitest';
+
+import { identifiers, seedWith, serveForTest } from '../../../support/server/serve-for-test.ts';
+
+const LIST = '/organizations/acme/workspaces';
+
+const seed = seedWith({
+  workspaces: [
+    { name: 'net-one', project: 'platform', tags: ['net'], 'tag-bindings': { env: 'prod', team: 'a' } },
+    { name: 'net-two', tags: ['net', 'old'], 'tag-bindings': { env: 'dev', team: 'a' } },
+    { name: 'app-one', tags: ['app'], 'tag-bindings': { stage: 'prod' } },
+  ],
+});
+
+it.each([
+  ['a value alone', 'filter[tagged][0][value]=prod', ['app-one', 'net-one']],
+  [
+    'an index that does not follow',
+    'filter[tagged][7][key]=env&filter[tagged][3][key]=team',
+    ['net-one', 'net-two'],
+  ],
+  [
+    'an empty value beside its key',
+    'filter[tagged][0][key]=env&filter[tagged][0][value]=',
+    ['net-one', 'net-two'],
+  ],
+  ['a wildcard name without a wildcard', 'search[wildcard-name]=net-one', ['net-one']],
+  ['a wildcard name that is a part', 'search[wildcard-name]=net', []],
+  [
+    'a name, a tag and a project',
+    'search[name]=one&search[tags]=net&filter[project][id]=prj-platform',
+    ['net-one'],
+  ],
+  ['a tag, without another', 'search[tags]=net&search[exclude-tags]=old,none', ['net-one']],
+  ['conditions that nothing meets together', 'search[tags]=app&filter[tagged][0][key]=env', []],
+])('finds by %s', async (_what, query, names) => {
+  const api = await serveForTest({ seed });
+  const answer = await api.get(`${LIST}?sort=name&${query}`);
+  expect(answer.status).toBe(200);
+  expect(answer.names).toEqual(names);
+  expect(answer.document.meta?.pagination['total-count']).toBe(names.length);
+});
+
+it('gives twenty consumers and tags a page by default, and a hundred at most', async () => {
+  const names = Array.from({ length: 120 }, (_, index) => `w-${index}`);
+  const workspaces = [
+    { name: 'a', id: 'ws-a', tags: names },
+    ...names.map((name) => ({ name, id: `ws-${name}` })),
+  ];
+  const api = await serveForTest({ seed: seedWith({ workspaces }) });
+  const consumers = '/workspaces/ws-a/relationships/remote-state-consumers';
+  await api.post(consumers, identifiers(names.map((name) => `ws-${name}`)));
+  for (const path of [consumers, '/workspaces/ws-a/relationships/tags']) {
+    expect((await api.get(path)).resources, path).toHaveLength(20);
+    const largest = await api.get(`${path}?page[size]=1000`);
+    expect(largest.resources, path).toHaveLength(100);
+    expect(largest.document.meta?.pagination).toMatchObject({ 'page-size': 100, 'total-count': 120 });
+    expect(largest.document.links?.['next']).toEqual(expect.stringContaining(path));
+  }
+});

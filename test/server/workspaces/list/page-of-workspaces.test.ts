@@ -1,0 +1,157 @@
+import { describe, expect, it } from 'vitest';
+
+import {
+  identifiers,
+  seedWith,
+  serveForTest,
+  type TestClient,
+} from '../../../support/server/serve-for-test.ts';
+
+const LIST = '/organizations/acme/workspaces';
+
+/** Names from a to z, made in the order o, p, …, z, a, …, n: no order of the list is that of their making alone. */
+const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + ((index + 14) % 26)));
+
+async function serveLetters(): Promise<TestClient> {
+  const workspaces = LETTERS.map((name) => ({
+    name,
+    id: `ws-${name}`,
+    runs: [{ status: 'applied' as const }],
+  }));
+  return serveForTest({ seed: seedWith({ workspaces }) });
+}
+
+/** Follows the links of a list page by page; `write` happens between two pages. */
+async function follow(
+  api: TestClient,
+  path: string,
+  write: (page: number) => Promise<unknown>,
+): Promise<unknown[]> {
+  const names: unknown[] = [];
+  let next: string | null | undefined = `${api.url}/api/v2${path}`;
+  for (let page = 1; typeof next === 'string'; page += 1) {
+    const answer = await api.get(next.slice(`${api.url}/api/v2`.length));
+    expect(answer.status).toBe(200);
+    names.push(...answer.names);
+    next = answer.document.links?.['next'];
+    if (typeof next === 'string') await write(page);
+  }
+  return names;
+}
+
+/** What is neither removed nor added: single letters but for those that stand at the start of each order. */
+const REMOVED = ['o', 'p', 'a', 'b', 'z', 'y', 'n', 'm'];
+const KEPT = LETTERS.filter((name) => !REMOVED.includes(name));
+
+describe('who follows the links of a list', () => {
+  it.each([
+    '',
+    'sort=name',
+    'sort=-name',
+    'sort=current-run.created-at',
+    'sort=-current-run.created-at',
+    'sort=latest-change-at',
+  ])(
+    'sees each workspace that was there all the time exactly once, while others add and remove, by "%s"',
+    async (sort) => {
+      const api = await serveLetters();
+      const seen = await follow(api, `${LIST}?page[size]=4&${sort}`, async (page) => {
+        for (const name of REMOVED.slice(2 * page - 2, 2 * page)) await api.delete(`/workspaces/ws-${name}`);
+        for (const place of ['0', 'k', 'zz']) await api.create({ name: `${place}-new-${page}` });
+      });
+      const kept = seen.filter((name) => KEPT.includes(String(name)));
+      expect([...kept].sort()).toEqual([...KEPT].sort());
+    },
+  );
+
+  it('loses nothing when everything before its page is removed', async () => {
+    const api = await serveLetters();
+    const seen = await follow(api, `${LIST}?page[size]=10&sort=name`, async (page) => {
+      for (const name of page === 1 ? 'abcdefghij' : '') await api.delete(`/workspaces/ws-${name}`);
+    });
+    expect(seen).toEqual([...LETTERS].sort());
+  });
+
+  it('sees the consumers of a workspace as completely', async () => {
+    const api = await serveLetters();
+    const consumers = '/workspaces/ws-z/relationships/remote-state-consumers';
+    const others = LETTERS.filter((name) => name !== 'z');
+    await api.post(consumers, identifiers(others.map((name) => `ws-${name}`)));
+    const seen = await follow(api, `${consumers}?page[size]=5`, async (page) => {
+      await api.delete(consumers, identifiers([`ws-${'abcd'.charAt(page - 1)}`]));
+    });
+    expect(seen).toEqual([...others].sort());
+  });
+});
+
+describe('who counts pages', () => {
+  it('is not disturbed by workspaces that are added, without a sort', async () => {
+    const api = await serveLetters();
+    const seen: unknown[] = [];
+    for (let page = 1; page <= 6; page += 1) {
+      seen.push(...(await api.get(`${LIST}?page[size]=5&page[number]=${page}`)).names);
+      await api.create({ name: `0-new-${page}` });
+    }
+    expect(seen.slice(0, 26)).toEqual(LETTERS);
+    expect(seen.slice(26)).toEqual(['0-new-1', '0-new-2', '0-new-3', '0-new-4']);
+  });
+
+  it('never sees a workspace twice when others are removed, but may miss as many, as page numbers have it', async () => {
+    const api = await serveLetters();
+    const first = (await api.get(`${LIST}?page[size]=5&page[number]=1`)).names;
+    await api.delete(`/workspaces/ws-${first[0]}`);
+    const second = (await api.get(`${LIST}?page[size]=5&page[number]=2`)).names;
+    expect([...first, ...second]).toEqual([...LETTERS.slice(0, 5), ...LETTERS.slice(6, 11)]);
+  });
+});
+
+describe('a page behind another', () => {
+  it('says how many there are and which page it is, and is the last one when nothing follows', async () => {
+    const api = await serveLetters();
+    const pages: unknown[] = [];
+    let next: string | null | undefined = `${api.url}/api/v2${LIST}?page[size]=10&sort=name`;
+    while (typeof next === 'string') {
+      const { document } = await api.get(next.slice(`${api.url}/api/v2`.length));
+      const { pagination } = document.meta ?? {};
+      pages.push([
+        pagination?.['current-page'],
+        pagination?.['next-page'],
+        pagination?.['total-pages'],
+        pagination?.['total-count'],
+      ]);
+      expect(document.links?.['self']).toBe(
+        next.includes('page%5Bnumber') ? next : document.links?.['first'],
+      );
+      next = document.links?.['next'];
+    }
+    expect(pages).toEqual([
+      [1, 2, 3, 26],
+      [2, 3, 3, 26],
+      [3, null, 3, 26],
+    ]);
+  });
+
+  it('is never numbered higher than there are pages, even when those before it have gone', async () => {
+    const api = await serveLetters();
+    const first = await api.get(`${LIST}?page[size]=10&sort=name`);
+    for (const name of 'abcdefghij') await api.delete(`/workspaces/ws-${name}`);
+    const next = first.document.links?.['next'] ?? '';
+    const second = await api.get(next.slice(`${api.url}/api/v2`.length));
+    expect(second.document.meta?.pagination).toMatchObject({
+      'current-page': 2,
+      'next-page': 3,
+      'total-pages': 3,
+      'total-count': 16,
+    });
+  });
+
+  it.each(['x', 'W10', 'bnVsbA', 'WzEsMl0'])(
+    'is refused where it is told by nonsense such as %s',
+    async (place) => {
+      const api = await serveLetters();
+      const answer = await api.get(`${LIST}?page[after]=${place}`);
+      expect(answer.status).toBe(400);
+      expect(answer.errors[0]?.source).toEqual({ parameter: 'page[after]' });
+    },
+  );
+});

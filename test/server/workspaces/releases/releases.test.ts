@@ -1,0 +1,71 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+
+import { Database } from '../../../../src/server/data-file/database.ts';
+import { chooseDialects } from '../../../../src/server/dialects.ts';
+import { applySeed } from '../../../../src/server/seed/apply-seed.ts';
+import { engineVersionProblem, releaseForRuns } from '../../../../src/server/workspaces/releases/releases.ts';
+import { SEED, serveForTest } from '../../../support/server/serve-for-test.ts';
+
+function openWith(...releases: string[]): Database {
+  const database = Database.open(':memory:');
+  onTestFinished(() => database.close());
+  applySeed(database, { releases }, new Date());
+  return database;
+}
+
+describe('An engine version that is asked for', () => {
+  it.each(['99.99.99', '1.9.99', '~> 99.0', '> 0.12, < 0.12.1', '>= 1.12.0', '1.11.9'])(
+    'must be, or be met by, a release: "%s" is refused',
+    async (version) => {
+      const api = await serveForTest();
+      const answer = await api.create({ name: 'net', 'engine-version': version });
+      expect(answer.status).toBe(422);
+      expect(answer.pointers).toEqual(['/data/attributes/engine-version']);
+      expect(answer.errors[0]?.detail).toContain(version);
+    },
+  );
+
+  it('is of every minor line, from 0.11 on', async () => {
+    const api = await serveForTest();
+    const id = await api.created({ name: 'net' });
+    const lines = ['0.11.0', '0.12.31', '0.13.7', '0.14.11', '0.15.5'];
+    for (const version of [...lines, ...Array.from({ length: 12 }, (_, minor) => `1.${minor}.0`)]) {
+      expect((await api.update(id, { 'engine-version': version })).status, version).toBe(200);
+    }
+  });
+
+  it('may be one that the seed has released, which is the newest then', async () => {
+    const api = await serveForTest({ seed: { ...SEED, releases: ['1.12.0', '1.13.0-beta1'] } });
+    expect((await api.create({ name: 'a', 'engine-version': '~> 1.12.0' })).status).toBe(201);
+    const latest = await api.create({ name: 'b' });
+    expect(latest.resource.attributes['engine-version']).toBe('1.12.0');
+    expect((await api.create({ name: 'c', 'engine-version': '1.13.0-beta1' })).status).toBe(201);
+  });
+
+  it('newer than every release is taken by a service that says so, if it is exact', () => {
+    const database = openWith();
+    const neutral = chooseDialects([]).workspaces;
+    const taken = (version: string) =>
+      engineVersionProblem(database, { ...neutral, takesNewerEngines: true }, version) === undefined;
+    expect(['1.11.5', '2.0.0', '1.12.0-beta1'].filter(taken)).toEqual(['1.11.5', '2.0.0', '1.12.0-beta1']);
+    expect(['1.9.99', '~> 2.0.0', '2.0', '0.10.0', 'newest'].filter(taken)).toEqual([]);
+  });
+});
+
+describe('Runs use', () => {
+  it.each([
+    ['1.9.8', '1.9.8'],
+    ['~> 1.9.0', '1.9.8'],
+    ['>= 1.2, < 1.5', '1.4.7'],
+    ['latest', '1.11.4'],
+    ['2.0.0', '2.0.0'],
+  ])('for "%s" %s', (wanted, expected) => {
+    expect(releaseForRuns(openWith(), wanted)).toBe(expected);
+  });
+
+  it('a release that was added after the workspace had asked', () => {
+    const database = openWith('1.11.9', '1.12.0-rc1');
+    expect(releaseForRuns(database, '~> 1.11.0')).toBe('1.11.9');
+    expect(releaseForRuns(database, 'latest')).toBe('1.11.9');
+  });
+});

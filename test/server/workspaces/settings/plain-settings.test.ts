@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest';
+
+import { serveForTest } from '../../../support/server/serve-for-test.ts';
+
+describe('A text', () => {
+  it.each([
+    ['description', 65_536],
+    ['working-directory', 65_536],
+    ['source-name', 65_536],
+    ['engine-version', 255],
+  ])('in %s has at most %i characters', async (name, limit) => {
+    const api = await serveForTest();
+    // Spaces at its end change nothing about a version.
+    const text = (length: number) => (name === 'engine-version' ? '1.5.0' : 'a').padEnd(length, ' ');
+    expect((await api.create({ name: 'fits', [name]: text(limit) })).status).toBe(201);
+    const answer = await api.create({ name: 'long', [name]: text(limit + 1) });
+    expect([answer.status, answer.pointers]).toEqual([422, [`/data/attributes/${name}`]]);
+  });
+
+  it('of constraints by the thousand is refused for its length, and is never read', async () => {
+    const api = await serveForTest();
+    const id = await api.created({ name: 'a' });
+    const wanted = Array.from({ length: 20_000 }, () => '>= 1.0').join(', ');
+    const answer = await api.update(id, { 'engine-version': wanted });
+    expect([answer.status, answer.errors.length]).toEqual([422, 1]);
+    expect(answer.errors[0]?.detail).toBe('engine-version has at most 255 characters');
+  });
+});
+
+describe('A working directory', () => {
+  it.each(['/', '/envs', '..', '../up', 'a/../../up', './..'])(
+    'outside the repository is refused: "%s"',
+    async (path) => {
+      const api = await serveForTest();
+      const answer = await api.create({ name: 'net', 'working-directory': path });
+      expect(answer.status).toBe(422);
+      expect(answer.pointers).toEqual(['/data/attributes/working-directory']);
+    },
+  );
+
+  it.each(['envs/prod/', '.', './a', 'a/../b', '..a', 'a..b/...'])(
+    'inside it is kept as it was written: "%s"',
+    async (path) => {
+      const api = await serveForTest();
+      const id = await api.created({ name: 'net', 'working-directory': path });
+      expect((await api.attributes(id))['working-directory']).toBe(path);
+    },
+  );
+});

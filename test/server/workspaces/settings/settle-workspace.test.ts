@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+
+import { seedWith, serveForTest } from '../../../support/server/serve-for-test.ts';
+
+const ON = { name: 'net', 'assessments-enabled': true };
+
+describe('Health assessments', () => {
+  it.each([
+    ['another mode', { 'execution-mode': 'local' }],
+    ['agents', { 'execution-mode': 'agent', 'agent-pool-id': 'apool-builders' }],
+    ['no operations', { operations: false }],
+    ['an engine that is too old', { 'engine-version': '0.15.3' }],
+    ['a constraint that only old engines meet', { 'engine-version': '~> 0.14.0' }],
+  ])('cannot be had with %s', async (_case, attributes) => {
+    const api = await serveForTest();
+    const answer = await api.create({ ...ON, ...attributes });
+    expect(answer.status).toBe(422);
+    expect(answer.pointers).toEqual(['/data/attributes/assessments-enabled']);
+    expect((await api.create({ ...ON, ...attributes, 'assessments-enabled': false })).status).toBe(201);
+  });
+
+  it.each(['0.15.4', '~> 0.15.0', '>= 0.13', 'latest'])('can be had with engine %s', async (version) => {
+    const api = await serveForTest();
+    expect((await api.create({ ...ON, 'engine-version': version })).status).toBe(201);
+  });
+
+  it('are judged by the mode that the workspace inherits', async () => {
+    const api = await serveForTest({ seed: seedWith({ 'default-execution-mode': 'local' }) });
+    expect((await api.create(ON)).status).toBe(422);
+    expect((await api.create({ ...ON, 'execution-mode': 'remote' })).status).toBe(201);
+  });
+
+  it('end where an update takes the mode away that they need, unless it asks for both', async () => {
+    const api = await serveForTest();
+    const id = await api.created(ON);
+    const both = await api.update(id, { 'assessments-enabled': true, 'execution-mode': 'local' });
+    expect(both.pointers).toEqual(['/data/attributes/assessments-enabled']);
+    const local = await api.update(id, { 'execution-mode': 'local' });
+    expect(local.resource.attributes).toMatchObject({
+      'execution-mode': 'local',
+      'assessments-enabled': false,
+    });
+  });
+
+  it('are the organization`s business where it enforces them, whatever a workspace says', async () => {
+    const api = await serveForTest({ seed: seedWith({ 'assessments-enforced': true }) });
+    expect((await api.create({ ...ON, 'execution-mode': 'local' })).status).toBe(201);
+  });
+
+  it('are not known by their former name', async () => {
+    const api = await serveForTest();
+    const answer = await api.create({ name: 'net', 'drift-detection': true });
+    expect(answer.status).toBe(201);
+    expect(answer.resource.attributes['assessments-enabled']).toBe(false);
+    expect(answer.resource.attributes).not.toHaveProperty('drift-detection');
+  });
+});
