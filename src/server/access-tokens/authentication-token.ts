@@ -1,0 +1,143 @@
+/**
+ * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
+ * Invariants: making a token ends the one that was made before; the token itself stands in the answer to POST and
+ * nowhere else.
+ */
+import { ensureServiceAccount, newToken, registerApiToken } from '../identity/tokens.ts';
+import { MemberReader, asObject } from '../json-api/body.ts';
+import type { Resource } from '../json-api/document.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  created,
+  type Endpoint,
+  NO_CONTENT,
+  ok,
+  on,
+} from '../json-api/endpoint.ts';
+import { invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
+import { requireOrganizationRight } from '../organizations/organization-access.ts';
+import type { Services } from '../services.ts';
+import { requireTeam } from '../teams/team-record.ts';
+import { readTimestamp } from '../timestamp.ts';
+
+interface TokenRow {
+  id: string;
+  description: string | null;
+  created_at: string;
+  expires_at: string | null;
+}
+
+/** Whose token it is. */
+interface Holder {
+  readonly column: 'organization_id' | 'team_id';
+  readonly id: string;
+  readonly organizationId: string;
+  readonly prefix: string;
+}
+
+type FindHolder = (services: Services, request: ApiRequest) => Holder;
+
+const organization: FindHolder = (services, request) => {
+  const { id } = requireOrganizationRight(services, request, 'owner');
+  return {
+    column: 'organization_id',
+    id,
+    organizationId: id,
+    prefix: 'organization',
+  };
+};
+
+const team: FindHolder = (services, request) => {
+  const { id, organization_id } = requireTeam(services, request, 'administer');
+  return { column: 'team_id', id, organizationId: organization_id, prefix: 'team' };
+};
+
+export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = (
+  [
+    ['/organizations/:organization_name/authentication-token', organization],
+    ['/teams/:team_id/authentication-token', team],
+  ] as const
+).flatMap(([path, holderOf]) => [
+  on('GET', path, (services, request) => show(services, holderOf(services, request))),
+  on('POST', path, (services, request) => create(services, request, holderOf(services, request))),
+  on('DELETE', path, (services, request) => remove(services, request, holderOf(services, request))),
+]);
+
+function show(services: Services, holder: Holder): ApiAnswer {
+  return ok({ data: resource(requireToken(services, holder), null) });
+}
+
+function create(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const { database } = services;
+  const expiresAt = readExpiry(request.body, services.now());
+  removeMain(services, holder);
+  const token = newToken(holder.prefix);
+  const userId = ensureServiceAccount(database, holder.id, services.now());
+  const owner = holder.column === 'team_id' ? { teamId: holder.id } : { organizationId: holder.id };
+  const id = registerApiToken(database, token, { userId, ...owner, expiresAt }, services.now());
+  database.update('api_tokens', id, { is_main: 1 });
+  recordEvent(services, request, holder, { id, action: 'create' });
+  return created({ data: resource(requireToken(services, holder), token) });
+}
+
+function remove(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const { id } = requireToken(services, holder);
+  removeMain(services, holder);
+  recordEvent(services, request, holder, { id, action: 'destroy' });
+  return NO_CONTENT;
+}
+
+function removeMain({ database }: Services, { column, id }: Holder): void {
+  database.run(`DELETE FROM api_tokens WHERE ${column} = :id AND is_main = 1`, { id });
+}
+
+/** @throws ApiError 404 when none was made */
+function requireToken({ database }: Services, { column, id }: Holder): TokenRow {
+  const row = database.get<TokenRow>(`SELECT * FROM api_tokens WHERE ${column} = :id AND is_main = 1`, {
+    id,
+  });
+  if (row === undefined) throw notFound('Authentication token');
+  return row;
+}
+
+function resource(row: TokenRow, token: string | null): Resource {
+  return {
+    id: row.id,
+    type: 'authentication-tokens',
+    attributes: {
+      'created-at': row.created_at,
+      description: row.description,
+      token,
+      'expired-at': row.expires_at,
+    },
+  };
+}
+
+/** Clients send a body only when they want an end: `data.attributes.expired-at`, yet to come. @throws ApiError 422 */
+function readExpiry(body: unknown, now: Date): Date | null {
+  const problems: PointedProblem[] = [];
+  const attributes = asObject(asObject(asObject(body)?.['data'])?.['attributes']) ?? {};
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const text = read.nullableText('expired-at');
+  const time = text ? readTimestamp(text) : undefined;
+  if (text && time === undefined) read.refuse('expired-at', 'expired-at must be an ISO 8601 time');
+  if (time !== undefined && time <= now.getTime())
+    read.refuse('expired-at', 'expired-at must be a time that is yet to come');
+  if (problems.length > 0) throw invalid(problems);
+  return time === undefined ? null : new Date(time);
+}
+
+function recordEvent(
+  services: Services,
+  request: ApiRequest,
+  holder: Holder,
+  change: { readonly id: string; readonly action: 'create' | 'destroy' },
+): void {
+  services.recordEvent({
+    organizationId: holder.organizationId,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: change.id, type: 'authentication_token', action: change.action },
+  });
+}

@@ -1,0 +1,92 @@
+/**
+ * Assessment results as records: the newest of a workspace is its current one.
+ * Invariant: they are shown to who may read them (`can-read-assessment-results`), and to nobody else.
+ */
+import type { Database } from '../data-file/database.ts';
+import type { Resource } from '../json-api/document.ts';
+import { type ApiAnswer, type ApiRequest, ok } from '../json-api/endpoint.ts';
+import { notFound } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import type { Services } from '../services.ts';
+import { requireWorkspace } from '../workspaces/access.ts';
+import { requireOwned } from '../workspaces/owned-record.ts';
+
+export interface AssessmentResultRow {
+  id: string;
+  workspace_id: string;
+  drifted: number;
+  succeeded: number;
+  error_message: string | null;
+  created_at: string;
+}
+
+const PERMISSION = 'can-read-assessment-results';
+
+function assessmentResultsById(database: Database, ids: readonly string[]): AssessmentResultRow[] {
+  return database.all<AssessmentResultRow>(
+    'SELECT * FROM assessment_results WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
+    { ids: JSON.stringify(ids) },
+  );
+}
+
+/** The newest result of each of these workspaces, by workspace id. */
+export function currentAssessmentResults(
+  database: Database,
+  workspaceIds: readonly string[],
+): Map<string, AssessmentResultRow> {
+  const rows = database.all<AssessmentResultRow>(
+    `SELECT a.* FROM assessment_results a
+     WHERE a.workspace_id IN (SELECT value FROM json_each(:ids)) AND NOT EXISTS (
+       SELECT 1 FROM assessment_results n
+       WHERE n.workspace_id = a.workspace_id AND (n.created_at, n.id) > (a.created_at, a.id))`,
+    { ids: JSON.stringify(workspaceIds) },
+  );
+  return new Map(rows.map((row) => [row.workspace_id, row]));
+}
+
+export function assessmentResultResource(row: AssessmentResultRow): Resource {
+  return {
+    id: row.id,
+    type: 'assessment-results',
+    attributes: {
+      drifted: row.drifted === 1,
+      succeeded: row.succeeded === 1,
+      'error-msg': row.error_message,
+      'created-at': row.created_at,
+    },
+    relationships: { workspace: { data: { id: row.workspace_id, type: 'workspaces' } } },
+    links: { self: `/api/v2/assessment-results/${row.id}` },
+  };
+}
+
+/** GET /assessment-results/:assessment_result_id */
+export function showAssessmentResult(services: Services, request: ApiRequest): ApiAnswer {
+  const [row] = assessmentResultsById(services.database, [request.params['assessment_result_id'] ?? '']);
+  const { record } = requireOwned(services, request, row, {
+    what: 'Assessment result',
+    permission: PERMISSION,
+  });
+  return ok({ data: assessmentResultResource(record) });
+}
+
+/** GET /workspaces/:workspace_id/current-assessment-result */
+export function showCurrentAssessmentResult(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, PERMISSION);
+  const row = currentAssessmentResults(services.database, [workspace.id]).get(workspace.id);
+  if (row === undefined) throw notFound('Current assessment result');
+  return ok({ data: assessmentResultResource(row) });
+}
+
+/** GET /workspaces/:workspace_id/assessment-results: the newest first. */
+export function listAssessmentResults(services: Services, request: ApiRequest): ApiAnswer {
+  const { workspace } = requireWorkspace(services, request, PERMISSION);
+  const query = {
+    select: 'a.*',
+    from: 'assessment_results a WHERE a.workspace_id = :workspace',
+    order: 'a.created_at DESC, a.id DESC',
+    parameters: { workspace: workspace.id },
+  };
+  return pagedAnswer<AssessmentResultRow>(services, request, query, (rows) =>
+    rows.map(assessmentResultResource),
+  );
+}

@@ -1,0 +1,171 @@
+/**
+ * OAuth clients and their tokens: what connects an organization to where repositories are.
+ * Invariants: a client has one token, and they come and go together, so they share a row; the secret that a client is
+ * made with is taken and not kept, because nothing here connects anywhere.
+ */
+import { newId } from '../identifiers.ts';
+import { MemberReader, NAME_LIMIT, readResource } from '../json-api/body.ts';
+import type { Resource } from '../json-api/document.ts';
+import { type ApiAnswer, type ApiRequest, created, NO_CONTENT, ok } from '../json-api/endpoint.ts';
+import { invalid, type PointedProblem } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import { requireOfOrganization, requireOrganizationRight } from '../organizations/organization-access.ts';
+import type { Services } from '../services.ts';
+import { requireOrganization } from '../workspaces/access.ts';
+
+interface ConnectionRow {
+  /** Of the token. */
+  id: string;
+  client_id: string;
+  organization_id: string;
+  organization_name: string;
+  client_name: string | null;
+  service_provider: string;
+  http_url: string;
+  created_at: string;
+}
+
+type Show = (row: ConnectionRow) => Resource;
+
+const COLUMNS = 't.*, o.name AS organization_name';
+const TABLES = 'oauth_tokens t JOIN organizations o ON o.id = t.organization_id';
+
+/** GET /organizations/:organization_name/oauth-clients */
+export function listOauthClients(services: Services, request: ApiRequest): ApiAnswer {
+  return listOf(services, request, clientResource);
+}
+
+/** GET /organizations/:organization_name/oauth-tokens */
+export function listOauthTokens(services: Services, request: ApiRequest): ApiAnswer {
+  return listOf(services, request, tokenResource);
+}
+
+function listOf(services: Services, request: ApiRequest, show: Show): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const query = {
+    select: COLUMNS,
+    from: `${TABLES} WHERE t.organization_id = :organization`,
+    order: 't.created_at, t.id',
+    parameters: { organization: organization.id },
+  };
+  return pagedAnswer<ConnectionRow>(services, request, query, (rows) => rows.map(show));
+}
+
+/** GET /oauth-clients/:client_id */
+export function showOauthClient(services: Services, request: ApiRequest): ApiAnswer {
+  return ok({ data: clientResource(requireClient(services, request)) });
+}
+
+/** GET /oauth-clients/:client_id/oauth-tokens */
+export function listTokensOfClient(services: Services, request: ApiRequest): ApiAnswer {
+  return ok({ data: [tokenResource(requireClient(services, request))] });
+}
+
+/** GET /oauth-tokens/:token_id */
+export function showOauthToken(services: Services, request: ApiRequest): ApiAnswer {
+  const row = find(services, 'id', request.params['token_id']);
+  return ok({ data: tokenResource(requireOfOrganization(request, row, 'OAuth token')) });
+}
+
+/** POST /organizations/:organization_name/oauth-clients */
+export function createOauthClient(services: Services, request: ApiRequest): ApiAnswer {
+  const organization = requireOrganizationRight(services, request, 'administer');
+  const problems: PointedProblem[] = [];
+  const { attributes } = readResource(request.body, 'oauth-clients');
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const row = {
+    id: newId('ot'),
+    client_id: newId('oc'),
+    organization_id: organization.id,
+    client_name: read.nullableText('name', NAME_LIMIT) ?? null,
+    service_provider: read.text('service-provider') ?? '',
+    http_url: (read.text('http-url') ?? '').replace(/\/+$/, ''),
+    created_at: services.now().toISOString(),
+  };
+  if (row.service_provider === '') read.refuse('service-provider', 'service-provider is required');
+  if (row.http_url === '') read.refuse('http-url', 'http-url is required');
+  if (problems.length > 0) throw invalid(problems);
+  services.database.insert('oauth_tokens', row);
+  recordEvent(services, request, row, 'create');
+  return created({ data: clientResource({ ...row, organization_name: organization.name }) });
+}
+
+/** DELETE /oauth-clients/:client_id: workspaces that are connected through it lose their repository. */
+export function deleteOauthClient(services: Services, request: ApiRequest): ApiAnswer {
+  const row = requireClient(services, request, 'administer');
+  services.database.run(
+    `UPDATE workspaces SET vcs_repo = NULL WHERE vcs_repo ->> '$.oauthTokenId' = :token`,
+    { token: row.id },
+  );
+  services.database.run('DELETE FROM oauth_tokens WHERE id = :id', { id: row.id });
+  recordEvent(services, request, row, 'destroy');
+  return NO_CONTENT;
+}
+
+function requireClient(services: Services, request: ApiRequest, right?: 'administer'): ConnectionRow {
+  const row = find(services, 'client_id', request.params['client_id']);
+  return requireOfOrganization(request, row, 'OAuth client', right);
+}
+
+function find(
+  { database }: Services,
+  column: 'id' | 'client_id',
+  id: string | undefined,
+): ConnectionRow | undefined {
+  return database.get<ConnectionRow>(`SELECT ${COLUMNS} FROM ${TABLES} WHERE t.${column} = :id`, {
+    id: id ?? '',
+  });
+}
+
+function clientResource(row: ConnectionRow): Resource {
+  return {
+    id: row.client_id,
+    type: 'oauth-clients',
+    attributes: {
+      name: row.client_name,
+      'created-at': row.created_at,
+      'service-provider': row.service_provider,
+      'http-url': row.http_url,
+    },
+    relationships: {
+      organization: {
+        data: { id: row.organization_name, type: 'organizations' },
+        links: { related: `/api/v2/organizations/${row.organization_name}` },
+      },
+      'oauth-tokens': {
+        data: [{ id: row.id, type: 'oauth-tokens' }],
+        links: { related: `/api/v2/oauth-clients/${row.client_id}/oauth-tokens` },
+      },
+    },
+    links: { self: `/api/v2/oauth-clients/${row.client_id}` },
+  };
+}
+
+function tokenResource(row: ConnectionRow): Resource {
+  return {
+    id: row.id,
+    type: 'oauth-tokens',
+    attributes: { 'created-at': row.created_at, 'has-ssh-key': false, 'service-provider-user': null },
+    relationships: {
+      'oauth-client': {
+        data: { id: row.client_id, type: 'oauth-clients' },
+        links: { related: `/api/v2/oauth-clients/${row.client_id}` },
+      },
+    },
+    links: { self: `/api/v2/oauth-tokens/${row.id}` },
+  };
+}
+
+function recordEvent(
+  services: Services,
+  request: ApiRequest,
+  client: { readonly client_id: string; readonly organization_id: string },
+  action: 'create' | 'destroy',
+): void {
+  services.recordEvent({
+    organizationId: client.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: client.client_id, type: 'oauth_client', action },
+  });
+}

@@ -1,0 +1,68 @@
+/** An organization as the API shows it: its settings, and what the caller may do there. Its JSON:API id is its name. */
+import type { Caller } from '../identity/caller.ts';
+import type { Resource } from '../json-api/document.ts';
+import type { Services } from '../services.ts';
+import type { OrganizationRecord } from '../workspaces/access.ts';
+
+/** The documents of these organizations for this caller. */
+export function organizationResources(
+  { database }: Services,
+  caller: Caller,
+  records: readonly OrganizationRecord[],
+): Resource[] {
+  const rows = database.all<{ id: string; organization_id: string }>(
+    `SELECT id, organization_id FROM projects
+     WHERE is_default = 1 AND organization_id IN (SELECT value FROM json_each(:ids))`,
+    { ids: JSON.stringify(records.map(({ id }) => id)) },
+  );
+  const defaultProjects = new Map(rows.map((row) => [row.organization_id, row.id]));
+  return records.map((record) => organizationResource(record, caller, defaultProjects.get(record.id) ?? ''));
+}
+
+function organizationResource(
+  record: OrganizationRecord,
+  caller: Caller,
+  defaultProjectId: string,
+): Resource {
+  const pool = record.default_agent_pool_id;
+  return {
+    id: record.name,
+    type: 'organizations',
+    attributes: {
+      name: record.name,
+      email: record.email,
+      'external-id': record.id,
+      'created-at': record.created_at,
+      'default-execution-mode': record.default_execution_mode,
+      'allow-force-delete-workspaces': record.allow_force_delete_workspaces === 1,
+      'assessments-enforced': record.assessments_enforced === 1,
+      permissions: permissionsOf(record, caller),
+    },
+    relationships: {
+      'default-project': {
+        data: { id: defaultProjectId, type: 'projects' },
+        links: { related: `/api/v2/projects/${defaultProjectId}` },
+      },
+      'default-agent-pool':
+        pool === null
+          ? { data: null }
+          : { data: { id: pool, type: 'agent-pools' }, links: { related: `/api/v2/agent-pools/${pool}` } },
+    },
+    links: { self: `/api/v2/organizations/${record.name}` },
+  };
+}
+
+function permissionsOf(record: OrganizationRecord, caller: Caller): Record<string, boolean> {
+  const rights = caller.organizations.get(record.id);
+  return {
+    'can-update': rights?.administer === true,
+    'can-destroy': rights?.owner === true,
+    'can-create-workspace': rights?.manageWorkspaces === true,
+    'can-create-project': rights?.manageProjects === true,
+    'can-create-team': rights?.administer === true,
+    'can-update-ssh-keys': rights?.administer === true,
+    'can-update-agent-pools': rights?.administer === true,
+    'can-update-oauth': rights?.administer === true,
+    'can-update-api-token': rights?.owner === true,
+  };
+}

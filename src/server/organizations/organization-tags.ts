@@ -1,0 +1,75 @@
+/**
+ * The flat tags of all workspaces of an organization: GET and DELETE /organizations/:organization_name/tags, and giving
+ * one to workspaces: POST /tags/:tag_id/relationships/workspaces.
+ * Invariants: a tag is listed as long as some workspace carries it; counts tell of all workspaces, lists of tags do not
+ * tell which.
+ */
+import { readableCondition } from '../identity/workspace-permissions.ts';
+import { readIdentifiers } from '../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoint.ts';
+import { invalid, notFound } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import { queryText } from '../json-api/query.ts';
+import type { Services } from '../services.ts';
+import { requireOrganization, requireWorkspace } from '../workspaces/access.ts';
+import { addTags, type TagRow, tagResource } from '../workspaces/tags/tags.ts';
+import { requireOfOrganization, requireOrganizationRight } from './organization-access.ts';
+
+/**
+ * `q` is a part of the name; `filter[exclude][taggable][id]` leaves out what that workspace carries,
+ * if the caller can read it.
+ */
+export function listOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const query = {
+    select: 't.*, (SELECT COUNT(*) FROM workspace_tags x WHERE x.tag_id = t.id) AS instance_count',
+    from: `tags t WHERE t.organization_id = :organization AND INSTR(t.name, LOWER(:part)) > 0
+      AND t.id NOT IN (
+        SELECT x.tag_id FROM workspace_tags x JOIN workspaces w ON w.id = x.workspace_id
+        WHERE w.id = :excluded AND ${readableCondition(request.caller, organization.id)})`,
+    order: 't.name',
+    parameters: {
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      teams: JSON.stringify(request.caller.teamIds),
+      excluded: queryText(request.query, 'filter[exclude][taggable][id]') ?? '',
+    },
+  };
+  return pagedAnswer<TagRow>(services, request, query, (rows) =>
+    rows.map((row) => tagResource(row, organization.name)),
+  );
+}
+
+/** Takes tags away from all workspaces that carry them. */
+export function deleteOrganizationTags(services: Services, request: ApiRequest): ApiAnswer {
+  const organization = requireOrganizationRight(services, request, 'manageWorkspaces');
+  const ids = readIdentifiers(request.body, 'tags').map(({ id }) => id);
+  const known = services.database.all<{ id: string }>(
+    'SELECT id FROM tags WHERE organization_id = :organization AND id IN (SELECT value FROM json_each(:ids))',
+    { organization: organization.id, ids: JSON.stringify(ids) },
+  );
+  if (known.length < new Set(ids).size) throw notFound('Tag');
+  services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
+    ids: JSON.stringify(ids),
+  });
+  return NO_CONTENT;
+}
+
+export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
+  const found = services.database.get<TagRow>('SELECT * FROM tags WHERE id = :id', {
+    id: request.params['tag_id'] ?? '',
+  });
+  const tag = requireOfOrganization(request, found, 'Tag');
+  const ids = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
+  for (const [index, id] of ids.entries()) {
+    const params = { workspace_id: id };
+    const { workspace } = requireWorkspace(services, { ...request, params }, 'can-manage-tags');
+    if (workspace.organization_id !== tag.organization_id) {
+      throw invalid([
+        { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
+      ]);
+    }
+    addTags(services.database, workspace, [tag.name], services.now());
+  }
+  return NO_CONTENT;
+}

@@ -1,0 +1,81 @@
+/**
+ * From a request to the settings that an organization shall have.
+ * Invariant: nothing is written here; a refusal names every problem.
+ */
+import type { SqlParameters } from '../data-file/database.ts';
+import { asObject, MemberReader, readResource } from '../json-api/body.ts';
+import { invalid, type PointedProblem } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import type { OrganizationRecord } from '../workspaces/access.ts';
+import { EXECUTION_MODES } from '../workspaces/document/workspace-record.ts';
+
+const NAME = /^[A-Za-z0-9_-]+$/;
+
+/** The columns after the request; `before` is undefined for a new organization. @throws ApiError 422 */
+export function settleOrganization(
+  services: Services,
+  body: unknown,
+  before: OrganizationRecord | undefined,
+): SqlParameters {
+  const problems: PointedProblem[] = [];
+  const { attributes, relationships } = readResource(body, 'organizations', before?.name);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const flag = (name: string, current: number | undefined): number =>
+    Number(read.boolean(name) ?? current === 1);
+  const email = read.nullableText('email');
+  const settings = {
+    name: read.name() ?? before?.name ?? '',
+    email: email === undefined ? (before?.email ?? null) : email,
+    default_execution_mode:
+      read.nullableWord('default-execution-mode', EXECUTION_MODES) ??
+      before?.default_execution_mode ??
+      'remote',
+    default_agent_pool_id: readPool(services, relationships['default-agent-pool'], before, problems),
+    allow_force_delete_workspaces: flag(
+      'allow-force-delete-workspaces',
+      before?.allow_force_delete_workspaces,
+    ),
+    assessments_enforced: flag('assessments-enforced', before?.assessments_enforced),
+  };
+  checkName(services, read, settings.name, before);
+  if (settings.default_execution_mode === 'agent' && settings.default_agent_pool_id === null) {
+    read.refuse('default-execution-mode', 'The execution mode "agent" needs a default agent pool');
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return settings;
+}
+
+function checkName(
+  { database }: Services,
+  read: MemberReader,
+  name: string,
+  before: OrganizationRecord | undefined,
+): void {
+  if (name === before?.name) return;
+  if (!NAME.test(name)) read.refuse('name', 'Name must be made of letters, numbers, - and _');
+  const taken = database.get('SELECT 1 FROM organizations WHERE name = :name', { name });
+  if (taken !== undefined) read.refuse('name', 'Name has already been taken');
+}
+
+function readPool(
+  { database }: Services,
+  relationship: unknown,
+  before: OrganizationRecord | undefined,
+  problems: PointedProblem[],
+): string | null {
+  if (relationship === undefined) return before?.default_agent_pool_id ?? null;
+  const data = asObject(relationship)?.['data'];
+  if (data === null) return null;
+  const id = asObject(data)?.['id'];
+  const known = database.get('SELECT 1 FROM agent_pools WHERE id = :id AND organization_id = :organization', {
+    id: typeof id === 'string' ? id : null,
+    organization: before?.id ?? null,
+  });
+  if (known === undefined) {
+    problems.push({
+      detail: 'The agent pool does not exist in this organization',
+      pointer: '/data/relationships/default-agent-pool/data/id',
+    });
+  }
+  return typeof id === 'string' ? id : null;
+}

@@ -1,0 +1,127 @@
+/**
+ * Projects as the database keeps them, as the API shows them, and who may see them.
+ * Invariant: who may see a workspace may see its project, so that the link of a workspace leads somewhere.
+ */
+import type { Database, SqlParameters } from '../data-file/database.ts';
+import type { Caller } from '../identity/caller.ts';
+import type { Resource } from '../json-api/document.ts';
+import type { ApiRequest } from '../json-api/endpoint.ts';
+import { notFound } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { type ProjectAccess, projectAccess } from '../workspaces/access.ts';
+import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
+
+/** Every organization has this project; workspaces that name none are created in it. */
+export const DEFAULT_PROJECT = 'Default Project';
+
+export interface ProjectRow {
+  id: string;
+  organization_id: string;
+  organization_name: string;
+  name: string;
+  description: string | null;
+  is_default: number;
+  default_execution_mode: ExecutionMode | null;
+  default_agent_pool_id: string | null;
+  auto_destroy_activity_duration: string | null;
+  created_at: string;
+  workspace_count: number;
+}
+
+/** For queries over `p` and `o`. */
+export const PROJECT_COLUMNS = `p.*, o.name AS organization_name,
+  (SELECT COUNT(*) FROM workspaces w WHERE w.project_id = p.id) AS workspace_count`;
+export const PROJECT_TABLES = 'projects p JOIN organizations o ON o.id = p.organization_id';
+
+export function projectsById(database: Database, ids: readonly string[]): ProjectRow[] {
+  return database.all<ProjectRow>(
+    `SELECT ${PROJECT_COLUMNS} FROM ${PROJECT_TABLES} WHERE p.id IN (SELECT value FROM json_each(:ids)) ORDER BY p.id`,
+    { ids: JSON.stringify(ids) },
+  );
+}
+
+/** An SQL condition over `p`, with its parameters: the projects of one organization that the caller may see. */
+export function visibleProjects(
+  caller: Caller,
+  organizationId: string,
+): { readonly sql: string; readonly parameters: SqlParameters } {
+  const rights = caller.organizations.get(organizationId);
+  const parameters = { teams: JSON.stringify(caller.teamIds) };
+  if (rights?.readWorkspaces || rights?.manageProjects) return { sql: ':teams IS NOT NULL', parameters };
+  return {
+    sql: `(p.id IN (SELECT project_id FROM team_project_access
+                    WHERE team_id IN (SELECT value FROM json_each(:teams)))
+        OR p.id IN (SELECT w.project_id FROM workspaces w JOIN team_workspace_access a ON a.workspace_id = w.id
+                    WHERE a.team_id IN (SELECT value FROM json_each(:teams))))`,
+    parameters,
+  };
+}
+
+interface AccessibleProject {
+  readonly project: ProjectRow;
+  /** undefined: seen, because of a workspace in it. */
+  readonly access: ProjectAccess;
+}
+
+/** The project that the path names. @throws ApiError 404 when the caller may not see it */
+export function requireProject(services: Services, request: ApiRequest): AccessibleProject {
+  const { database } = services;
+  const [project] = projectsById(database, [request.params['project_id'] ?? '']);
+  if (project === undefined || !request.caller.organizations.has(project.organization_id)) {
+    throw notFound('Project');
+  }
+  const { sql, parameters } = visibleProjects(request.caller, project.organization_id);
+  const seen = database.get(`SELECT 1 FROM projects p WHERE p.id = :id AND ${sql}`, {
+    ...parameters,
+    id: project.id,
+  });
+  if (seen === undefined) throw notFound('Project');
+  return { project, access: projectAccess(database, request.caller, project) };
+}
+
+/** The same for those who administer it. @throws ApiError 404 */
+export function requireAdministeredProject(services: Services, request: ApiRequest): ProjectRow {
+  const { project, access } = requireProject(services, request);
+  if (access !== 'admin') throw notFound('Project');
+  return project;
+}
+
+export function projectResource(row: ProjectRow, access: ProjectAccess): Resource {
+  const pool = row.default_agent_pool_id;
+  const path = `/api/v2/projects/${row.id}`;
+  return {
+    id: row.id,
+    type: 'projects',
+    attributes: {
+      name: row.name,
+      description: row.description,
+      'created-at': row.created_at,
+      'auto-destroy-activity-duration': row.auto_destroy_activity_duration,
+      'default-execution-mode': row.default_execution_mode,
+      'setting-overwrites': {
+        'default-execution-mode': row.default_execution_mode !== null,
+        'default-agent-pool': pool !== null,
+      },
+      'workspace-count': row.workspace_count,
+      permissions: {
+        'can-read': true,
+        'can-update': access === 'admin',
+        'can-destroy': access === 'admin' && row.is_default === 0,
+        'can-create-workspace': access === 'admin' || access === 'maintain',
+      },
+    },
+    relationships: {
+      organization: {
+        data: { id: row.organization_name, type: 'organizations' },
+        links: { related: `/api/v2/organizations/${row.organization_name}` },
+      },
+      'default-agent-pool':
+        pool === null
+          ? { data: null }
+          : { data: { id: pool, type: 'agent-pools' }, links: { related: `/api/v2/agent-pools/${pool}` } },
+      'tag-bindings': { links: { related: `${path}/tag-bindings` } },
+      'effective-tag-bindings': { links: { related: `${path}/effective-tag-bindings` } },
+    },
+    links: { self: path },
+  };
+}

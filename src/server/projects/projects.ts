@@ -1,0 +1,117 @@
+/**
+ * GET, POST, PATCH and DELETE of projects.
+ * Invariants: every organization keeps its default project; a project that has workspaces is not deleted.
+ */
+import { newId } from '../identifiers.ts';
+import type { Caller } from '../identity/caller.ts';
+import { type ApiAnswer, type ApiRequest, created, NO_CONTENT, ok } from '../json-api/endpoint.ts';
+import { conflict, forbidden } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import { queryList, queryText } from '../json-api/query.ts';
+import { requireOrganizationRight } from '../organizations/organization-access.ts';
+import type { Services } from '../services.ts';
+import { projectAccess, requireOrganization } from '../workspaces/access.ts';
+import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
+import {
+  PROJECT_COLUMNS,
+  PROJECT_TABLES,
+  type ProjectRow,
+  projectResource,
+  projectsById,
+  requireAdministeredProject,
+  requireProject,
+  visibleProjects,
+} from './project-record.ts';
+import { settleProject } from './settle-project.ts';
+
+/** GET /organizations/:organization_name/projects. `filter[names]`, and `q` for a part of the name. */
+export function listProjects(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const visible = visibleProjects(request.caller, organization.id);
+  const query = {
+    select: PROJECT_COLUMNS,
+    from: `${PROJECT_TABLES} WHERE p.organization_id = :organization AND ${visible.sql}
+      AND INSTR(LOWER(p.name), LOWER(:part)) > 0
+      AND (:names = '[]' OR p.name IN (SELECT value FROM json_each(:names)))`,
+    order: 'p.name',
+    parameters: {
+      ...visible.parameters,
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      names: JSON.stringify(queryList(request.query, 'filter[names]')),
+    },
+  };
+  return pagedAnswer<ProjectRow>(services, request, query, (rows) =>
+    rows.map((row) => shown(services, request.caller, row)),
+  );
+}
+
+/** GET /projects/:project_id */
+export function showProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { project, access } = requireProject(services, request);
+  return ok({ data: projectResource(project, access) });
+}
+
+/** POST /organizations/:organization_name/projects */
+export function createProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const { id: organizationId } = requireOrganizationRight(services, request, 'manageProjects');
+  const { columns, tagBindings } = settleProject(database, request.body, { organizationId });
+  const id = newId('prj');
+  const createdAt = services.now().toISOString();
+  database.insert('projects', { id, organization_id: organizationId, ...columns, created_at: createdAt });
+  replaceTagBindings(database, { project_id: id }, tagBindings ?? [], services.now());
+  recordEvent(services, request, { id, organization_id: organizationId }, 'create');
+  return created(document(services, request.caller, id));
+}
+
+/** PATCH /projects/:project_id */
+export function updateProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const project = requireAdministeredProject(services, request);
+  const { columns, tagBindings } = settleProject(database, request.body, {
+    organizationId: project.organization_id,
+    before: project,
+  });
+  database.update('projects', project.id, columns);
+  if (tagBindings !== undefined) {
+    replaceTagBindings(database, { project_id: project.id }, tagBindings, services.now());
+  }
+  recordEvent(services, request, project, 'update');
+  return ok(document(services, request.caller, project.id));
+}
+
+/** DELETE /projects/:project_id: 403 for who sees it and may not. */
+export function deleteProject(services: Services, request: ApiRequest): ApiAnswer {
+  const { project, access } = requireProject(services, request);
+  if (access !== 'admin') throw forbidden('Deleting a project needs an admin of the project');
+  if (project.is_default === 1) throw conflict('The default project of an organization cannot be deleted');
+  if (project.workspace_count > 0) {
+    throw conflict('The project has workspaces and cannot be deleted: move or delete them first');
+  }
+  services.database.run('DELETE FROM projects WHERE id = :id', { id: project.id });
+  recordEvent(services, request, project, 'destroy');
+  return NO_CONTENT;
+}
+
+function document(services: Services, caller: Caller, id: string): { data: unknown } {
+  return { data: projectsById(services.database, [id]).map((row) => shown(services, caller, row))[0] };
+}
+
+function shown({ database }: Services, caller: Caller, row: ProjectRow) {
+  return projectResource(row, projectAccess(database, caller, row));
+}
+
+function recordEvent(
+  services: Services,
+  request: ApiRequest,
+  project: { readonly id: string; readonly organization_id: string },
+  action: 'create' | 'update' | 'destroy',
+): void {
+  services.recordEvent({
+    organizationId: project.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: project.id, type: 'project', action },
+  });
+}

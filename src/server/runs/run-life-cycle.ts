@@ -1,0 +1,110 @@
+/**
+ * How a run goes, and the lock that it holds meanwhile.
+ *
+ * pending ──the workspace is free──▶ planned ──apply──▶ applied
+ *    │                                  └─────discard──▶ discarded
+ *    └──cancel──▶ canceled              plan only: planned_and_finished, without waiting for the lock
+ *
+ * Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace take their turn
+ * in the order in which they were created; what ends a run frees the lock and lets the next one begin.
+ */
+import type { Database } from '../data-file/database.ts';
+import { newId } from '../identifiers.ts';
+import type { Services } from '../services.ts';
+import { isStateAwaited, promoteIntermediateState } from '../state-versions/state-version-record.ts';
+import { recordById } from '../workspaces/document/workspace-record.ts';
+import { lockForRun, unlockAfterRun } from '../workspaces/run-lock.ts';
+import { type RunRow, runById } from './run-record.ts';
+
+interface NewRun {
+  readonly workspaceId: string;
+  readonly configurationVersionId: string | null;
+  readonly createdById: string | null;
+  readonly planOnly: boolean;
+  readonly isDestroy: boolean;
+  readonly message: string | null;
+  /** undefined: as the workspace says. */
+  readonly autoApply?: boolean | undefined;
+  /** Whether who creates the run may apply it: a run of anybody else is never applied by itself. */
+  readonly mayApply: boolean;
+}
+
+/** Creates a run and lets it come as far as it can. @returns its id */
+export function beginRun(services: Services, run: NewRun): string {
+  const { database } = services;
+  const id = newId('run');
+  const autoApply = run.autoApply ?? recordById(database, run.workspaceId)?.auto_apply === 1;
+  database.insert('runs', {
+    id,
+    workspace_id: run.workspaceId,
+    status: 'pending',
+    plan_id: newId('plan'),
+    apply_id: newId('apply'),
+    message: run.message,
+    is_destroy: Number(run.isDestroy),
+    plan_only: Number(run.planOnly),
+    auto_apply: Number(autoApply && run.mayApply && !run.planOnly),
+    configuration_version_id: run.configurationVersionId,
+    created_by_id: run.createdById,
+    created_at: services.now().toISOString(),
+  });
+  if (run.planOnly) {
+    const planTime = timed(services);
+    reach(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
+  } else {
+    startNextRun(services, run.workspaceId);
+  }
+  return id;
+}
+
+/** When the workspace is free, its oldest pending run begins. Call it whenever a lock was given back. */
+export function startNextRun(services: Services, workspaceId: string): void {
+  const next = oldestPendingRun(services.database, workspaceId);
+  if (next === undefined || !lockForRun(services, workspaceId, next.id)) return;
+  const planTime = timed(services);
+  reach(services, next.id, 'planned', { plan_duration_ms: planTime() });
+  // While a state is still to come nothing is applied: the run waits for somebody to confirm it.
+  if (next.auto_apply === 1 && !isStateAwaited(services.database, workspaceId))
+    finishRun(services, next, 'applied');
+}
+
+/** Ends a run that holds the lock, or waits for it. */
+export function finishRun(
+  services: Services,
+  run: Pick<RunRow, 'id' | 'workspace_id'>,
+  status: 'applied' | 'discarded' | 'canceled',
+): void {
+  const { database } = services;
+  const applyTime = timed(services);
+  if (status === 'applied') {
+    database.update('workspaces', run.workspace_id, { latest_change_at: services.now().toISOString() });
+    promoteIntermediateState(database, run.workspace_id);
+  }
+  reach(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyTime() } : {});
+  unlockAfterRun(services, run.workspace_id, run.id);
+  startNextRun(services, run.workspace_id);
+}
+
+function oldestPendingRun(database: Database, workspaceId: string): RunRow | undefined {
+  return database.get<RunRow>(
+    `SELECT * FROM runs WHERE workspace_id = :workspace AND status = 'pending' AND plan_only = 0
+     ORDER BY created_at, id LIMIT 1`,
+    { workspace: workspaceId },
+  );
+}
+
+function reach(services: Services, id: string, status: string, durations: Record<string, number>): void {
+  const timestamps = JSON.parse(runById(services.database, id)?.status_timestamps ?? '{}') as object;
+  const at = `${status.replaceAll('_', '-')}-at`;
+  services.database.update('runs', id, {
+    status,
+    status_timestamps: JSON.stringify({ ...timestamps, [at]: services.now().toISOString() }),
+    ...durations,
+  });
+}
+
+/** A phase lasts as long as the service's own clock says: an instant, but never a made-up time. */
+function timed(services: Services): () => number {
+  const start = services.now().getTime();
+  return () => services.now().getTime() - start;
+}

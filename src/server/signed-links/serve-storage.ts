@@ -1,0 +1,47 @@
+/**
+ * Serves the files behind signed links.
+ * Invariant: a request without the right signature learns nothing, not even whether the file exists: 404, before its body
+ * is read and before it meets any fault.
+ */
+import type { FastifyError, FastifyInstance } from 'fastify';
+
+import { sendError } from '../json-api/api-scope.ts';
+import { type ApiError, notFound } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import { isSigned, STORAGE_PREFIX, type StorageMethod } from './signed-link.ts';
+
+export interface StoredFile {
+  readonly method: StorageMethod;
+  /** Below the prefix, with `:id` in it. */
+  readonly path: string;
+  /** Gives the file, takes it (and gives nothing), or refuses by throwing an ApiError. */
+  readonly handler: (services: Services, id: string, body: Buffer) => string | undefined;
+}
+
+/** Makes `app`, a scope with the prefix, serve these files. */
+export function serveStorage(app: FastifyInstance, services: Services, files: readonly StoredFile[]): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
+  app.setErrorHandler((error: FastifyError | ApiError, _request, reply) => sendError(reply, error));
+  app.addHook('onRequest', async (request) => {
+    if (request.is404) throw notFound('File');
+  });
+  // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
+  app.setNotFoundHandler(() => {});
+  for (const { method, path, handler } of files) {
+    app.route<{ Params: { id: string }; Querystring: Record<string, unknown> }>({
+      method,
+      url: path,
+      onRequest: async (request) => {
+        const asked = request.originalUrl.slice(STORAGE_PREFIX.length).split('?')[0] ?? '';
+        if (!isSigned(services, { method, path: asked }, request.query)) throw notFound('File');
+      },
+      handler: (request, reply) => {
+        const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+        const file = services.database.transaction(() => handler(services, request.params.id, body));
+        if (file === undefined) return reply.code(200).send();
+        return reply.type('application/octet-stream').send(file);
+      },
+    });
+  }
+}

@@ -1,0 +1,173 @@
+/**
+ * POST /workspaces/:workspace_id/state-versions.
+ *
+ * without a state ──▶ pending ──the state is sent to its link──▶ finalized; with one: finalized at once
+ *
+ * Invariants: only the holder of the workspace's lock saves a state (for a run, who names it and may apply it), so two writers cannot overwrite each other's; a
+ * finalized version is current at once unless a newer one is, an intermediate one (saved while a run holds the lock, or
+ * called so) when the workspace is unlocked.
+ */
+import { createHash } from 'node:crypto';
+
+import { newId } from '../identifiers.ts';
+import type { Caller } from '../identity/caller.ts';
+import { asObject, MemberReader, readResource } from '../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
+import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
+import { type RunRow, runById } from '../runs/run-record.ts';
+import type { Services } from '../services.ts';
+import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
+import { replaceOutputs } from './outputs.ts';
+import { type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
+import { stateVersionResources } from './state-version-document.ts';
+import {
+  makeCurrentIfNewer,
+  newestStateVersion,
+  type StateVersionRow,
+  stateVersionById,
+} from './state-version-record.ts';
+
+export function createStateVersion(services: Services, request: ApiRequest): ApiAnswer {
+  const { database } = services;
+  const { workspace, permissions } = requireWorkspace(services, request, 'can-create-state-versions');
+  const body = readBody(request.body);
+  const run = heldBy(services, request.caller, { workspace, permissions }, body.runId);
+  refuseOlder(newestStateVersion(database, workspace.id), body);
+  const id = newId('sv');
+  database.insert('state_versions', {
+    id,
+    workspace_id: workspace.id,
+    serial: body.serial,
+    lineage: body.lineage,
+    md5: body.md5,
+    status: 'pending',
+    intermediate: Number(run?.status === 'planned' || (body.intermediate ?? run !== null)),
+    json_state: body.jsonState ?? null,
+    run_id: run?.id ?? null,
+    created_by_id: request.caller.userId,
+    created_at: services.now().toISOString(),
+  });
+  if (body.outputs !== undefined) replaceOutputs(database, id, body.outputs);
+  if (body.state !== undefined) finalizeState(services, id, body.state);
+  services.recordEvent({
+    organizationId: workspace.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id, type: 'state_version', action: 'create' },
+  });
+  const row = stateVersionById(database, id);
+  const reader = { origin: request.origin, permissions: new Map([[workspace.id, permissions]]) };
+  return created({ data: stateVersionResources(services, reader, row === undefined ? [] : [row])[0] });
+}
+
+/**
+ * The state of a pending version has come: what it tells is read out, and it may become current.
+ * @throws ApiError 422 for what is no state, 409 when it is not the one that was announced
+ */
+export function finalizeState(services: Services, id: string, text: string): void {
+  const { database } = services;
+  const version = stateVersionById(database, id);
+  if (version?.status !== 'pending') throw conflict('The state version has its state already');
+  const state = readState(text);
+  if (state === undefined)
+    throw invalid([{ detail: 'The state is no JSON object', pointer: '/data/attributes/state' }]);
+  const md5 = createHash('md5').update(text).digest('hex');
+  if (version.md5 !== null && version.md5 !== md5) {
+    throw conflict(`The state's MD5 is ${md5}, not ${version.md5} as was announced`);
+  }
+  database.update('state_versions', id, {
+    state: text,
+    status: 'finalized',
+    resources: JSON.stringify(state.resources),
+    resource_count: countOf(state),
+  });
+  const known = database.get('SELECT 1 FROM state_version_outputs WHERE state_version_id = :id', { id });
+  if (known === undefined) replaceOutputs(database, id, state.outputs);
+  database.update('workspaces', version.workspace_id, { latest_change_at: services.now().toISOString() });
+  if (version.intermediate === 0) makeCurrentIfNewer(database, id);
+}
+
+function countOf({ resources }: ReadState): number {
+  return resources.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The run that saves the state; null when the caller's own lock lets it. @throws ApiError 409 */
+function heldBy(
+  { database }: Services,
+  caller: Caller,
+  { workspace, permissions }: AccessibleWorkspace,
+  runId: string | undefined,
+): RunRow | null {
+  const { locked_by_type: type, locked_by_id: id } = workspace;
+  if (type === 'runs') {
+    const run = runById(database, id ?? '');
+    if (run !== undefined && runId === id && permissions['can-queue-apply']) return run;
+    throw conflict(`The workspace is locked by Run ${id}`);
+  }
+  if (type !== caller.actsAs.type || id !== caller.actsAs.id) {
+    throw conflict('A state version can be created only by the holder of the lock: lock the workspace first');
+  }
+  return null;
+}
+
+/** Serials go up and the lineage stays, unless the client forces it. */
+function refuseOlder(newest: StateVersionRow | undefined, body: StateVersionBody): void {
+  if (newest === undefined || body.force) return;
+  if (body.serial <= newest.serial) {
+    throw conflict(
+      `The serial ${body.serial} is not greater than ${newest.serial}, the newest state version's`,
+    );
+  }
+  if (newest.lineage !== '' && body.lineage !== '' && newest.lineage !== body.lineage) {
+    throw conflict('The lineage is not that of the newest state version');
+  }
+}
+
+interface StateVersionBody {
+  readonly serial: number;
+  readonly md5: string;
+  readonly lineage: string;
+  readonly force: boolean;
+  readonly intermediate: boolean | undefined;
+  readonly state: string | undefined;
+  readonly jsonState: string | undefined;
+  readonly outputs: readonly StateOutput[] | undefined;
+  readonly runId: string | undefined;
+}
+
+/** @throws ApiError 422 with every problem */
+function readBody(body: unknown): StateVersionBody {
+  const problems: PointedProblem[] = [];
+  const { attributes, relationships } = readResource(body, 'state-versions');
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const serial = read.count('serial') ?? missing(read, attributes, 'serial');
+  const md5 = read.text('md5') ?? missing(read, attributes, 'md5');
+  const outputs = decoded(read, 'json-state-outputs');
+  const runId = asObject(asObject(relationships['run'])?.['data'])?.['id'];
+  const result = {
+    serial: serial ?? 0,
+    md5: md5 ?? '',
+    lineage: read.nullableText('lineage') ?? '',
+    force: read.boolean('force') ?? false,
+    intermediate: read.boolean('intermediate'),
+    state: decoded(read, 'state'),
+    jsonState: decoded(read, 'json-state'),
+    outputs: outputs === undefined ? undefined : readOutputsText(outputs),
+    runId: typeof runId === 'string' ? runId : undefined,
+  };
+  if (outputs !== undefined && result.outputs === undefined) {
+    read.refuse('json-state-outputs', 'json-state-outputs must be a JSON object');
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return result;
+}
+
+function missing(read: MemberReader, attributes: Readonly<Record<string, unknown>>, name: string): undefined {
+  return attributes[name] === undefined ? read.refuse(name, `${name} is required`) : undefined;
+}
+
+/** Files travel as Base64 inside a document. Clients send null or nothing where there is none. */
+function decoded(read: MemberReader, name: string): string | undefined {
+  const text = read.nullableText(name);
+  return text ? Buffer.from(text, 'base64').toString('utf8') : undefined;
+}

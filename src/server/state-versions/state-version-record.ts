@@ -1,0 +1,120 @@
+/**
+ * State versions as the database keeps them: which is the newest, which is current, and what unlocking does with them.
+ * Invariants: `current_state_version_id` of a workspace names a finalized version that is not intermediate, or nothing;
+ * what is older than the current version never becomes current again, and what a discarded run left never does.
+ */
+import type { Database } from '../data-file/database.ts';
+import { unavailable } from '../json-api/errors.ts';
+
+export interface StateVersionRow {
+  id: string;
+  workspace_id: string;
+  serial: number;
+  status: 'pending' | 'finalized';
+  /** 1: saved in the middle of something; it becomes current when the workspace is unlocked. */
+  intermediate: number;
+  lineage: string;
+  md5: string | null;
+  state: string | null;
+  json_state: string | null;
+  /** JSON: what `resources` of the document shows. */
+  resources: string;
+  resource_count: number;
+  run_id: string | null;
+  created_by_id: string | null;
+  created_at: string;
+}
+
+/**
+ * SQL over `s`: the newest first, in the order in which the service took them (`rowid` goes up). That is the order of
+ * the serials, which only go up unless a client forces another one; a clock may be set back and proves nothing.
+ */
+export const NEWEST_FIRST = 's.rowid DESC';
+
+/** Newer than the current one of its workspace, or there is no current one. */
+const NEWER_THAN_CURRENT = `NOT EXISTS (
+  SELECT 1 FROM workspaces w JOIN state_versions c ON c.id = w.current_state_version_id
+  WHERE w.id = s.workspace_id AND c.rowid >= s.rowid)`;
+
+/** May become current when the workspace is unlocked. */
+const AWAITS_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT}
+  AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = s.run_id AND r.status = 'discarded')`;
+
+export function stateVersionById(database: Database, id: string): StateVersionRow | undefined {
+  return first(database, 's.id = :id', id);
+}
+
+export function stateVersionsById(database: Database, ids: readonly string[]): StateVersionRow[] {
+  return database.all<StateVersionRow>(
+    'SELECT * FROM state_versions WHERE id IN (SELECT value FROM json_each(:ids)) ORDER BY id',
+    { ids: JSON.stringify(ids) },
+  );
+}
+
+/** The newest state version of a workspace, intermediate or not. */
+export function newestStateVersion(database: Database, workspaceId: string): StateVersionRow | undefined {
+  return first(database, 's.workspace_id = :id', workspaceId);
+}
+
+/** The newest one whose state has come, intermediate or not. */
+export function newestFinalizedStateVersion(
+  database: Database,
+  workspaceId: string,
+): StateVersionRow | undefined {
+  return first(database, "s.workspace_id = :id AND s.status = 'finalized'", workspaceId);
+}
+
+/** The newest intermediate state version since the current one: what an unlock waits for. */
+function newestIntermediateStateVersion(
+  database: Database,
+  workspaceId: string,
+): StateVersionRow | undefined {
+  return first(database, `s.workspace_id = :id AND ${AWAITS_UNLOCK}`, workspaceId);
+}
+
+/** Whether the state that an unlock would make current is still to come. */
+export function isStateAwaited(database: Database, workspaceId: string): boolean {
+  return newestIntermediateStateVersion(database, workspaceId)?.status === 'pending';
+}
+
+/** Call it before a lock is given back. @throws ApiError 503 while the state that would become current is to come */
+export function requireStateHasCome(database: Database, workspaceId: string): void {
+  if (!isStateAwaited(database, workspaceId)) return;
+  throw unavailable('The latest state version is still pending, try again in a moment');
+}
+
+/** Makes the newest finalized intermediate version since the current one the current one. */
+export function promoteIntermediateState(database: Database, workspaceId: string): void {
+  const newest = first(
+    database,
+    `s.workspace_id = :id AND s.status = 'finalized' AND ${AWAITS_UNLOCK}`,
+    workspaceId,
+  );
+  if (newest === undefined) return;
+  database.update('state_versions', newest.id, { intermediate: 0 });
+  makeCurrent(database, newest);
+}
+
+/** Makes a version whose state has come the current one, unless a newer one is current already. */
+export function makeCurrentIfNewer(database: Database, id: string): void {
+  const newer = first(database, `s.id = :id AND ${NEWER_THAN_CURRENT}`, id);
+  if (newer !== undefined) makeCurrent(database, newer);
+}
+
+/** Makes a finalized version the current one of its workspace. */
+export function makeCurrent(
+  database: Database,
+  version: Pick<StateVersionRow, 'id' | 'workspace_id' | 'resource_count'>,
+): void {
+  database.update('workspaces', version.workspace_id, {
+    current_state_version_id: version.id,
+    resource_count: version.resource_count,
+  });
+}
+
+function first(database: Database, condition: string, id: string): StateVersionRow | undefined {
+  return database.get<StateVersionRow>(
+    `SELECT s.* FROM state_versions s WHERE ${condition} ORDER BY ${NEWEST_FIRST} LIMIT 1`,
+    { id },
+  );
+}

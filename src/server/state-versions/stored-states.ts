@@ -1,0 +1,48 @@
+/** The states themselves, behind signed links: sent once while a version is pending, read as often as one likes. */
+import { conflict, notFound } from '../json-api/errors.ts';
+import type { Services } from '../services.ts';
+import type { StoredFile } from '../signed-links/serve-storage.ts';
+import { finalizeState } from './create-state-version.ts';
+import { type StateVersionRow, stateVersionById } from './state-version-record.ts';
+
+export const STORED_STATES: readonly StoredFile[] = [
+  {
+    method: 'PUT',
+    path: '/state-versions/:id/state',
+    handler: (services, id, body) => {
+      finalizeState(services, required(services, id).id, body.toString('utf8'));
+      return undefined;
+    },
+  },
+  {
+    method: 'PUT',
+    path: '/state-versions/:id/json-state',
+    handler: (services, id, body) => {
+      if (required(services, id).json_state !== null)
+        throw conflict('The state version has its JSON state already');
+      services.database.update('state_versions', id, { json_state: body.toString('utf8') });
+      return undefined;
+    },
+  },
+  {
+    method: 'GET',
+    path: '/state-versions/:id/state',
+    handler: (services, id) => existing(required(services, id).state),
+  },
+  {
+    method: 'GET',
+    path: '/state-versions/:id/json-state',
+    handler: (services, id) => existing(required(services, id).json_state),
+  },
+];
+
+function required(services: Services, id: string): StateVersionRow {
+  const version = stateVersionById(services.database, id);
+  if (version === undefined) throw notFound('File');
+  return version;
+}
+
+function existing(text: string | null): string {
+  if (text === null) throw notFound('File');
+  return text;
+}

@@ -1,0 +1,160 @@
+/** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
+import type { Permission } from '../identity/workspace-permissions.ts';
+import { asObject, MemberReader, readResource } from '../json-api/body.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  created,
+  type Endpoint,
+  NO_CONTENT,
+  ok,
+  on,
+} from '../json-api/endpoint.ts';
+import { badRequest, conflict, invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import { queryText } from '../json-api/query.ts';
+import { requireAdministeredProject, requireProject } from '../projects/project-record.ts';
+import type { Services } from '../services.ts';
+import { requireWorkspace } from '../workspaces/access.ts';
+import { readCustomPermissions } from './custom-access.ts';
+import {
+  type AccessKind,
+  type AccessRow,
+  accessById,
+  accessResource,
+  grantAccess,
+  TEAM_ACCESSES,
+} from './team-access.ts';
+import { teamsById } from './team-record.ts';
+
+export const TEAM_ACCESS_ENDPOINTS: readonly Endpoint[] = (['workspace', 'project'] as const).flatMap(
+  (kind) => {
+    const path = `/${TEAM_ACCESSES[kind].type}`;
+    return [
+      on('GET', path, (services, request) => list(services, request, kind)),
+      on('POST', path, (services, request) => create(services, request, kind)),
+      on('GET', `${path}/:access_id`, (services, request) => show(services, request, kind)),
+      on('PATCH', `${path}/:access_id`, (services, request) => update(services, request, kind)),
+      on('DELETE', `${path}/:access_id`, (services, request) => remove(services, request, kind)),
+    ];
+  },
+);
+
+/** `filter[workspace][id]` or `filter[project][id]` says of which thing. */
+function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const filter = `filter[${kind}][id]`;
+  const id = queryText(request.query, filter) ?? '';
+  if (id === '') throw badRequest(`${filter} must be given`, { parameter: filter });
+  requireThing(services, request, { kind, id, right: 'see' });
+  const { columns, table, column } = TEAM_ACCESSES[kind];
+  const query = {
+    select: columns,
+    from: `${table} a WHERE a.${column} = :id`,
+    order: 'a.team_id',
+    parameters: { id },
+  };
+  return pagedAnswer<AccessRow>(services, request, query, (rows) =>
+    rows.map((row) => accessResource(kind, row)),
+  );
+}
+
+function show(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  return ok({ data: accessResource(kind, requireAccess(services, request, { kind, right: 'see' })) });
+}
+
+function create(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { database } = services;
+  const thingId = relatedId(request.body, kind) ?? '';
+  const organizationId = requireThing(services, request, { kind, id: thingId, right: 'administer' });
+  const teamId = relatedId(request.body, 'team');
+  const [team] = teamsById(database, [teamId ?? '']);
+  if (team?.organization_id !== organizationId) {
+    const detail = 'The team does not exist in this organization';
+    throw invalid([{ detail, pointer: '/data/relationships/team/data/id' }]);
+  }
+  const grant = settle(request.body, kind, undefined);
+  if (find(services, kind, team.id, thingId) !== undefined) {
+    throw conflict('The team has an access already: change that one');
+  }
+  grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
+  const row = find(services, kind, team.id, thingId);
+  return created({ data: row && accessResource(kind, row) });
+}
+
+function update(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const before = requireAccess(services, request, { kind, right: 'administer' });
+  const grant = settle(request.body, kind, before);
+  grantAccess(services.database, kind, { teamId: before.team_id, thingId: before.thing_id, ...grant });
+  const row = accessById(services.database, kind, before.id) ?? before;
+  return ok({ data: accessResource(kind, row) });
+}
+
+function remove(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
+  const { id } = requireAccess(services, request, { kind, right: 'administer' });
+  services.database.run(`DELETE FROM ${TEAM_ACCESSES[kind].table} WHERE id = :id`, { id });
+  return NO_CONTENT;
+}
+
+type Right = 'see' | 'administer';
+
+function requireAccess(
+  services: Services,
+  request: ApiRequest,
+  { kind, right }: { readonly kind: AccessKind; readonly right: Right },
+): AccessRow {
+  const row = accessById(services.database, kind, request.params['access_id'] ?? '');
+  if (row === undefined) throw notFound('Team access');
+  requireThing(services, request, { kind, id: row.thing_id, right });
+  return row;
+}
+
+/** @returns the id of its organization. @throws ApiError 404 without the right */
+function requireThing(
+  services: Services,
+  request: ApiRequest,
+  { kind, id, right }: { readonly kind: AccessKind; readonly id: string; readonly right: Right },
+): string {
+  const asked = { ...request, params: { [`${kind}_id`]: id } };
+  if (kind === 'workspace') {
+    const permission = right === 'see' ? 'can-read-run' : 'can-update';
+    return requireWorkspace(services, asked, permission).workspace.organization_id;
+  }
+  return right === 'see'
+    ? requireProject(services, asked).project.organization_id
+    : requireAdministeredProject(services, asked).organization_id;
+}
+
+function find(services: Services, kind: AccessKind, team: string, thing: string): AccessRow | undefined {
+  const { columns, table, column } = TEAM_ACCESSES[kind];
+  return services.database.get<AccessRow>(
+    `SELECT ${columns} FROM ${table} a WHERE a.team_id = :team AND a.${column} = :thing`,
+    { team, thing },
+  );
+}
+
+/** @throws ApiError 422 with every problem */
+function settle(
+  body: unknown,
+  kind: AccessKind,
+  before: AccessRow | undefined,
+): { access: string; permissions?: readonly Permission[] } {
+  const problems: PointedProblem[] = [];
+  const { type, levels } = TEAM_ACCESSES[kind];
+  const { attributes } = readResource(body, type, before?.id);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const access = read.nullableWord('access', levels) ?? before?.access;
+  if (access === undefined && problems.length === 0) read.refuse('access', 'access is required');
+  const current = JSON.parse(before?.custom_permissions ?? '["can-read-run"]') as Permission[];
+  const permissions =
+    kind === 'workspace' && access === 'custom'
+      ? readCustomPermissions(read, attributes, current)
+      : undefined;
+  if (access === undefined || problems.length > 0) throw invalid(problems);
+  return { access, ...(permissions && { permissions }) };
+}
+
+function relatedId(body: unknown, name: string): string | undefined {
+  const relationships = asObject(asObject(asObject(body)?.['data'])?.['relationships']);
+  const id = asObject(asObject(relationships?.[name])?.['data'])?.['id'];
+  return typeof id === 'string' ? id : undefined;
+}

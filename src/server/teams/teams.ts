@@ -1,0 +1,174 @@
+/**
+ * GET, POST, PATCH and DELETE of teams, and of their members.
+ * Invariants: the team of the owners keeps its name and stays; members of a team belong to its organization before they
+ * are added, so that nobody finds out by adding who else there is.
+ */
+import { newId } from '../identifiers.ts';
+import { OWNERS_TEAM } from '../identity/caller.ts';
+import { MemberReader, readIdentifiers, readResource } from '../json-api/body.ts';
+import { type ApiAnswer, type ApiRequest, created, NO_CONTENT, ok } from '../json-api/endpoint.ts';
+import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
+import { pagedAnswer } from '../json-api/paged-answer.ts';
+import { queryList, queryText } from '../json-api/query.ts';
+import { requireOrganizationRight } from '../organizations/organization-access.ts';
+import type { Services } from '../services.ts';
+import { requireOrganization } from '../workspaces/access.ts';
+import {
+  requireTeam,
+  TEAM_COLUMNS,
+  TEAM_TABLES,
+  type TeamRow,
+  teamResource,
+  teamsById,
+} from './team-record.ts';
+
+/** GET /organizations/:organization_name/teams. `filter[names]`, and `q` for a part of the name. */
+export function listTeams(services: Services, request: ApiRequest): ApiAnswer {
+  const { organization } = requireOrganization(services, request);
+  const query = {
+    select: TEAM_COLUMNS,
+    from: `${TEAM_TABLES} WHERE t.organization_id = :organization AND INSTR(LOWER(t.name), LOWER(:part)) > 0
+      AND (:names = '[]' OR t.name IN (SELECT value FROM json_each(:names)))`,
+    order: 't.name',
+    parameters: {
+      organization: organization.id,
+      part: queryText(request.query, 'q') ?? '',
+      names: JSON.stringify(queryList(request.query, 'filter[names]')),
+    },
+  };
+  return pagedAnswer<TeamRow>(services, request, query, (rows) => rows.map(teamResource));
+}
+
+/** GET /teams/:team_id */
+export function showTeam(services: Services, request: ApiRequest): ApiAnswer {
+  return ok({ data: teamResource(requireTeam(services, request)) });
+}
+
+/** POST /organizations/:organization_name/teams */
+export function createTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const { id: organizationId } = requireOrganizationRight(services, request, 'administer');
+  const id = newId('team');
+  services.database.insert('teams', {
+    id,
+    organization_id: organizationId,
+    ...settle(services, request.body, { organizationId }),
+    created_at: services.now().toISOString(),
+  });
+  recordEvent(services, request, { id, organization_id: organizationId }, 'create');
+  return created({ data: teamsById(services.database, [id]).map(teamResource)[0] });
+}
+
+/** PATCH /teams/:team_id */
+export function updateTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const columns = settle(services, request.body, { organizationId: team.organization_id, before: team });
+  services.database.update('teams', team.id, columns);
+  recordEvent(services, request, team, 'update');
+  return ok({ data: teamsById(services.database, [team.id]).map(teamResource)[0] });
+}
+
+/** DELETE /teams/:team_id: its tokens and accesses go with it. */
+export function deleteTeam(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  if (team.name === OWNERS_TEAM) throw conflict('The team of the owners cannot be deleted');
+  services.database.run('DELETE FROM teams WHERE id = :id', { id: team.id });
+  recordEvent(services, request, team, 'destroy');
+  return NO_CONTENT;
+}
+
+/** POST /teams/:team_id/relationships/users, by id or username. */
+export function addTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const users = requestedUsers(services, request, team);
+  for (const user of users) {
+    services.database.run('INSERT OR IGNORE INTO team_memberships (team_id, user_id) VALUES (:team, :user)', {
+      team: team.id,
+      user,
+    });
+  }
+  recordEvent(services, request, { ...team, meta: { 'members-added': users } }, 'update');
+  return NO_CONTENT;
+}
+
+/** DELETE /teams/:team_id/relationships/users: they stay in the organization. */
+export function removeTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
+  const team = requireTeam(services, request, 'administer');
+  const users = requestedUsers(services, request, team);
+  services.database.run(
+    'DELETE FROM team_memberships WHERE team_id = :team AND user_id IN (SELECT value FROM json_each(:users))',
+    { team: team.id, users: JSON.stringify(users) },
+  );
+  const { members } = teamsById(services.database, [team.id])[0] ?? team;
+  if (team.name === OWNERS_TEAM && members === '[]') {
+    throw conflict('An organization keeps at least one owner');
+  }
+  recordEvent(services, request, { ...team, meta: { 'members-removed': users } }, 'update');
+  return NO_CONTENT;
+}
+
+/** The ids of users of the team's organization. @throws ApiError 422 for who is none of them, whether known or not */
+function requestedUsers({ database }: Services, { body }: ApiRequest, team: TeamRow): string[] {
+  const problems: PointedProblem[] = [];
+  const ids = readIdentifiers(body, 'users').map(({ id }, index) => {
+    const user = database.get<{ id: string }>(
+      `SELECT u.id FROM users u JOIN organization_memberships m ON m.user_id = u.id
+       WHERE m.organization_id = :organization AND u.is_service_account = 0 AND (u.id = :id OR u.username = :id)`,
+      { id, organization: team.organization_id },
+    );
+    if (user === undefined)
+      problems.push({ detail: `The organization has no user "${id}"`, pointer: `/data/${index}/id` });
+    return user?.id ?? '';
+  });
+  if (problems.length > 0) throw invalid(problems);
+  return ids;
+}
+
+/** The columns after the request. @throws ApiError 422 */
+function settle(
+  { database }: Services,
+  body: unknown,
+  { organizationId, before }: { readonly organizationId: string; readonly before?: TeamRow },
+) {
+  const problems: PointedProblem[] = [];
+  const { attributes } = readResource(body, 'teams', before?.id);
+  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const access = new MemberReader(
+    read.nullableObject('organization-access') ?? {},
+    '/data/attributes/organization-access',
+    problems,
+  );
+  const right = (name: string, current: number | undefined): number =>
+    Number(access.boolean(name) ?? current === 1);
+  const columns = {
+    name: read.name() ?? before?.name ?? '',
+    manage_workspaces: right('manage-workspaces', before?.manage_workspaces),
+    read_workspaces: right('read-workspaces', before?.read_workspaces),
+    manage_projects: right('manage-projects', before?.manage_projects),
+  };
+  if (columns.name === '') read.refuse('name', 'Name is required');
+  if (columns.name !== before?.name) {
+    if (before?.name === OWNERS_TEAM) read.refuse('name', 'The team of the owners keeps its name');
+    const taken = database.get('SELECT 1 FROM teams WHERE organization_id = :organization AND name = :name', {
+      organization: organizationId,
+      name: columns.name,
+    });
+    if (taken !== undefined) read.refuse('name', 'Name has already been taken');
+  }
+  if (problems.length > 0) throw invalid(problems);
+  return columns;
+}
+
+function recordEvent(
+  services: Services,
+  request: ApiRequest,
+  { meta, ...team }: { id: string; organization_id: string; meta?: Readonly<Record<string, unknown>> },
+  action: 'create' | 'update' | 'destroy',
+): void {
+  services.recordEvent({
+    organizationId: team.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: team.id, type: 'team', action },
+    ...(meta === undefined ? {} : { meta }),
+  });
+}

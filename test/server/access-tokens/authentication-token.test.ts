@@ -1,0 +1,122 @@
+import { expect, it } from 'vitest';
+
+import { SEED, serveForTest } from '../../support/server/serve-for-test.ts';
+
+const ORGANIZATION = '/organizations/acme/authentication-token';
+
+it('makes a token for the organization, tells it once, and ends it', async () => {
+  const api = await serveForTest();
+  expect((await api.get(ORGANIZATION)).status).toBe(404);
+  const made = await api.post(ORGANIZATION);
+  expect(made.status).toBe(201);
+  const token = made.resource.attributes['token'] as string;
+  expect((await api.as(token).get('/organizations')).names).toEqual(['acme']);
+  const shown = await api.get(ORGANIZATION);
+  expect(shown.resource).toMatchObject({ id: made.resource.id, attributes: { token: null } });
+  expect(shown.text).not.toContain(token);
+  expect((await api.delete(ORGANIZATION)).status).toBe(204);
+  expect((await api.as(token).get('/organizations')).status).toBe(401);
+  expect((await api.as('acme-organization').get('/organizations')).status).toBe(200);
+});
+
+it('ends the token before when it makes another', async () => {
+  const api = await serveForTest();
+  const first = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
+  const second = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
+  expect((await api.as(first).get('/organizations')).status).toBe(401);
+  expect((await api.as(second).get('/organizations')).status).toBe(200);
+});
+
+it('makes a token that expires', async () => {
+  let now = new Date('2026-01-01T00:00:00Z');
+  const api = await serveForTest({ now: () => now });
+  const body = (time: string) => ({
+    data: { type: 'authentication-tokens', attributes: { 'expired-at': time } },
+  });
+  expect((await api.post(ORGANIZATION, body('soon'))).pointers).toEqual(['/data/attributes/expired-at']);
+  const made = await api.post(ORGANIZATION, body('2026-01-02T00:00:00Z'));
+  const token = made.resource.attributes['token'] as string;
+  expect((await api.as(token).get('/organizations')).status).toBe(200);
+  now = new Date('2026-01-02T00:00:00Z');
+  expect((await api.as(token).get('/organizations')).status).toBe(401);
+});
+
+it('makes a token of a team, which locks as the team', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  const [team] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
+  const path = `/teams/${team?.id}/authentication-token`;
+  const token = (await api.post(path)).resource.attributes['token'] as string;
+  const locked = await api.as(token).post(`/workspaces/${id}/actions/lock`);
+  expect(locked.resource.relationships['locked-by']?.data).toEqual({ id: team?.id, type: 'teams' });
+  expect((await api.as('managers').post(path)).status).toBe(404);
+});
+
+it('is the owners` business', async () => {
+  const api = await serveForTest();
+  for (const token of ['managers', 'acme-organization', 'eve']) {
+    expect((await api.as(token).post(ORGANIZATION)).status).toBe(404);
+  }
+});
+
+it('makes no token of the owners for who is no owner', async () => {
+  const api = await serveForTest();
+  const [owners] = (await api.get('/organizations/acme/teams?filter[names]=owners')).resources;
+  const path = `/teams/${owners?.id}/authentication-token`;
+  const organization = api.as('acme-organization');
+  expect((await organization.post(path)).status).toBe(404);
+  expect((await api.post(path)).status).toBe(201);
+  expect((await organization.post(path)).status).toBe(404);
+  expect((await organization.get(path)).status).toBe(404);
+  expect((await organization.delete(path)).status).toBe(404);
+  expect((await api.get(path)).status).toBe(200);
+});
+
+it('refuses an end that has passed, and leaves the token that is there alone', async () => {
+  const api = await serveForTest({ now: () => new Date('2026-01-02T00:00:00Z') });
+  const token = (await api.post(ORGANIZATION)).resource.attributes['token'] as string;
+  for (const end of ['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']) {
+    const attributes = { 'expired-at': end };
+    const refused = await api.post(ORGANIZATION, { data: { type: 'authentication-tokens', attributes } });
+    expect(refused.status).toBe(422);
+    expect(refused.pointers).toEqual(['/data/attributes/expired-at']);
+  }
+  expect((await api.as(token).get('/organizations')).status).toBe(200);
+});
+
+it('gives teams accounts of their own, however their names and those of organizations join', async () => {
+  const holders = [
+    { organization: 'a-b', team: 'c' },
+    { organization: 'a', team: 'b-c' },
+  ];
+  const api = await serveForTest({
+    seed: {
+      ...SEED,
+      organizations: holders.map(({ organization, team }) => ({
+        name: organization,
+        teams: [
+          { name: 'owners', members: ['ann'] },
+          { name: team, token: `seeded-${organization}`, 'manage-workspaces': true },
+        ],
+      })),
+    },
+  });
+  const users = [];
+  for (const { organization, team } of holders) {
+    const path = `/organizations/${organization}`;
+    const [found] = (await api.get(`${path}/teams?filter[names]=${team}`)).resources;
+    const made = await api.post(`/teams/${found?.id}/authentication-token`);
+    const tokens = [`seeded-${organization}`, made.resource.attributes['token'] as string];
+    const makers = [];
+    for (const [index, token] of tokens.entries()) {
+      const body = { data: { type: 'workspaces', attributes: { name: `by-${index}` } } };
+      const workspace = (await api.as(token).post(`${path}/workspaces`, body)).resource.id;
+      const relationships = { workspace: { data: { type: 'workspaces', id: workspace } } };
+      const run = await api.as(token).post('/runs', { data: { type: 'runs', relationships } });
+      makers.push((run.resource.relationships['created-by'] as { data: { id: string } }).data.id);
+    }
+    expect(new Set(makers).size).toBe(1);
+    users.push(makers[0]);
+  }
+  expect(new Set(users).size).toBe(2);
+});

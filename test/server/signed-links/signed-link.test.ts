@@ -1,0 +1,71 @@
+import { expect, it } from 'vitest';
+
+import { serveWithAdmin } from '../../support/server/admin-client.ts';
+import { seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
+
+const SEED = seedWith({
+  workspaces: [
+    {
+      name: 'a',
+      'state-versions': [
+        { id: 'sv-1', status: 'pending' },
+        { id: 'sv-2', status: 'pending' },
+      ],
+    },
+  ],
+});
+
+it('holds for one method and one file, and for no other service', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const other = await serveForTest({ seed: SEED });
+  const link = new URL(
+    (await api.get('/state-versions/sv-1')).resource.attributes['hosted-state-upload-url'] as string,
+  );
+  const put = async (path: string, base = api.url) =>
+    (await fetch(`${base}${path}`, { method: 'PUT', body: '{}' })).status;
+  const { pathname, search } = link;
+  expect(await put(`${pathname}`)).toBe(404);
+  expect(await put(`${pathname}?signature=`)).toBe(404);
+  expect(await put(`${pathname.replace('sv-1', 'sv-2')}${search}`)).toBe(404);
+  expect(await put(`${pathname.replace('/state', '/json-state')}${search}`)).toBe(404);
+  expect(await put(`${pathname}${search}`, other.url)).toBe(404);
+  expect((await fetch(link)).status).toBe(404);
+  expect(await put(`${pathname}${search}`)).toBe(200);
+});
+
+it('answers in the form of the other errors', async () => {
+  const api = await serveForTest();
+  const answer = await fetch(`${api.url}/api/storage/state-versions/sv-1/state`);
+  expect(answer.status).toBe(404);
+  expect(await answer.json()).toMatchObject({ errors: [{ status: '404', title: 'not found' }] });
+});
+
+it('holds for an hour of the service`s clock, and its end cannot be put off', async () => {
+  let now = Date.parse('2026-01-01T00:00:00Z');
+  const api = await serveForTest({ seed: SEED, now: () => new Date(now) });
+  const uploadOf = async (id: string) =>
+    (await api.get(`/state-versions/${id}`)).resource.attributes['hosted-state-upload-url'] as string;
+  const put = async (link: string) => (await fetch(link, { method: 'PUT', body: '{}' })).status;
+  const [first, second] = [await uploadOf('sv-1'), await uploadOf('sv-2')];
+  now += 3_599_000;
+  expect(await put(first)).toBe(200);
+  const late = await uploadOf('sv-2');
+  now += 1000;
+  expect(await put(second)).toBe(404);
+  const end = (link: string) => new URL(link).searchParams.get('expires') ?? '';
+  expect(await put(second.replace(end(second), end(late)))).toBe(404);
+  expect(await put(late)).toBe(200);
+});
+
+it('lets who has no link use up no fault', async () => {
+  const { api, admin, fault } = await serveWithAdmin({ seed: SEED });
+  const id = await fault({ route: '/api/storage/**', status: 503 });
+  for (const path of ['/state-versions/sv-1/state', '/state-versions/sv-1/state?signature=x', '/nothing']) {
+    expect((await fetch(`${api.url}/api/storage${path}`)).status).toBe(404);
+    expect((await fetch(`${api.url}/api/storage${path}`, { method: 'PUT', body: '{}' })).status).toBe(404);
+  }
+  expect(JSON.parse((await admin('GET', '/faults')).text)).toMatchObject({ faults: [{ id }] });
+  const link = (await api.get('/state-versions/sv-1')).resource.attributes['hosted-state-upload-url'];
+  const put = async () => (await fetch(link as string, { method: 'PUT', body: '{}' })).status;
+  expect([await put(), await put()]).toEqual([503, 200]);
+});

@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+
+import { expect, it } from 'vitest';
+
+import {
+  seedWith,
+  serveForTest,
+  type TestAnswer,
+  type TestClient,
+} from '../../support/server/serve-for-test.ts';
+
+const WS = '/workspaces/ws-a';
+const SEED = seedWith({
+  workspaces: [{ name: 'a', id: 'ws-a' }],
+  teams: [
+    { name: 'writers', token: 'writers', 'workspace-access': { a: 'write' } },
+    { name: 'planners', token: 'planners', 'workspace-access': { a: 'plan' } },
+    { name: 'savers', token: 'savers', 'workspace-access': { a: ['can-create-state-versions'] } },
+  ],
+});
+
+/** A state as the engine writes it, with as many managed resources as asked for. */
+function stateText(resources: number, outputs: object = {}): string {
+  return JSON.stringify({
+    version: 4,
+    lineage: 'line-1',
+    outputs,
+    resources: [
+      { mode: 'data', type: 'read_only', name: 'd', instances: [{}] },
+      { mode: 'managed', type: 'thing', name: 't', instances: Array.from({ length: resources }, () => ({})) },
+    ],
+  });
+}
+
+const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+function save(api: TestClient, serial: number, more: object = {}): Promise<TestAnswer> {
+  return api.post(`${WS}/state-versions`, {
+    data: { type: 'state-versions', attributes: { serial, md5: md5(stateText(0)), ...more } },
+  });
+}
+
+function saveWhole(api: TestClient, serial: number, text: string, more: object = {}): Promise<TestAnswer> {
+  return save(api, serial, { md5: md5(text), state: base64(text), lineage: 'line-1', ...more });
+}
+
+async function locked(): Promise<TestClient> {
+  const api = await serveForTest({ seed: SEED });
+  await api.post(`${WS}/actions/lock`);
+  return api;
+}
+
+it('makes a state that comes with the request current at once, with its resources and outputs', async () => {
+  const api = await locked();
+  const outputs = {
+    url: { type: 'string', value: 'https://x' },
+    key: { type: 'string', value: 's3', sensitive: true },
+  };
+  const answer = await saveWhole(api, 1, stateText(3, outputs));
+  expect(answer.status).toBe(201);
+  expect(answer.resource).toMatchObject({
+    type: 'state-versions',
+    attributes: { serial: 1, status: 'finalized', intermediate: false, 'resources-processed': true },
+  });
+  expect(answer.resource.attributes['resources']).toEqual([
+    { name: 't', type: 'thing', module: 'root', count: 3 },
+  ]);
+  const workspace = (await api.get(WS)).resource;
+  expect(workspace.attributes['resource-count']).toBe(3);
+  expect(workspace.relationships['current-state-version']?.data).toEqual({
+    id: answer.resource.id,
+    type: 'state-versions',
+  });
+  const shown = await api.get(`${WS}/current-state-version-outputs`);
+  expect(shown.resources.map(({ attributes }) => [attributes['name'], attributes['value']])).toEqual([
+    ['key', null],
+    ['url', 'https://x'],
+  ]);
+});
+
+it('waits for the state at a link that needs no token, and shows what was sent there', async () => {
+  const api = await locked();
+  const text = stateText(2);
+  const pending = await save(api, 1, { md5: md5(text) });
+  expect(pending.resource.attributes).toMatchObject({
+    status: 'pending',
+    'resources-processed': false,
+    'hosted-state-download-url': null,
+  });
+  expect((await api.get(`${WS}/current-state-version`)).status).toBe(404);
+  const upload = pending.resource.attributes['hosted-state-upload-url'] as string;
+  expect(upload.startsWith(`${api.url}/`)).toBe(true);
+  const headers = { 'content-type': 'application/octet-stream' };
+  expect((await fetch(upload, { method: 'PUT', body: text, headers })).status).toBe(200);
+  const json = pending.resource.attributes['hosted-json-state-upload-url'] as string;
+  expect((await fetch(json, { method: 'PUT', body: '{"json":1}', headers })).status).toBe(200);
+  const { attributes } = (await api.get(`/state-versions/${pending.resource.id}`)).resource;
+  expect(attributes).toMatchObject({ status: 'finalized', 'hosted-state-upload-url': null });
+  expect(await (await fetch(attributes['hosted-state-download-url'] as string)).text()).toBe(text);
+  expect(await (await fetch(attributes['hosted-json-state-download-url'] as string)).text()).toBe(
+    '{"json":1}',
+  );
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
+});
+
+it('refuses to take the state twice, another one than was announced, and what is no state', async () => {
+  const api = await locked();
+  const send = async (serial: number, announced: string, body: string) => {
+    const answer = await save(api, serial, { md5: md5(announced) });
+    const url = answer.resource.attributes['hosted-state-upload-url'] as string;
+    return {
+      id: answer.resource.id,
+      send: () => fetch(url, { method: 'PUT', body }).then(({ status }) => status),
+    };
+  };
+  const good = await send(1, stateText(1), stateText(1));
+  expect([await good.send(), await good.send()]).toEqual([200, 409]);
+  const other = await send(2, stateText(1), stateText(2));
+  expect(await other.send()).toBe(409);
+  const none = await send(3, 'no state', 'no state');
+  expect(await none.send()).toBe(422);
+  for (const { id } of [other, none]) {
+    expect((await api.get(`/state-versions/${id}`)).resource.attributes['status']).toBe('pending');
+  }
+});
+
+it('takes states from the holder of the lock alone', async () => {
+  const api = await serveForTest({ seed: SEED });
+  expect((await saveWhole(api, 1, stateText(1))).status).toBe(409);
+  await api.post(`${WS}/actions/lock`);
+  expect((await saveWhole(api.as('writers'), 1, stateText(1))).status).toBe(409);
+  expect((await saveWhole(api.as('planners'), 1, stateText(1))).status).toBe(404);
+  expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
+  expect((await saveWhole(api, 1, stateText(1))).status).toBe(201);
+});
+
+it('refuses a serial that does not go up and another lineage, unless it is forced', async () => {
+  const api = await locked();
+  await saveWhole(api, 5, stateText(1));
+  expect((await saveWhole(api, 5, stateText(2))).status).toBe(409);
+  expect((await saveWhole(api, 6, stateText(2), { lineage: 'other' })).status).toBe(409);
+  expect((await saveWhole(api, 5, stateText(2), { force: true, lineage: 'other' })).status).toBe(201);
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
+});
+
+async function begunRun(api: TestClient): Promise<string> {
+  const run = await api.post('/runs', {
+    data: { type: 'runs', relationships: { workspace: { data: { type: 'workspaces', id: 'ws-a' } } } },
+  });
+  return run.resource.id;
+}
+
+function saveAs(api: TestClient, run: string, serial: number, more: object = {}): Promise<TestAnswer> {
+  const attributes = { serial, md5: md5(stateText(4)), ...more };
+  const relationships = { run: { data: { type: 'runs', id: run } } };
+  return api.post(`${WS}/state-versions`, { data: { type: 'state-versions', attributes, relationships } });
+}
+
+const WHOLE = { state: base64(stateText(4)) };
+
+it.each([{}, { intermediate: false }])(
+  'keeps what a run saves back until it is applied: %j',
+  async (asked) => {
+    const api = await serveForTest({ seed: SEED });
+    const run = await begunRun(api);
+    const saved = await saveAs(api, run, 1, { ...WHOLE, ...asked });
+    expect(saved.resource.attributes['intermediate']).toBe(true);
+    expect(saved.resource.relationships['run']?.data).toEqual({ id: run, type: 'runs' });
+    expect((await api.attributes('ws-a'))['resource-count']).toBe(0);
+    await api.post(`/runs/${run}/actions/apply`);
+    expect((await api.get(`${WS}/current-state-version`)).resource.id).toBe(saved.resource.id);
+    expect((await api.attributes('ws-a'))['resource-count']).toBe(4);
+  },
+);
+
+it('takes no state while a run holds the lock, except from who names the run and may apply it', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  const unnamed = await saveWhole(api.as('writers'), 1, stateText(1));
+  expect([unnamed.status, unnamed.errors[0]?.detail]).toEqual([409, `The workspace is locked by Run ${run}`]);
+  expect((await saveAs(api, 'run-other', 1, WHOLE)).status).toBe(409);
+  expect((await saveAs(api.as('savers'), run, 1, WHOLE)).status).toBe(409);
+  expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
+  expect((await saveAs(api.as('writers'), run, 1, WHOLE)).status).toBe(201);
+});
+
+it('never makes current what a discarded run left, not even at a later unlock', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  await saveAs(api, run, 1, WHOLE);
+  await saveAs(api, run, 2);
+  expect((await api.post(`/runs/${run}/actions/discard`)).status).toBe(202);
+  await api.as('writers').post(`${WS}/actions/lock`);
+  expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
+  expect((await api.get(`${WS}/current-state-version`)).status).toBe(404);
+});
+
+it('takes the outputs that a client sends beside its state', async () => {
+  const api = await locked();
+  const outputs = { list: { type: ['list', 'string'], value: ['a'], sensitive: false } };
+  await saveWhole(api, 1, stateText(0), { 'json-state-outputs': base64(JSON.stringify(outputs)) });
+  const { resources } = await api.get(`${WS}/current-state-version-outputs`);
+  expect(resources.map(({ attributes }) => attributes)).toEqual([
+    { name: 'list', sensitive: false, type: 'array', 'detailed-type': ['list', 'string'], value: ['a'] },
+  ]);
+});
+
+it('names everything that is wrong with a body', async () => {
+  const api = await locked();
+  const answer = await api.post(`${WS}/state-versions`, {
+    data: {
+      type: 'state-versions',
+      attributes: { serial: -1, force: 'yes', 'json-state-outputs': base64('x') },
+    },
+  });
+  expect(answer.status).toBe(422);
+  expect(answer.pointers.toSorted()).toEqual([
+    '/data/attributes/force',
+    '/data/attributes/json-state-outputs',
+    '/data/attributes/md5',
+    '/data/attributes/serial',
+  ]);
+});
+
+async function sendTo(pending: TestAnswer, text: string): Promise<number> {
+  const url = pending.resource.attributes['hosted-state-upload-url'] as string;
+  return (await fetch(url, { method: 'PUT', body: text })).status;
+}
+
+const currentOf = async (api: TestClient) =>
+  (await api.get(WS)).resource.relationships['current-state-version']?.data;
+
+it('keeps the newer state current when an older one comes late to its link', async () => {
+  const api = await locked();
+  const late = await save(api, 1, { md5: md5(stateText(1)) });
+  await api.post(`${WS}/actions/unlock`);
+  const other = api.as('writers');
+  await other.post(`${WS}/actions/lock`);
+  const newer = await saveWhole(other, 2, stateText(2));
+  expect(await sendTo(late, stateText(1))).toBe(200);
+  expect(await currentOf(api)).toMatchObject({ id: newer.resource.id });
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(2);
+  const shown = (await api.get(`/state-versions/${late.resource.id}`)).resource.attributes;
+  expect(shown['status']).toBe('finalized');
+});
+
+/** A clock that goes back by an hour at each look. */
+function backwardClock(): () => Date {
+  let time = Date.parse('2026-06-01T00:00:00Z');
+  return () => {
+    time -= 3_600_000;
+    return new Date(time);
+  };
+}
+
+it('refuses a serial that was used before, and lists the newest first, when the clock goes back', async () => {
+  const api = await serveForTest({ seed: SEED, now: backwardClock() });
+  await api.post(`${WS}/actions/lock`);
+  await saveWhole(api, 1, stateText(1));
+  await saveWhole(api, 2, stateText(2));
+  expect((await saveWhole(api, 2, stateText(3))).status).toBe(409);
+  const { resources } = await api.get(`${WS}/state-versions`);
+  expect(resources.map(({ attributes }) => attributes['serial'])).toEqual([2, 1]);
+});
+
+it('makes the newest state current at the unlock when the clock goes back', async () => {
+  const api = await serveForTest({ seed: SEED, now: backwardClock() });
+  await api.post(`${WS}/actions/lock`);
+  await saveWhole(api, 1, stateText(1));
+  await saveWhole(api, 2, stateText(2), { intermediate: true });
+  const newest = await saveWhole(api, 3, stateText(3), { intermediate: true });
+  await api.post(`${WS}/actions/unlock`);
+  expect(await currentOf(api)).toMatchObject({ id: newest.resource.id });
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(3);
+});
+
+it('counts on from a lower serial that was forced', async () => {
+  const api = await locked();
+  await saveWhole(api, 5, stateText(5));
+  const forced = await saveWhole(api, 3, stateText(3), { force: true });
+  expect(await currentOf(api)).toMatchObject({ id: forced.resource.id });
+  const next = await saveWhole(api, 4, stateText(4));
+  expect(await currentOf(api)).toMatchObject({ id: next.resource.id });
+});

@@ -1,0 +1,119 @@
+import { expect, it } from 'vitest';
+
+import { identifiers, seedWith, serveForTest, type TestClient } from '../../support/server/serve-for-test.ts';
+
+const LIST = '/organizations/acme/teams';
+const body = (attributes: object) => ({ data: { type: 'teams', attributes } });
+const SEED = seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }], members: ['bob'] });
+
+async function teamId(api: TestClient, name: string): Promise<string> {
+  return (await api.get(`${LIST}?filter[names]=${name}`)).resources[0]?.id ?? '';
+}
+
+it('lists the teams of an organization to whoever belongs to it', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const names = ['managers', 'owners', 'platform-admins', 'readers'];
+  expect((await api.get(LIST)).names).toEqual(names);
+  expect((await api.as('bob').get(LIST)).names).toEqual(names);
+  expect((await api.get(`${LIST}?q=READ`)).names).toEqual(['readers']);
+  expect((await api.as('eve').get(LIST)).status).toBe(404);
+  const owners = (await api.get(`/teams/${await teamId(api, 'owners')}`)).resource;
+  expect(owners.attributes).toMatchObject({
+    'users-count': 1,
+    'organization-access': { 'manage-workspaces': true, 'manage-projects': true },
+  });
+});
+
+it('makes a team whose rights count at once, and takes them back with it', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const bob = api.as('bob');
+  const seen = async () => (await bob.get('/workspaces/ws-a')).status;
+  expect(await seen()).toBe(404);
+  const made = await api.post(
+    LIST,
+    body({ name: 'devs', 'organization-access': { 'read-workspaces': true } }),
+  );
+  expect(made.status).toBe(201);
+  const path = `/teams/${made.resource.id}`;
+  expect((await api.post(`${path}/relationships/users`, identifiers(['bob'], 'users'))).status).toBe(204);
+  expect(await seen()).toBe(200);
+  const changed = await api.patch(path, body({ 'organization-access': { 'read-workspaces': false } }));
+  expect(changed.resource.attributes).toMatchObject({ name: 'devs', 'users-count': 1 });
+  expect(await seen()).toBe(404);
+  await api.patch(path, body({ 'organization-access': { 'manage-workspaces': true } }));
+  expect(await seen()).toBe(200);
+  expect((await api.delete(`${path}/relationships/users`, identifiers(['bob'], 'users'))).status).toBe(204);
+  expect(await seen()).toBe(404);
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.get(path)).status).toBe(404);
+});
+
+it('keeps the owners: their name, their team, and one of them', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const path = `/teams/${await teamId(api, 'owners')}`;
+  expect((await api.patch(path, body({ name: 'bosses' }))).pointers).toEqual(['/data/attributes/name']);
+  expect((await api.delete(path)).status).toBe(409);
+  expect((await api.delete(`${path}/relationships/users`, identifiers(['ann'], 'users'))).status).toBe(409);
+  expect((await api.get('/organizations/acme')).resource.attributes['permissions']).toMatchObject({
+    'can-destroy': true,
+  });
+});
+
+it('is changed by owners and the organization`s token alone', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const path = `/teams/${await teamId(api, 'readers')}`;
+  for (const token of ['managers', 'bob', 'eve']) {
+    expect((await api.as(token).post(LIST, body({ name: 'mine' }))).status).toBe(404);
+    expect((await api.as(token).patch(path, body({ name: 'mine' }))).status).toBe(404);
+    expect((await api.as(token).delete(path)).status).toBe(404);
+  }
+  expect((await api.as('acme-organization').post(LIST, body({ name: 'mine' }))).status).toBe(201);
+});
+
+it('lets nobody but an owner make owners, or lock them out', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const path = `/teams/${await teamId(api, 'owners')}`;
+  const organization = api.as('acme-organization');
+  const bob = identifiers(['bob'], 'users');
+  expect((await organization.post(`${path}/relationships/users`, bob)).status).toBe(404);
+  expect((await organization.delete(`${path}/relationships/users`, bob)).status).toBe(404);
+  expect((await organization.get(path)).resource.attributes['users-count']).toBe(1);
+  expect((await api.post(`${path}/relationships/users`, bob)).status).toBe(204);
+  expect((await api.get(path)).resource.attributes['users-count']).toBe(2);
+});
+
+it('takes users of other organizations for unknown ones', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const eve = (await api.as('eve').get('/account/details')).resource.id;
+  const path = `/teams/${await teamId(api, 'readers')}/relationships/users`;
+  for (const method of ['POST', 'DELETE']) {
+    const refusalOf = async (user: string) => {
+      const answer = await api.send(method, path, identifiers([user], 'users'));
+      return [answer.status, answer.text.replaceAll(user, 'user')];
+    };
+    const unknown = await refusalOf('nobody');
+    expect(unknown[0]).toBe(422);
+    expect(await refusalOf('eve')).toEqual(unknown);
+    expect(await refusalOf(eve)).toEqual(unknown);
+  }
+  expect((await api.get(`/users/${eve}`)).status).toBe(404);
+});
+
+it('refuses a name that is taken, empty or too long, and users who do not exist', async () => {
+  const api = await serveForTest({ seed: SEED });
+  expect((await api.post(LIST, body({ name: 'readers' }))).pointers).toEqual(['/data/attributes/name']);
+  expect((await api.post(LIST, body({}))).pointers).toEqual(['/data/attributes/name']);
+  const long = await api.post(LIST, body({ name: 'n'.repeat(91) }));
+  expect([long.status, long.pointers]).toEqual([422, ['/data/attributes/name']]);
+  const path = `/teams/${await teamId(api, 'readers')}/relationships/users`;
+  expect((await api.post(path, identifiers(['bob', 'nobody'], 'users'))).pointers).toEqual(['/data/1/id']);
+});
+
+it('shows users to who shares an organization with them', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const id = (await api.as('bob').get('/account/details')).resource.id;
+  expect((await api.get(`/users/${id}`)).resource.attributes['username']).toBe('bob');
+  expect((await api.as('eve').get(`/users/${id}`)).status).toBe(404);
+  expect((await api.as('bob').get(`/users/${id}`)).status).toBe(200);
+  expect((await api.get('/users/nonexisting')).status).toBe(404);
+});
