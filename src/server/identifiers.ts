@@ -13,6 +13,11 @@ export function newId(prefix: string): string {
   return `${prefix}-${letters(randomBytes(LENGTH))}`;
 }
 
+/** So many random letters and digits. */
+export function newLetters(count: number): string {
+  return letters(randomBytes(count));
+}
+
 /** The id that the same names always get, for example the agent pool `builders` of `acme`. */
 export function stableId(prefix: string, ...names: string[]): string {
   const digest = createHash('sha256')

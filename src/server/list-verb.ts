@@ -1,7 +1,7 @@
 /**
- * The verb LIST on an ordinary Fastify server. Node's HTTP parser knows no such verb and gives up on the connection;
- * the two options made here pick the connection up again, hand it back to the server with `GET` in place of `LIST`,
- * and put `list=true` into that request's query, so that routes see one spelling of a list.
+ * The verb LIST on an ordinary Fastify server, and SCAN where that exists. Node's HTTP parser knows no such verb and gives
+ * up on the connection; the two options made here pick the connection up again, hand it back to the server with `GET` in
+ * its place, and put `list=true` or `scan=true` into that request's query, so that routes see one spelling of each.
  *
  * client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
  * │
@@ -14,7 +14,16 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-const LIST = 'LIST ';
+interface Verb {
+  /** With the blank behind it. */
+  readonly word: string;
+  /** How many of its letters the parser takes for the beginning of another verb (LINK, SEARCH). */
+  readonly accepted: number;
+  readonly query: string;
+}
+
+const LIST: Verb = { word: 'LIST ', accepted: 2, query: 'list=true' };
+const SCAN: Verb = { word: 'SCAN ', accepted: 1, query: 'scan=true' };
 const GET = 'GET ';
 
 /** How many bytes behind a waiting LIST are taken in before the socket is paused. */
@@ -38,39 +47,42 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 type ClientError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
 
 /** The two Fastify options that together make LIST work. */
-export type ListVerbOptions = {
+type ListVerbOptions = {
   clientErrorHandler: (this: { server: Server }, error: ClientError, socket: Socket) => void;
   rewriteUrl: (request: IncomingMessage) => string;
 };
 
 /**
- * Makes the Fastify options that accept LIST on every path as a GET with `list=true` in front of its query.
+ * Makes the Fastify options that accept LIST on every path as a GET with `list=true` in front of its query, and SCAN
+ * likewise where the service has it.
  * Any other verb that Node does not know is answered with 400 and `{"errors":[]}`, after the answers owed to earlier
  * requests of that connection. Source: rule 36, decision 0002, wire/cluster-auth 2.1.
  */
-export function acceptListVerb(): ListVerbOptions {
-  const relabelled = new WeakSet<Socket>();
+export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
+  const verbs = scans ? [LIST, SCAN] : [LIST];
+  const relabelled = new WeakMap<Socket, Verb>();
   const waiting = new WeakSet<Socket>();
 
   return {
     clientErrorHandler(error, socket) {
       // A held request cannot be late: its own parser will read it once the answers before it have left.
       if (waiting.has(socket)) return;
-      const opening = openingOfUnknownVerb(error);
-      if (opening === undefined) {
+      const found = openingOfUnknownVerb(error, verbs);
+      if (found === undefined) {
         refuse(socket, STATUS_OF_ERROR[error.code ?? '']);
         return;
       }
-      collect(socket, opening, (takeHeld) => {
+      const { verb } = found;
+      collect(socket, found, (takeHeld) => {
         waiting.add(socket);
         whenIdle(socket, () => {
           waiting.delete(socket);
           const held = takeHeld();
-          if (!startsWithList(held)) return refuse(socket);
+          if (!startsWith(held, verb)) return refuse(socket);
           releaseFromServer(socket);
-          relabelled.add(socket);
+          relabelled.set(socket, verb);
           this.server.emit('connection', socket);
-          socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(LIST.length)]));
+          socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(verb.word.length)]));
           socket.resume();
         });
       });
@@ -78,34 +90,48 @@ export function acceptListVerb(): ListVerbOptions {
 
     rewriteUrl(request) {
       const url = request.url ?? '/';
-      return relabelled.delete(request.socket) ? withListTrue(url) : url;
+      const verb = relabelled.get(request.socket);
+      relabelled.delete(request.socket);
+      return verb === undefined ? url : withQuery(url, verb);
     },
   };
 }
 
+/** The bytes of a request from its start, and the verb that it may begin with. */
+interface Opening {
+  readonly verb: Verb;
+  readonly bytes: Buffer;
+}
+
 /**
  * The bytes from the start of the request whose verb the parser refused, or undefined for any other error.
- * The parser takes "LI" for the start of LINK and refuses the third byte, hence the 2; bytes of the verb that came
- * in an earlier packet are gone, but can only have been the beginning of LIST.
+ * The parser refuses the first letter that no verb of its own goes on with; letters of the verb that came in an earlier
+ * packet are gone, but can only have been the beginning of ours.
  */
-function openingOfUnknownVerb(error: ClientError): Buffer | undefined {
+function openingOfUnknownVerb(error: ClientError, verbs: readonly Verb[]): Opening | undefined {
   const { code, bytesParsed, rawPacket } = error;
   if (code !== 'HPE_INVALID_METHOD' || bytesParsed === undefined || !Buffer.isBuffer(rawPacket))
     return undefined;
-  const start = bytesParsed - 2;
-  if (start >= 0) return rawPacket.subarray(start);
-  return Buffer.concat([Buffer.from(LIST.slice(0, -start)), rawPacket]);
+  const refused = rawPacket.toString('latin1', bytesParsed, bytesParsed + 1);
+  const verb = verbs.find(({ word, accepted }) => word[accepted] === refused) ?? LIST;
+  const start = bytesParsed - verb.accepted;
+  if (start >= 0) return { verb, bytes: rawPacket.subarray(start) };
+  return { verb, bytes: Buffer.concat([Buffer.from(verb.word.slice(0, -start)), rawPacket]) };
 }
 
-function startsWithList(bytes: Buffer): boolean {
-  return bytes.toString('latin1', 0, LIST.length) === LIST;
+function startsWith(bytes: Buffer, { word }: Verb): boolean {
+  return bytes.toString('latin1', 0, word.length) === word;
 }
 
 /**
  * Takes the socket's input away from the dead parser and calls `decided` once enough bytes are here to tell LIST from
  * another verb. Further bytes are held until `decided` asks for them. Listeners for the output stay: responses use them.
  */
-function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buffer) => void): void {
+function collect(
+  socket: Socket,
+  { verb: { word }, bytes: opening }: Opening,
+  decided: (takeHeld: () => Buffer) => void,
+): void {
   const chunks = [opening];
   let length = opening.length;
   let isDecided = false;
@@ -121,8 +147,8 @@ function collect(socket: Socket, opening: Buffer, decided: (takeHeld: () => Buff
     decideOnce();
   };
   const decideOnce = (): void => {
-    const couldBeList = LIST.startsWith(opening.toString('latin1', 0, LIST.length));
-    if (isDecided || (couldBeList && length < LIST.length)) return;
+    const couldBe = word.startsWith(opening.toString('latin1', 0, word.length));
+    if (isDecided || (couldBe && length < word.length)) return;
     isDecided = true;
     decided(takeHeld);
   };
@@ -164,9 +190,9 @@ function refuse(socket: HttpSocket, statusLine = '400 Bad Request'): void {
   socket.destroySoon();
 }
 
-/** Puts `list=true` in front of the query, where it wins over one that the client sent. */
-function withListTrue(url: string): string {
+/** Puts what the verb means in front of the query, where it wins over one that the client sent. */
+function withQuery(url: string, { query }: Verb): string {
   const question = url.indexOf('?');
-  if (question < 0) return `${url}?list=true`;
-  return `${url.slice(0, question)}?list=true&${url.slice(question + 1)}`;
+  if (question < 0) return `${url}?${query}`;
+  return `${url.slice(0, question)}?${query}&${url.slice(question + 1)}`;
 }

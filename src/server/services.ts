@@ -4,23 +4,59 @@
  * between two servers in one process.
  */
 import { type AuditEvent, recordEvent } from './audit-trails/record-event.ts';
+import { openPodFiles, type PodFiles } from './cluster-auth/pod-files.ts';
 import type { Database } from './data-file/database.ts';
-import { authenticateServiceToken, type ServiceIdentity } from './identity/service-identity.ts';
+import type { ServedDialects } from './dialects.ts';
+import { chooseEdition, type EditionFeatures } from './editions.ts';
+import {
+  authenticateServiceToken,
+  type RequestPlace,
+  type ServiceIdentity,
+} from './identity/service-identity.ts';
 
 export interface Services {
   readonly database: Database;
+  readonly dialects: ServedDialects;
+  /** Of the pod that the service is in. */
+  readonly pod: PodFiles;
+  readonly edition: EditionFeatures;
   now(): Date;
-  /** The identity behind an `X-Service-Token` header; undefined when it is missing, unknown or expired. */
-  authenticateServiceToken(header: string | string[] | undefined): ServiceIdentity | undefined;
+  /** How long a call to a cluster's API may take, in milliseconds. */
+  readonly clusterPatienceMs: number;
+  /** The identity behind a token's header, for a place (the root namespace unless it is said); undefined for nobody. */
+  authenticateServiceToken(
+    header: string | string[] | undefined,
+    place?: RequestPlace,
+  ): ServiceIdentity | undefined;
   /** Adds to the audit trail; call it inside the transaction of the change. */
   recordEvent(event: AuditEvent): void;
 }
 
-export function createServices(database: Database, now: () => Date): Services {
+/** What may differ from server to server. */
+interface ServicesOptions {
+  readonly now: () => Date;
+  readonly dialects: ServedDialects;
+  /** The dialect's own default where none is given. */
+  readonly edition?: EditionFeatures | undefined;
+  /** The folder of a pod's service account; undefined outside of a pod. */
+  readonly inPod?: string | undefined;
+  /** How long a call to a cluster's API may take, in milliseconds. */
+  readonly clusterPatienceMs?: number | undefined;
+}
+
+/** Long enough for a cluster that is busy, and short enough for who waits for the login. */
+const CLUSTER_PATIENCE_MS = 5000;
+
+export function createServices(database: Database, options: ServicesOptions): Services {
+  const { now, dialects, inPod, clusterPatienceMs = CLUSTER_PATIENCE_MS } = options;
   return {
     database,
+    dialects,
+    edition: options.edition ?? chooseEdition(undefined, dialects.workspaces),
+    pod: openPodFiles(inPod, now),
     now,
-    authenticateServiceToken: (header) => authenticateServiceToken(database, header, now()),
+    clusterPatienceMs,
+    authenticateServiceToken: (header, place) => authenticateServiceToken(database, header, now(), place),
     recordEvent: (event) => recordEvent(database, event, now()),
   };
 }

@@ -4,21 +4,30 @@
  * Invariant: it listens on 127.0.0.1 only, and `close` leaves nothing open: no socket, no timer, no database handle.
  */
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { type FastifyInstance, fastify } from 'fastify';
 
+import { serveAdmin } from './admin/admin-scope.ts';
+import { FaultTable } from './admin/fault-table.ts';
+import { injectFaults } from './admin/inject-faults.ts';
+import { type MovableClock, movableClock } from './admin/movable-clock.ts';
 import { registerClusterAuth } from './cluster-auth/routes.ts';
 import { Database } from './data-file/database.ts';
+import { chooseDialects } from './dialects.ts';
+import { chooseEdition } from './editions.ts';
+import { API_ENDPOINTS, STORED_FILES } from './endpoints.ts';
 import { sendError, serveApi } from './json-api/api-scope.ts';
 import { ApiError } from './json-api/errors.ts';
 import { acceptListVerb } from './list-verb.ts';
+import { serveOutside } from './outside.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
 import type { Seed } from './seed/seed.ts';
 import { createServices, type Services } from './services.ts';
-import { serveProof } from './data-file/serving-proof.ts';
-import { WORKSPACE_ENDPOINTS } from './workspaces/endpoints.ts';
+import { serveStorage } from './signed-links/serve-storage.ts';
+import { STORAGE_PREFIX } from './signed-links/signed-link.ts';
 
 /** One answered request, for those who count or log them. `route` is the pattern that matched, or the bare path. */
 export interface ServedRequest {
@@ -35,9 +44,20 @@ export interface ServerOptions {
   readonly port?: number;
   /** What to put into the database before serving: the parsed YAML of a seed file. What the data has got of it before stays as it is. */
   readonly seed?: Seed;
-  readonly dialect?: 'neutral';
+  /** At most one for each of the two APIs (`dialectNames`); neutral where none is named. */
+  readonly dialects?: readonly string[];
+  /** Where the files of a pod's service account lie (`ca.crt`, `token`); without it the service is in no pod. */
+  readonly inPod?: string;
+  /** `all`, `hosted` or `self-hosted`; the dialect's own default where none is named. */
+  readonly edition?: string;
+  /** Requests a second that each user may send to the workspaces API; any number where it is left out. */
+  readonly rateLimit?: number;
+  /** Serves `/admin/` to whoever sends this token as a bearer: faults, and a clock that can be moved. */
+  readonly admin?: { readonly token: string };
   /** Writes are answered before they are on the disk: faster, and a power cut may lose the newest of them. */
   readonly relaxed?: boolean;
+  /** How long a call to a cluster's API may take, in milliseconds; 5000 unless it is said. */
+  readonly clusterPatienceMs?: number;
   /** The clock; tests replace it. */
   readonly now?: () => Date;
   /** Called with what should never happen: the client is answered 500 and learns no more. */
@@ -55,15 +75,24 @@ export interface RunningServer {
 
 /**
  * Opens the database, applies the seed and listens.
- * @throws SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file or the port cannot be opened.
+ * @throws DialectError for dialects and EditionError for an edition that are not served; SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file or the port cannot be opened.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const seed = readSeed(options.seed ?? {});
+  const dialects = chooseDialects(options.dialects ?? []);
+  const edition = chooseEdition(options.edition, dialects.workspaces);
   const database = Database.open(options.data, { relaxed: options.relaxed ?? false });
-  const services = createServices(database, options.now ?? (() => new Date()));
+  const clock = movableClock(options.now ?? (() => new Date()));
+  const services = createServices(database, {
+    now: clock.now,
+    dialects,
+    edition,
+    inPod: options.inPod,
+    clusterPatienceMs: options.clusterPatienceMs,
+  });
   try {
     applySeed(database, seed, services.now());
-    const app = await buildApp(services, options);
+    const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());
     await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
     const { port } = app.server.address() as AddressInfo;
@@ -77,10 +106,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 /** Ten thousand consumers in one body, each with the padding that some clients send, stay below this. */
 const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 
-/** Long enough for any name; Fastify's own limit of 100 characters would answer 404 for longer ones. */
-const PATH_PARAMETER_LIMIT = 1024;
+/** No path can be longer than all headers together: what an unknown id is answered, the handlers say for any length. */
+const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
-async function buildApp(services: Services, options: ServerOptions): Promise<FastifyInstance> {
+async function buildApp(
+  services: Services,
+  clock: MovableClock,
+  options: ServerOptions,
+): Promise<FastifyInstance> {
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -91,7 +124,7 @@ async function buildApp(services: Services, options: ServerOptions): Promise<Fas
     frameworkErrors: (error, _request, reply) => {
       void sendError(reply, error);
     },
-    ...acceptListVerb(),
+    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans }),
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -106,8 +139,17 @@ async function buildApp(services: Services, options: ServerOptions): Promise<Fas
     const refused = error instanceof ApiError || (error.statusCode ?? 500) < 500;
     if (!refused) options.onFailure?.(error);
   });
-  await app.register(async (scope) => serveApi(scope, services, WORKSPACE_ENDPOINTS), { prefix: '/api/v2' });
+  if (options.admin !== undefined) {
+    const administered = { token: options.admin.token, faults: new FaultTable(), clock };
+    injectFaults(app, administered.faults);
+    await app.register(async (scope) => serveAdmin(scope, administered), { prefix: '/admin' });
+  }
+  const api = { endpoints: API_ENDPOINTS, rateLimit: options.rateLimit };
+  await app.register(async (scope) => serveApi(scope, services, api), { prefix: '/api/v2' });
+  await app.register(async (scope) => serveStorage(scope, services, STORED_FILES), {
+    prefix: STORAGE_PREFIX,
+  });
   await app.register(async (scope) => registerClusterAuth(scope, services));
-  serveProof(app, services.database, options.data);
+  await app.register(async (scope) => serveOutside(scope, services, options.data));
   return app;
 }

@@ -37,7 +37,19 @@ const RICH_ACME: Parameters<typeof seedWith>[0] = {
       project: 'platform',
       'resource-count': 4,
       'intermediate-state-version': 'pending',
-      runs: [{ status: 'applied', 'plan-duration': 1 }, { status: 'planned' }],
+      'state-versions': [
+        { outputs: [{ name: 'url', value: 'https://x' }] },
+        { serial: 7, intermediate: true },
+      ],
+      'configuration-versions': [{ id: 'cv-1', 'ingress-attributes': { branch: 'main' } }],
+      runs: [
+        { status: 'applied', 'plan-duration': 1, 'configuration-version': 'cv-1' },
+        { status: 'planned' },
+      ],
+      vars: [{ key: 'region', value: 'eu' }],
+      'assessment-results': [{ drifted: true }],
+      readme: '# Network',
+      'auto-destroy-status': 'errored',
       tags: ['Prod'],
       'tag-bindings': { env: 'prod' },
       'global-remote-state': true,
@@ -61,6 +73,16 @@ it('gives a workspace what the API cannot make', async () => {
   });
   expect(resource.relationships['project']?.data).toEqual({ id: 'prj-platform', type: 'projects' });
   expect(resource.relationships['current-run']?.data).not.toBeNull();
+  expect(resource.attributes['auto-destroy-status']).toBe('errored');
+  const links = [
+    'current-state-version',
+    'current-configuration-version',
+    'current-assessment-result',
+    'readme',
+  ];
+  for (const link of links) expect([link, resource.relationships[link]?.data]).not.toEqual([link, null]);
+  for (const link of ['outputs', 'vars']) expect(resource.relationships[link]?.data).toHaveLength(1);
+  expect((await api.get('/workspaces/ws-net/state-versions')).resources).toHaveLength(3);
 });
 
 it('dates runs in the past, the last of the list as the newest, and none before its workspace', async () => {
@@ -79,7 +101,11 @@ it('changes no row when it is applied again', () => {
   const tables = database
     .all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .map(({ name }) => name);
-  const contents = () => tables.map((table) => [table, database.all(`SELECT * FROM ${table} ORDER BY 1, 2`)]);
+  const contents = () =>
+    tables.map((table) => {
+      const rows = database.all(`SELECT * FROM ${table}`).map((row) => JSON.stringify(row));
+      return [table, rows.toSorted()];
+    });
   const now = new Date('2026-01-01T00:00:00Z');
   applySeed(database, readSeed(RICH), now);
   const before = contents();
@@ -225,6 +251,19 @@ it.each([
     ['organizations[0].workspaces[0].resource-count must be a whole number that is not negative'],
   ],
   [
+    'a time that is none',
+    { users: [{ username: 'u', tokens: [{ token: 't', 'expires-at': 'tomorrow' }] }] },
+    ['users[0].tokens[0].expires-at must be an ISO 8601 time'],
+  ],
+  [
+    'days that do not exist',
+    {
+      users: [{ username: 'u', tokens: [{ token: 't', 'expires-at': '2026-02-30' }] }],
+      'service-tokens': [{ token: 's', policies: [], 'expires-at': '2026-04-31T00:00:00Z' }],
+    },
+    ['users[0].tokens[0]', 'service-tokens[0]'].map((at) => `${at}.expires-at must be an ISO 8601 time`),
+  ],
+  [
     'an impossible workspace name',
     { organizations: [{ name: 'a', workspaces: [{ name: 'two words' }] }] },
     ['organizations[0].workspaces[0].name must be made of letters, numbers, - and _'],
@@ -256,6 +295,11 @@ it.each([
     { policies: [{ name: 'p', rules: [{ path: 'auth/*', capabilities: ['write'] }] }] },
     [expect.stringContaining('policies[0].rules[0].capabilities[0] must be one of create, read')],
   ],
+  [
+    'releases that are no whole versions',
+    { releases: ['1.12.0', '1.12', 1] },
+    [1, 2].map((index) => `releases[${index}] must be a whole version, for example 1.9.8`),
+  ],
 ])('refuses %s, naming the place', (_case, data, expected) => {
   expect(problems(data)).toEqual(expected);
 });
@@ -285,7 +329,9 @@ it('refuses references to what the seed does not make', () => {
         name: 'acme',
         'default-agent-pool': 'none',
         members: ['nobody'],
-        workspaces: [{ name: 'w', project: 'nowhere' }],
+        workspaces: [
+          { name: 'w', project: 'nowhere', runs: [{ status: 'applied', 'configuration-version': 'cv-1' }] },
+        ],
         teams: [{ name: 'devs', 'workspace-access': { other: 'read' } }],
       },
     ],
@@ -294,6 +340,7 @@ it('refuses references to what the seed does not make', () => {
     'organizations[0] names the user "nobody", who is not among users',
     'organizations[0] names the agent pool "none", which is not among its agent-pools',
     'organizations[0] names the project "nowhere", which is not among its projects',
+    'organizations[0] names the configuration version "cv-1", which is not among those of the workspace "w"',
     'organizations[0] names the workspace "other", which is not among its workspaces',
   ]);
 });
@@ -311,7 +358,9 @@ it('is refused before anything starts', async () => {
 
 it('keeps the keys of its type and of its checks the same', () => {
   const type = readFileSync(new URL('../../src/server/seed/seed.ts', import.meta.url), 'utf8');
-  const checks = readFileSync(new URL('../../src/server/seed/read-seed.ts', import.meta.url), 'utf8');
+  const checks = ['read-seed', 'workspace-checks']
+    .map((file) => readFileSync(new URL(`../../src/server/seed/${file}.ts`, import.meta.url), 'utf8'))
+    .join('\n');
   const keys = [...type.matchAll(/^ {2}readonly '?([a-z-]+)'?\??:/gm)].map((match) => match[1] ?? '');
   expect(keys.length).toBeGreaterThan(50);
   const missing = keys.filter((key) => !new RegExp(`'?\\b${key}'?:`).test(checks));

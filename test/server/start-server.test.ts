@@ -1,17 +1,8 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { expect, it, onTestFinished } from 'vitest';
 
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
+import { temporaryDataFile } from '../support/server/data-file.ts';
 import { SEED, serveForTest, TestClient } from '../support/server/serve-for-test.ts';
-
-function temporaryFile(): string {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-server-'));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  return join(directory, 'embedded.db');
-}
 
 it('listens on loopback, on a port of the system`s choice', async () => {
   const server = await startServer({ data: ':memory:' });
@@ -42,7 +33,7 @@ it('closes although a client keeps its connection alive', async () => {
 });
 
 it('keeps what was written in its file', async () => {
-  const data = temporaryFile();
+  const data = temporaryDataFile();
   const first = await startServer({ data, seed: SEED });
   const id = await new TestClient(first.url, 'ann').created({ name: 'kept' });
   await first.close();
@@ -57,7 +48,7 @@ it('keeps two servers in one process apart', async () => {
 });
 
 it('serves one file from two servers at once, each seeing what the other writes', async () => {
-  const data = temporaryFile();
+  const data = temporaryDataFile();
   const [one, two] = [await serveForTest({ data }), await serveForTest({ data })];
   const id = await one.created({ name: 'shared' });
   expect((await two.update(id, { description: 'x' })).status).toBe(200);
@@ -68,6 +59,16 @@ it('serves one file from two servers at once, each seeing what the other writes'
   const statuses = (await Promise.all(creations)).map(({ status }) => status);
   expect(statuses.filter((status) => status === 201)).toHaveLength(1);
   expect(statuses.filter((status) => status === 422)).toHaveLength(39);
+});
+
+it.each([101, 1024, 1025, 12_000])('answers 404 to an unknown id of %i characters', async (length) => {
+  const api = await serveForTest();
+  const id = 'w'.repeat(length);
+  for (const path of [`/workspaces/${id}`, `/organizations/${id}/workspaces`, `/runs/${id}`]) {
+    const answer = await api.get(path);
+    expect([answer.status, answer.errors[0]?.title], path.slice(0, 20)).toEqual([404, 'not found']);
+    expect((await api.as(undefined).get(path)).status).toBe(401);
+  }
 });
 
 it('tells a failure to whoever runs it, and the client only that there was one', async () => {

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import type { Database } from '../data-file/database.ts';
 
 /** Who did it: a user, or the service account of a team's or an organization's token. */
-export interface AuditActor {
+interface AuditActor {
   readonly userId: string;
   readonly username: string;
 }

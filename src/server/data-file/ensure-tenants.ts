@@ -12,13 +12,13 @@ import { writeSeed } from '../seed/apply-seed.ts';
 import { readSeed } from '../seed/read-seed.ts';
 import { seedAlways } from '../seed/seeding.ts';
 
-export interface Tenants {
+interface Tenants {
   readonly organizations: readonly string[];
   /** Paths of cluster-auth mounts below `auth/`. */
   readonly mounts: readonly string[];
 }
 
-export interface TenantTokens {
+interface TenantTokens {
   /** An API token of a user who owns every wanted organization. */
   readonly ownerToken: string;
   /** A service token with the policy `root`. */

@@ -10,9 +10,9 @@ import { loadSqlite } from './load-sqlite.ts';
 import { createPrivate } from './private-file.ts';
 
 /** Either it is ours until it is released, or another server has it. */
-export type Hold = { release(): void } | { readonly heldBy: Holder };
+type Hold = { release(): void } | { readonly heldBy: Holder };
 
-export interface Holder {
+interface Holder {
   /** its process; undefined when that cannot be told */
   readonly pid: number | undefined;
 }

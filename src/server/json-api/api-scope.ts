@@ -3,39 +3,53 @@
  * Invariant: every answer under its prefix, also for routes that do not exist and bodies that cannot be read, is a
  * JSON:API document, and nothing is answered to a caller without a valid token but 401.
  */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
-import { authenticateBearer, type Caller } from '../identity/caller.ts';
+import { authenticateBearer } from '../identity/caller.ts';
 import type { Services } from '../services.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
-import { ApiError, badRequest, type ErrorStatus, errorDocument, notFound, unauthorized } from './errors.ts';
+import { ApiError, badRequest, type ErrorStatus, errorDocument, unauthorized } from './errors.ts';
+import { countRequests, tooManyRequests } from './rate-limit.ts';
+import { unserved } from './unserved.ts';
 
-/** Makes `app` (a scope with its own prefix) serve these endpoints. */
-export function serveApi(app: FastifyInstance, services: Services, endpoints: readonly Endpoint[]): void {
-  const callers = new WeakMap<FastifyRequest, Caller>();
+interface ServedApi {
+  readonly endpoints: readonly Endpoint[];
+  /** Requests a second that each user may send, and each address without a valid token; undefined: any number. */
+  readonly rateLimit?: number | undefined;
+}
 
-  // Before the body is read: a caller without a token learns nothing about what a good body would be.
-  app.addHook('onRequest', async (request) => {
-    const { authorization } = request.headers;
-    const caller = authenticateBearer(services.database, authorization, services.now());
+/** Makes `app` (a scope with its own prefix) serve those of the endpoints that the served edition has. */
+export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
+  const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
+  const endpoints = api.endpoints.filter(({ needs }) => needs === undefined || services.edition[needs]);
+
+  // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
+  // do is read again when the body is there (endpoint.ts).
+  app.addHook('onRequest', async (request, reply) => {
+    const now = services.now();
+    const caller = authenticateBearer(services.database, request.headers.authorization, now);
+    const counted = count?.(caller === undefined ? `address ${request.ip}` : `user ${caller.userId}`, now);
+    if (counted !== undefined) reply.headers(counted.headers);
+    if (counted?.exceeded) throw tooManyRequests();
     if (caller === undefined) throw unauthorized();
-    callers.set(request, caller);
+    // Before the body is read, too: where nothing is served, no body is a good one.
+    if (request.is404) throw unserved(endpoints, request.method, pathBelow(app.prefix, request.url));
   });
 
   acceptJsonBodies(app);
   app.setErrorHandler((error: FastifyError | ApiError, _request, reply) => sendError(reply, error));
-  app.setNotFoundHandler((_request, reply) => sendError(reply, notFound('Endpoint')));
+  // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
+  app.setNotFoundHandler(() => {});
 
-  const callerOf = (request: FastifyRequest): Caller => {
-    const caller = callers.get(request);
-    if (caller === undefined) throw unauthorized();
-    return caller;
-  };
-  for (const endpoint of endpoints) serveEndpoint(app, services, endpoint, callerOf);
+  for (const endpoint of endpoints) serveEndpoint(app, services, endpoint);
 }
 
-/** JSON under either media type; anything else with a body is answered 415 by Fastify. */
-function acceptJsonBodies(app: FastifyInstance): void {
+function pathBelow(prefix: string, url: string): string {
+  return url.slice(prefix.length).replace(/\?.*$/, '');
+}
+
+/** JSON under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
+export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     [MEDIA_TYPE, 'application/json'],
@@ -75,6 +89,7 @@ export function sendError(reply: FastifyReply, error: FastifyError | ApiError): 
         ]);
   return reply
     .code(known.status)
+    .headers(known.headers)
     .type(MEDIA_TYPE)
     .send(JSON.stringify(errorDocument(known)));
 }

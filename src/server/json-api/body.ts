@@ -4,7 +4,13 @@
  * so that one answer tells them all. Members that nobody asks for are ignored.
  */
 import type { Identifier } from './document.ts';
-import { invalid, type PointedProblem } from './errors.ts';
+import { conflict, invalid, type PointedProblem } from './errors.ts';
+
+/** How many characters the names of workspaces, projects, teams, organizations and what they share have at most. */
+export const NAME_LIMIT = 90;
+
+/** The same of texts that the service keeps and never looks into: descriptions, reasons. */
+export const TEXT_LIMIT = 64 * 1024;
 
 export type BodyObject = Readonly<Record<string, unknown>>;
 
@@ -15,10 +21,14 @@ export function asObject(value: unknown): BodyObject | undefined {
     : undefined;
 }
 
-/** `data` of a body that must be one resource of this type. @throws ApiError 422 when it is not. */
+/**
+ * `data` of a body that must be one resource of this type; `id` is that of the resource that an update names by its path.
+ * @throws ApiError 422 when it is no such resource, 409 when it says that it is another one
+ */
 export function readResource(
   body: unknown,
   type: string,
+  id?: string,
 ): { attributes: BodyObject; relationships: BodyObject } {
   const data = asObject(asObject(body)?.['data']);
   if (data === undefined) {
@@ -27,10 +37,15 @@ export function readResource(
   if (data['type'] !== type) {
     throw invalid([{ detail: `type must be "${type}"`, pointer: '/data/type' }]);
   }
-  return {
-    attributes: asObject(data['attributes']) ?? {},
-    relationships: asObject(data['relationships']) ?? {},
-  };
+  if (id !== undefined && data['id'] !== undefined && data['id'] !== id) {
+    throw conflict(`The body is of another resource than the path: its id is not "${id}"`);
+  }
+  const problems: PointedProblem[] = [];
+  const read = new MemberReader(data, '/data', problems);
+  const attributes = read.object('attributes');
+  const relationships = read.object('relationships');
+  if (problems.length > 0) throw invalid(problems);
+  return { attributes: attributes ?? {}, relationships: relationships ?? {} };
 }
 
 /** `data` of a body that must be a list of resources of this type, each as found. @throws ApiError 422. */
@@ -89,14 +104,23 @@ export class MemberReader {
     return this.refuse(name, `${name} must be true or false`);
   }
 
-  text(name: string): string | undefined {
+  /** At most `limit` characters. */
+  text(name: string, limit = Number.POSITIVE_INFINITY): string | undefined {
     const value = this.#source[name];
-    if (value === undefined || typeof value === 'string') return value;
-    return this.refuse(name, `${name} must be a string`);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'string') return this.refuse(name, `${name} must be a string`);
+    return value.length <= limit ? value : this.refuse(name, `${name} has at most ${limit} characters`);
   }
 
-  nullableText(name: string): string | null | undefined {
-    return this.#source[name] === null ? null : this.text(name);
+  /** The member `name`. One that is too long is refused and still given: it is not a missing one. */
+  name(): string | undefined {
+    const name = this.text('name');
+    if ((name?.length ?? 0) > NAME_LIMIT) this.refuse('name', `Name has at most ${NAME_LIMIT} characters`);
+    return name;
+  }
+
+  nullableText(name: string, limit?: number): string | null | undefined {
+    return this.#source[name] === null ? null : this.text(name, limit);
   }
 
   /** A list of strings; null means an empty one. */
@@ -113,6 +137,20 @@ export class MemberReader {
     if (value === undefined) return undefined;
     if (typeof value === 'number' && Number.isSafeInteger(value) && value > 0) return value;
     return this.refuse(name, `${name} must be a whole number greater than 0`);
+  }
+
+  /** 0 or more. */
+  count(name: string): number | undefined {
+    const value = this.#source[name];
+    if (value === undefined) return undefined;
+    if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value;
+    return this.refuse(name, `${name} must be a whole number that is not negative`);
+  }
+
+  object(name: string): BodyObject | undefined {
+    const value = this.#source[name];
+    if (value === undefined) return undefined;
+    return asObject(value) ?? this.refuse(name, `${name} must be an object`);
   }
 
   nullableObject(name: string): BodyObject | null | undefined {

@@ -1,12 +1,15 @@
 /**
  * One endpoint of the workspaces API: from an HTTP request to a plain value, and back.
- * Invariant: a handler sees an authenticated caller and runs whole inside one transaction (reads on one snapshot); a
- * refusal it throws undoes everything it did.
+ * Invariants: a handler runs whole inside one transaction (reads on one snapshot), and a refusal it throws undoes
+ * everything it did; its caller is read inside that transaction, so nothing is done by a token or a right that was taken
+ * away while the body was still on its way.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Caller } from '../identity/caller.ts';
+import { authenticateBearer, type Caller } from '../identity/caller.ts';
+import type { EditionFeatures } from '../editions.ts';
 import type { Services } from '../services.ts';
+import { unauthorized } from './errors.ts';
 import type { Query } from './query.ts';
 
 export const MEDIA_TYPE = 'application/vnd.api+json';
@@ -26,7 +29,7 @@ export interface ApiRequest {
 }
 
 export interface ApiAnswer {
-  readonly status: 200 | 201 | 204;
+  readonly status: 200 | 201 | 202 | 204;
   readonly document?: unknown;
 }
 
@@ -37,6 +40,13 @@ export interface Endpoint {
   readonly method: Method;
   readonly path: string;
   readonly handler: Handler;
+  /** What an edition must have for the endpoint to exist. */
+  readonly needs?: keyof EditionFeatures;
+}
+
+/** One row of a table of endpoints. `path` is below /api/v2. */
+export function on(method: Method, path: string, handler: Handler): Endpoint {
+  return { method, path, handler };
 }
 
 export function ok(document: unknown): ApiAnswer {
@@ -47,25 +57,30 @@ export function created(document: unknown): ApiAnswer {
   return { status: 201, document };
 }
 
+/** What was asked for is under way or done; there is nothing to tell. */
+export const ACCEPTED: ApiAnswer = { status: 202 };
+
 export const NO_CONTENT: ApiAnswer = { status: 204 };
 
-/** Serves an endpoint. `callerOf` gives the caller that authentication put aside for this request. */
-export function serveEndpoint(
-  app: FastifyInstance,
-  services: Services,
-  endpoint: Endpoint,
-  callerOf: (request: FastifyRequest) => Caller,
-): void {
+/** Serves an endpoint; who has no valid token when the handler is to run is refused with 401. */
+export function serveEndpoint(app: FastifyInstance, services: Services, endpoint: Endpoint): void {
   const { method, path, handler } = endpoint;
   app.route({
     method,
     url: path,
     handler: (request, reply) => {
-      const work = (): ApiAnswer => handler(services, apiRequest(request, callerOf(request)));
+      const work = (): ApiAnswer => handler(services, apiRequest(request, requireCaller(services, request)));
       const { database } = services;
       return send(reply, method === 'GET' ? database.snapshot(work) : database.transaction(work));
     },
   });
+}
+
+/** @throws ApiError 401 */
+function requireCaller(services: Services, request: FastifyRequest): Caller {
+  const caller = authenticateBearer(services.database, request.headers.authorization, services.now());
+  if (caller === undefined) throw unauthorized();
+  return caller;
 }
 
 function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {

@@ -3,7 +3,7 @@
  * Invariant: `status` is a string in every error object (clients decode it as one), and an ApiError thrown inside a
  * transaction takes the whole request back. That is why refusals are thrown here and not returned.
  */
-export interface ErrorSource {
+interface ErrorSource {
   /** Where in the body the problem is, as a JSON pointer: `/data/attributes/name`. */
   readonly pointer?: string;
   /** Which query parameter is at fault. */
@@ -21,10 +21,12 @@ const TITLES = {
   401: 'unauthorized',
   403: 'forbidden',
   404: 'not found',
+  405: 'method not allowed',
   409: 'conflict',
   413: 'payload too large',
   415: 'unsupported media type',
   422: 'invalid attribute',
+  429: 'Too many requests',
   500: 'internal error',
   503: 'service unavailable',
 } as const;
@@ -41,10 +43,17 @@ interface ErrorObject {
 export class ApiError extends Error {
   readonly status: ErrorStatus;
   readonly errors: readonly ErrorObject[];
+  /** Headers that belong to the refusal, by name: `allow` of a 405. */
+  readonly headers: Readonly<Record<string, string>>;
 
-  constructor(status: ErrorStatus, details: readonly { detail: string; source?: ErrorSource }[]) {
+  constructor(
+    status: ErrorStatus,
+    details: readonly { detail: string; source?: ErrorSource }[],
+    headers: Readonly<Record<string, string>> = {},
+  ) {
     super(details.map(({ detail }) => detail).join('; '));
     this.status = status;
+    this.headers = headers;
     this.errors = details.map((problem) => ({ status: String(status), title: TITLES[status], ...problem }));
   }
 }
@@ -69,6 +78,14 @@ export function forbidden(detail: string): ApiError {
 /** Not there, or not for this caller: the two look the same, so that nobody learns names by asking. */
 export function notFound(what: string): ApiError {
   return new ApiError(404, [{ detail: `${what} not found, or not authorized for this action` }]);
+}
+
+/** The path exists, and takes these methods only. */
+export function methodNotAllowed(method: string, allowed: readonly string[]): ApiError {
+  const allow = allowed.join(', ');
+  return new ApiError(405, [{ detail: `${method} is not allowed here: the endpoint takes ${allow}` }], {
+    allow,
+  });
 }
 
 export function conflict(detail: string): ApiError {

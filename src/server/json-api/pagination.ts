@@ -2,11 +2,16 @@
  * Pages of a list: which rows a request asks for, and the links and numbers that go with them.
  * Invariant: a page beyond the end is an empty list with the real totals, never an error.
  */
+import { badRequest } from './errors.ts';
+import { PAGE_AFTER, type PageEnd, pageEndText } from './page-end.ts';
 import type { Query } from './query.ts';
 import { queryText } from './query.ts';
 
-export const DEFAULT_PAGE_SIZE = 20;
-export const MAX_PAGE_SIZE = 100;
+const DEFAULT_PAGE_SIZE = 20;
+const MAX_PAGE_SIZE = 100;
+
+/** The first row of this page is still a number that SQLite and JavaScript count exactly. */
+const LARGEST_NUMBER = Math.floor(Number.MAX_SAFE_INTEGER / MAX_PAGE_SIZE);
 
 export interface Page {
   readonly number: number;
@@ -18,21 +23,26 @@ export function pageWindow(page: Page): { limit: number; offset: number } {
   return { limit: page.size, offset: (page.number - 1) * page.size };
 }
 
-/** The page a query asks for. What is no positive whole number means the default; a size above the maximum means it. */
+/** The page a query asks for. What is no positive whole number means the default; a size above the maximum means it. @throws ApiError 400 */
 export function requestedPage(query: Query): Page {
   return {
-    number: positive(queryText(query, 'page[number]')) ?? 1,
-    size: Math.min(positive(queryText(query, 'page[size]')) ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
+    number: positive(query, 'page[number]') ?? 1,
+    size: Math.min(positive(query, 'page[size]') ?? DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE),
   };
 }
 
-function positive(text: string | undefined): number | undefined {
-  if (text === undefined || !/^\d{1,9}$/.test(text)) return undefined;
+/** @throws ApiError 400 */
+function positive(query: Query, name: string): number | undefined {
+  const text = queryText(query, name);
+  if (text === undefined || !/^\d+$/.test(text)) return undefined;
   const value = Number(text);
+  // A number too great to count with is one that was meant: the default would be another page than the one asked for.
+  if (value > LARGEST_NUMBER)
+    throw badRequest(`${name} may be at most ${LARGEST_NUMBER}`, { parameter: name });
   return value > 0 ? value : undefined;
 }
 
-export interface PageLinks {
+interface PageLinks {
   readonly self: string;
   readonly first: string;
   readonly prev: string | null;
@@ -40,7 +50,7 @@ export interface PageLinks {
   readonly last: string;
 }
 
-export interface PageNumbers {
+interface PageNumbers {
   readonly 'current-page': number;
   readonly 'page-size': number;
   readonly 'prev-page': number | null;
@@ -50,27 +60,35 @@ export interface PageNumbers {
 }
 
 /** The request that a page answers: `http://host:port`, and its path with its query. */
-export interface PagedRequest {
+interface PagedRequest {
   readonly origin: string;
   readonly path: string;
 }
 
-/** The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. */
+/**
+ * The `links` and `meta` of a page. Links are absolute and keep the request's other parameters. `end` is where the page
+ * ends, null when nothing comes behind it; lists whose pages are told by their numbers alone leave it out.
+ */
 export function describePage(
   request: PagedRequest,
   page: Page,
   totalCount: number,
+  end?: PageEnd | null,
 ): { links: PageLinks; meta: { pagination: PageNumbers } } {
-  const totalPages = Math.max(1, Math.ceil(totalCount / page.size));
+  const counted = Math.max(1, Math.ceil(totalCount / page.size));
+  const hasMore = end === undefined ? page.number < counted : end !== null;
+  const next = hasMore ? page.number + 1 : null;
+  // Rows before this page may have gone since the list was begun: what comes behind it is a page all the same.
+  const totalPages = Math.max(counted, next ?? 0);
   const previous = page.number > 1 ? Math.min(page.number - 1, totalPages) : null;
-  const next = page.number < totalPages ? page.number + 1 : null;
-  const link = (number: number): string => pageUrl(request, { ...page, number });
+  const link = (number: number, after?: string): string => pageUrl(request, { ...page, number }, after);
+  const given = new URL(request.path, 'http://localhost').searchParams.get(PAGE_AFTER);
   return {
     links: {
-      self: link(page.number),
+      self: link(page.number, given ?? undefined),
       first: link(1),
       prev: previous === null ? null : link(previous),
-      next: next === null ? null : link(next),
+      next: next === null ? null : link(next, end ? pageEndText(end) : undefined),
       last: link(totalPages),
     },
     meta: {
@@ -86,10 +104,12 @@ export function describePage(
   };
 }
 
-function pageUrl(request: PagedRequest, page: Page): string {
+function pageUrl(request: PagedRequest, page: Page, after: string | undefined): string {
   // Only path and query are parsed: the origin comes from a header, and a strange one must not fail the request.
   const url = new URL(request.path, 'http://localhost');
   url.searchParams.set('page[number]', String(page.number));
   url.searchParams.set('page[size]', String(page.size));
+  url.searchParams.delete(PAGE_AFTER);
+  if (after !== undefined) url.searchParams.set(PAGE_AFTER, after);
   return `${request.origin}${url.pathname}${url.search}`;
 }

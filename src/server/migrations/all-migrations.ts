@@ -6,5 +6,22 @@ import { FOUNDATIONS } from './001-foundations.ts';
 import { CLUSTER_AUTH } from './002-cluster-auth.ts';
 import { SEEDED_THINGS } from './003-seeded-things.ts';
 import { DATA_FILE } from './004-data-file.ts';
+import { WORKSPACE_RECORDS } from './005-workspace-records.ts';
+import { IDS_OF_ACCESS } from './006-ids-of-access.ts';
+import { RELEASES } from './007-releases.ts';
+import { CONFIG_ANNOTATIONS } from './008-config-annotations.ts';
+import { NAMESPACES_AND_MOUNTS } from './009-namespaces-and-mounts.ts';
+import { SERVICE_TOKEN_LIVES } from './010-service-token-lives.ts';
 
-export const MIGRATIONS: readonly string[] = [FOUNDATIONS, CLUSTER_AUTH, SEEDED_THINGS, DATA_FILE];
+export const MIGRATIONS: readonly string[] = [
+  FOUNDATIONS,
+  CLUSTER_AUTH,
+  SEEDED_THINGS,
+  DATA_FILE,
+  WORKSPACE_RECORDS,
+  IDS_OF_ACCESS,
+  RELEASES,
+  CONFIG_ANNOTATIONS,
+  NAMESPACES_AND_MOUNTS,
+  SERVICE_TOKEN_LIVES,
+];

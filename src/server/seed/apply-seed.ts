@@ -5,10 +5,12 @@
  */
 import type { Database } from '../data-file/database.ts';
 import { stableId } from '../identifiers.ts';
-import { hashToken, registerApiToken, registerServiceToken } from '../identity/tokens.ts';
-import type { PolicySeed, Seed, ServiceTokenSeed, UserSeed } from './seed.ts';
-import { eachOf, givenColumns } from './seed-context.ts';
+import { hashToken, registerApiToken } from '../identity/tokens.ts';
+import { addRelease } from '../workspaces/releases/releases.ts';
+import type { Seed, UserSeed } from './seed.ts';
+import { eachOf, givenColumns, tokensOf, tokenTerms } from './seed-context.ts';
 import { applyOrganization } from './seed-organization.ts';
+import { applyMount, applyPolicy, applyServiceToken } from './seed-service.ts';
 import { type Seeding, seedOnce } from './seeding.ts';
 
 /**
@@ -25,6 +27,9 @@ export function writeSeed(seeding: Seeding, seed: Seed): void {
     eachOf(seed.users, (user) => applyUser(seeding, user));
     eachOf(seed.organizations, (organization) => applyOrganization(seeding, organization));
     eachOf(seed.mounts, (path) => applyMount(seeding, path));
+    eachOf(seed.releases, (version) => {
+      if (seeding.isNew('release', version)) addRelease(seeding.database, version);
+    });
     eachOf(seed.policies, (policy) => applyPolicy(seeding, policy));
     eachOf(seed['service-tokens'], (token) => applyServiceToken(seeding, token));
   });
@@ -40,31 +45,8 @@ function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
     );
     database.update('users', id, givenColumns({ email: user.email }));
   }
-  if (user.token !== undefined && isNew('user', user.username, 'token', hashToken(user.token))) {
-    registerApiToken(database, user.token, { userId: id }, now);
-  }
-}
-
-function applyMount({ database, now, isNew }: Seeding, path: string): void {
-  if (!isNew('mount', path)) return;
-  database.run(
-    `INSERT INTO mounts (path, type, created_at) VALUES (:path, 'cluster-auth', :now)
-     ON CONFLICT (path) DO NOTHING`,
-    { path, now: now.toISOString() },
-  );
-}
-
-function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): void {
-  if (!isNew('policy', policy.name)) return;
-  database.run(
-    `INSERT INTO service_policies (name, rules) VALUES (:name, :rules)
-     ON CONFLICT (name) DO UPDATE SET rules = excluded.rules`,
-    { name: policy.name, rules: JSON.stringify(policy.rules) },
-  );
-}
-
-function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
-  const { token, name = 'seeded', policies } = seed;
-  if (!isNew('service-token', hashToken(token))) return;
-  registerServiceToken(database, token, { displayName: name, policies }, now);
+  eachOf(tokensOf(user), (seed) => {
+    if (!isNew('user', user.username, 'token', hashToken(seed.token))) return;
+    registerApiToken(database, seed.token, { userId: id, ...tokenTerms(seed) }, now);
+  });
 }

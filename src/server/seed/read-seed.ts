@@ -2,39 +2,57 @@
  * The shape of a seed as checks, key by key like seed.ts, and the references that shapes cannot see.
  * Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
  */
+import { canonicalBlocks } from '../cluster-auth/values/address-blocks.ts';
+import { parseDuration } from '../cluster-auth/values/durations.ts';
+import { DEFAULT_PROJECT } from '../projects/project-record.ts';
 import { CAPABILITIES } from '../identity/service-policies.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
-import { keyProblems, valueProblems } from '../workspaces/tags/tag-bindings.ts';
-import { normalTagName, TAG_NAME_RULE } from '../workspaces/tags/tag-names.ts';
+import { isExactVersion } from '../workspaces/releases/version-constraint.ts';
 import { EXECUTION_MODES } from '../workspaces/document/workspace-record.ts';
-import type { OrganizationSeed, Seed } from './seed.ts';
-import { type Check, count, flag, listOf, mapOf, object, oneOf, SeedError, text } from './seed-reader.ts';
+import type { OrganizationSeed, Seed, WorkspaceSeed } from './seed.ts';
+import {
+  type Check,
+  count,
+  flag,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  SeedError,
+  text,
+  time,
+} from './seed-reader.ts';
+import { tagBindings, workspace } from './workspace-checks.ts';
 
 const executionMode = oneOf(...EXECUTION_MODES);
-
-const tagBindings: Check = (value, path, problems) => {
-  mapOf((item, at, found) => {
-    for (const detail of valueProblems(item)) found.push(`${at}: ${detail}`);
-  })(value, path, problems);
-  for (const key of Object.keys(Object(value))) {
-    for (const detail of keyProblems(key)) problems.push(`${path}.${key}: ${detail}`);
-  }
-};
-
-const tagName: Check = (value, path, problems) => {
-  if (normalTagName(value) === undefined) problems.push(`${path}: ${TAG_NAME_RULE}`);
-};
-
-const workspaceName: Check = (value, path, problems) => {
-  if (typeof value !== 'string' || !/^[A-Za-z0-9_-]+$/.test(value)) {
-    problems.push(`${path} must be made of letters, numbers, - and _`);
-  }
-};
 
 const workspaceAccess: Check = (value, path, problems) => {
   if (Array.isArray(value)) listOf(oneOf(...GRANTABLE_PERMISSIONS))(value, path, problems);
   else oneOf('read', 'plan', 'write', 'admin')(value, path, problems);
 };
+
+const duration: Check = (value, path, problems) => {
+  const isWritten = ['string', 'number'].includes(typeof value) && value !== '';
+  const seconds = isWritten ? parseDuration(String(value)) : undefined;
+  if (seconds === undefined || seconds < 0) {
+    problems.push(`${path} must be a duration: seconds, or a text such as 90m, 1h30m or 7d`);
+  }
+};
+
+const addressBlocks: Check = (value, path, problems) => {
+  listOf((block, at, found) => {
+    const isBlock = typeof block === 'string' && canonicalBlocks([block]).ok;
+    if (!isBlock) found.push(`${at} must be an address or a block of addresses`);
+  })(value, path, problems);
+};
+
+const release: Check = (value, path, problems) => {
+  if (typeof value !== 'string' || !isExactVersion(value)) {
+    problems.push(`${path} must be a whole version, for example 1.9.8`);
+  }
+};
+
+const token = object({ token: text, description: text, 'expires-at': time }, ['token']);
 
 const named = object({ name: text, id: text }, ['name']);
 
@@ -57,6 +75,7 @@ const team = object(
   {
     name: text,
     token: text,
+    tokens: listOf(token),
     members: listOf(text),
     'manage-workspaces': flag,
     'read-workspaces': flag,
@@ -67,33 +86,12 @@ const team = object(
   ['name'],
 );
 
-const run = object(
-  { status: text, id: text, 'plan-duration': count, 'apply-duration': count, 'failed-policy-check': flag },
-  ['status'],
-);
-
-const workspace = object(
-  {
-    name: workspaceName,
-    id: text,
-    project: text,
-    'resource-count': count,
-    'intermediate-state-version': oneOf('pending', 'finalized'),
-    runs: listOf(run),
-    'locked-by-run': text,
-    tags: listOf(tagName),
-    'tag-bindings': tagBindings,
-    'global-remote-state': flag,
-    'source-name': text,
-  },
-  ['name'],
-);
-
 const organization = object(
   {
     name: text,
     email: text,
     token: text,
+    tokens: listOf(token),
     'default-execution-mode': executionMode,
     'default-agent-pool': text,
     'allow-force-delete-workspaces': flag,
@@ -112,10 +110,29 @@ const organization = object(
   ['name'],
 );
 
+const serviceToken = object(
+  {
+    token: text,
+    name: text,
+    policies: listOf(text),
+    type: oneOf('service', 'batch'),
+    ttl: duration,
+    'expires-at': time,
+    period: duration,
+    'explicit-max-ttl': duration,
+    'num-uses': count,
+    'bound-cidrs': addressBlocks,
+    renewable: flag,
+    meta: mapOf(text),
+  },
+  ['token', 'policies'],
+);
+
 const seed = object({
   organizations: listOf(organization),
-  users: listOf(object({ username: text, email: text, token: text }, ['username'])),
+  users: listOf(object({ username: text, email: text, token: text, tokens: listOf(token) }, ['username'])),
   mounts: listOf(text),
+  releases: listOf(release),
   policies: listOf(
     object(
       {
@@ -127,9 +144,7 @@ const seed = object({
       ['name', 'rules'],
     ),
   ),
-  'service-tokens': listOf(
-    object({ token: text, name: text, policies: listOf(text) }, ['token', 'policies']),
-  ),
+  'service-tokens': listOf(serviceToken),
 });
 
 /** Checks parsed YAML. @throws SeedError that names every problem with its path. */
@@ -176,10 +191,22 @@ function danglingNames(each: OrganizationSeed, at: string): string[] {
     ...wantedProjects
       .filter((name) => !projects.has(name))
       .map((name) => `${at} names the project "${name}", which is not among its projects`),
+    ...(each.workspaces ?? []).flatMap((one) => danglingConfigurations(one, at)),
     ...wantedWorkspaces
       .filter((name) => !workspaces.has(name))
       .map((name) => `${at} names the workspace "${name}", which is not among its workspaces`),
   ];
+}
+
+function danglingConfigurations(workspace: WorkspaceSeed, at: string): string[] {
+  const known = new Set(workspace['configuration-versions']?.flatMap(({ id }) => id ?? []));
+  return (workspace.runs ?? [])
+    .flatMap((run) => run['configuration-version'] ?? [])
+    .filter((id) => !known.has(id))
+    .map(
+      (id) =>
+        `${at} names the configuration version "${id}", which is not among those of the workspace "${workspace.name}"`,
+    );
 }
 
 /** Two of a kind with one name in an organization, or with one id anywhere: one of them would silently be lost. */
@@ -218,6 +245,3 @@ function isRepeated(seen: Set<string>, identity: readonly (string | undefined)[]
   seen.add(text);
   return false;
 }
-
-/** Every organization has this project; workspaces that name none are created in it. */
-export const DEFAULT_PROJECT = 'Default Project';

@@ -1,6 +1,6 @@
 /** What the parts of one organization's seed are handed, and the one thing that several of them do. */
 import { stableId } from '../identifiers.ts';
-import type { OrganizationSeed } from './seed.ts';
+import type { OrganizationSeed, TokenSeed } from './seed.ts';
 import type { Seeding } from './seeding.ts';
 
 export interface SeedContext extends Seeding {
@@ -23,6 +23,23 @@ export function seededId(
   name: string,
 ): string {
   return seed[list]?.find((each) => each.name === name)?.id ?? stableId(REFERRED[list], seed.name, name);
+}
+
+/** All tokens that a seed gives to one holder, whichever of the two ways it uses. */
+export function tokensOf(seed: {
+  readonly token?: string;
+  readonly tokens?: readonly TokenSeed[];
+}): TokenSeed[] {
+  return [...(seed.token === undefined ? [] : [{ token: seed.token }]), ...(seed.tokens ?? [])];
+}
+
+/** What a seed says of a token beside its owner. */
+export function tokenTerms(seed: TokenSeed): { description: string | null; expiresAt: Date | null } {
+  return { description: seed.description ?? null, expiresAt: expiryOf(seed) };
+}
+
+export function expiryOf(seed: { readonly 'expires-at'?: string | Date }): Date | null {
+  return seed['expires-at'] === undefined ? null : new Date(seed['expires-at']);
 }
 
 /** Makes a seeded user a member of the organization. */

@@ -2,34 +2,44 @@
  * One organization of a seed with everything that belongs to it.
  * Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
  */
-import { stableId } from '../identifiers.ts';
+import { newId, stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
 import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/related/data-retention-policy.ts';
 import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
-import { DEFAULT_PROJECT } from './read-seed.ts';
+import { DEFAULT_PROJECT } from '../projects/project-record.ts';
 import type { NamedSeed, OrganizationSeed, ProjectSeed, VcsConnectionSeed } from './seed.ts';
-import { addMember, eachOf, givenColumns, type SeedContext, seededId } from './seed-context.ts';
+import {
+  addMember,
+  eachOf,
+  givenColumns,
+  type SeedContext,
+  seededId,
+  tokensOf,
+  tokenTerms,
+} from './seed-context.ts';
 import { applyTeam } from './seed-team.ts';
 import { applyWorkspace } from './seed-workspace.ts';
-import { isThere, type Seeding } from './seeding.ts';
+import { isThere, SeedConflictError, type Seeding } from './seeding.ts';
 
 export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
   const { database, now, isNew } = seeding;
-  const context = {
-    ...seeding,
-    organizationId: writeOrganization(seeding, seed),
-    organizationName: seed.name,
-    seed,
-  };
+  const wasNew = isNew('organization', seed.name);
+  const organizationId = findOrMake(seeding, seed, wasNew);
+  // Deleted since: then nothing of it is made again.
+  if (organizationId === undefined) return;
+  const context = { ...seeding, organizationId, organizationName: seed.name, seed };
   eachOf(seed['agent-pools'], (pool) => writeNamed(context, POOLS, pool));
   eachOf(seed['ssh-keys'], (key) => writeNamed(context, SSH_KEYS, key));
   eachOf(seed['oauth-tokens'], (token) =>
-    writeConnection(context, OAUTH_TOKENS, token, { client_name: token.name ?? null }),
+    writeConnection(context, OAUTH_TOKENS, token, {
+      client_id: stableId('oc', token.id),
+      client_name: token.name ?? null,
+    }),
   );
   eachOf(seed['vcs-app-installations'], (installation) =>
     writeConnection(context, APP_INSTALLATIONS, installation, {}),
   );
-  if (isNew('organization', seed.name)) writeSettings(context, seed);
+  if (wasNew) writeSettings(context, seed);
   eachOf(seed.projects, (project) => writeProject(context, project));
   ensureDefaultProject(context);
   eachOf(seed.workspaces, (workspace) => applyWorkspace(context, workspace));
@@ -37,18 +47,25 @@ export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): voi
   eachOf(seed.members, (username) => {
     if (isNew('member', seed.name, username)) addMember(context, username);
   });
-  if (seed.token !== undefined && isNew('organization', seed.name, 'token', hashToken(seed.token))) {
-    const userId = ensureServiceAccount(database, `api-org-${seed.name}`, now);
-    registerApiToken(database, seed.token, { userId, organizationId: context.organizationId }, now);
-  }
+  eachOf(tokensOf(seed), (given) => {
+    if (!isNew('organization', seed.name, 'token', hashToken(given.token))) return;
+    const { organizationId } = context;
+    const userId = ensureServiceAccount(database, organizationId, now);
+    registerApiToken(database, given.token, { userId, organizationId, ...tokenTerms(given) }, now);
+  });
 }
 
-function writeOrganization({ database, now }: Seeding, seed: OrganizationSeed): string {
-  const known = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
+/** The id of the organization, whatever it is called by now; undefined when it was seeded before and is gone. */
+function findOrMake({ database, now }: Seeding, seed: OrganizationSeed, isNew: boolean): string | undefined {
+  const stable = stableId('org', seed.name);
+  const byName = database.get<{ id: string }>('SELECT id FROM organizations WHERE name = :name', {
     name: seed.name,
   });
-  if (known !== undefined) return known.id;
-  const id = stableId('org', seed.name);
+  const byId = database.get<{ id: string }>('SELECT id FROM organizations WHERE id = :id', { id: stable });
+  if (!isNew) return (byId ?? byName)?.id;
+  if (byName !== undefined) return byName.id;
+  // One that was renamed has the id already, and the name is free for another.
+  const id = byId === undefined ? stable : newId('org');
   database.insert('organizations', { id, name: seed.name, created_at: now.toISOString() });
   return id;
 }
@@ -160,7 +177,10 @@ function ensureDefaultProject(context: SeedContext): void {
     },
   );
   if (known === undefined) {
-    insertProject(context, stableId('prj', organizationName, DEFAULT_PROJECT), DEFAULT_PROJECT);
+    // A renamed organization may have left the id to its own default project.
+    const stable = stableId('prj', organizationName, DEFAULT_PROJECT);
+    const taken = database.get('SELECT 1 FROM projects WHERE id = :id', { id: stable }) !== undefined;
+    insertProject(context, taken ? newId('prj') : stable, DEFAULT_PROJECT);
   }
 }
 
@@ -175,5 +195,12 @@ function insertProject({ database, organizationId, now }: SeedContext, id: strin
 }
 
 function poolId(context: SeedContext, name: string | undefined): string | undefined {
-  return name === undefined ? undefined : seededId(context, 'agent-pools', name);
+  if (name === undefined) return undefined;
+  const id = seededId(context, 'agent-pools', name);
+  if (context.database.get('SELECT 1 FROM agent_pools WHERE id = :id', { id }) === undefined) {
+    throw new SeedConflictError(
+      `the seed names the agent pool "${name}" of organization "${context.organizationName}", which was deleted since; take it out of the seed`,
+    );
+  }
+  return id;
 }

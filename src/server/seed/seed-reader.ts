@@ -2,6 +2,8 @@
  * Checks unknown data against the shape of a seed, and says in words what is wrong and where.
  * Invariant: every problem of a seed is found in one go; a misspelt key is a problem, never ignored.
  */
+import { readTimestamp } from '../timestamp.ts';
+
 /** Why a seed was refused: one line for each problem, each with its path (`organizations[0].teams[1].name`). */
 export class SeedError extends Error {
   override readonly name = 'SeedError';
@@ -29,6 +31,14 @@ export const count: Check = (value, path, problems) => {
     problems.push(`${path} must be a whole number that is not negative`);
   }
 };
+
+/** A time as text, or as a date of JavaScript. */
+export const time: Check = (value, path, problems) => {
+  const isTime = value instanceof Date || (typeof value === 'string' && readTimestamp(value) !== undefined);
+  if (!isTime) problems.push(`${path} must be an ISO 8601 time`);
+};
+
+export const anything: Check = () => {};
 
 export function oneOf(...words: readonly string[]): Check {
   return (value, path, problems) => {

@@ -4,30 +4,44 @@
  * made before; a right once given is left as it is.
  */
 import { stableId } from '../identifiers.ts';
+import type { Permission } from '../identity/workspace-permissions.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
-import type { TeamSeed } from './seed.ts';
-import { addMember, eachOf, givenColumns, type SeedContext, seededId } from './seed-context.ts';
+import { type AccessKind, type Grant, grantAccess } from '../teams/team-access.ts';
+import type { TeamSeed, TokenSeed } from './seed.ts';
+import {
+  addMember,
+  eachOf,
+  givenColumns,
+  type SeedContext,
+  seededId,
+  tokensOf,
+  tokenTerms,
+} from './seed-context.ts';
 
 export function applyTeam(context: SeedContext, seed: TeamSeed): void {
-  const id = stableId('team', context.organizationName, seed.name);
-  const team = {
-    id,
-    name: seed.name,
-    isNew: (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part),
-  };
-  if (team.isNew()) writeTeam(context, id, seed);
+  const isNew = (...part: string[]) => context.isNew('team', context.organizationName, seed.name, ...part);
+  const id = findOrMake(context, seed, isNew());
+  // Deleted since: then nothing of it is made again.
+  if (id === undefined) return;
   eachOf(seed.members, (username) => {
-    if (team.isNew('member', username)) addTeamMember(context, id, username);
+    if (isNew('member', username)) addTeamMember(context, id, username);
   });
   for (const [name, access] of Object.entries(seed['project-access'] ?? {})) {
-    const projectId = seededId(context, 'projects', name);
-    if (team.isNew('project-access', projectId)) giveProject(context, id, { projectId, access });
+    const thingId = seededId(context, 'projects', name);
+    if (isNew('project-access', thingId)) give(context, 'project', { teamId: id, thingId, access });
   }
   for (const [name, access] of Object.entries(seed['workspace-access'] ?? {})) {
-    const workspaceId = seededId(context, 'workspaces', name);
-    if (team.isNew('workspace-access', workspaceId)) giveWorkspace(context, id, { workspaceId, access });
+    const thingId = seededId(context, 'workspaces', name);
+    if (!isNew('workspace-access', thingId)) continue;
+    give(context, 'workspace', {
+      teamId: id,
+      thingId,
+      ...(typeof access === 'string'
+        ? { access }
+        : { access: 'custom', permissions: access as readonly Permission[] }),
+    });
   }
-  addToken(context, team, seed.token);
+  eachOf(tokensOf(seed), (token) => addToken(context, { id, name: seed.name, isNew }, token));
 }
 
 interface Team {
@@ -36,21 +50,22 @@ interface Team {
   isNew(...part: string[]): boolean;
 }
 
-function addToken(context: SeedContext, team: Team, token: string | undefined): void {
-  if (token === undefined || !team.isNew('token', hashToken(token))) return;
-  const { database, organizationName, now } = context;
-  const userId = ensureServiceAccount(database, `api-team-${organizationName}-${team.name}`, now);
-  registerApiToken(database, token, { userId, teamId: team.id }, now);
-}
-
-/** A team that is there already, because a stack wanted its owner, gets what the seed says and keeps the rest. */
-function writeTeam(context: SeedContext, id: string, seed: TeamSeed): void {
-  const { database, organizationId, now } = context;
-  database.run(
-    `INSERT INTO teams (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)
-     ON CONFLICT (organization_id, name) DO NOTHING`,
-    { id, organization: organizationId, name: seed.name, now: now.toISOString() },
+/** The id of the team, whatever it is called by now; undefined when it was seeded before and is gone. */
+function findOrMake(context: SeedContext, seed: TeamSeed, isNew: boolean): string | undefined {
+  const { database, organizationId, organizationName, now } = context;
+  const stable = stableId('team', organizationName, seed.name);
+  const known = database.get<{ id: string }>(
+    `SELECT id FROM teams WHERE organization_id = :organization AND (id = :id OR name = :name)
+     ORDER BY id = :id DESC LIMIT 1`,
+    { organization: organizationId, id: stable, name: seed.name },
   );
+  if (!isNew) return known?.id;
+  const id = known?.id ?? stable;
+  if (known === undefined) {
+    const created_at = now.toISOString();
+    database.insert('teams', { id, organization_id: organizationId, name: seed.name, created_at });
+  }
+  // A team that is there already, because a stack wanted its owner, gets what the seed says and keeps the rest.
   database.update(
     'teams',
     id,
@@ -60,6 +75,14 @@ function writeTeam(context: SeedContext, id: string, seed: TeamSeed): void {
       manage_projects: seed['manage-projects'],
     }),
   );
+  return id;
+}
+
+function addToken(context: SeedContext, team: Team, seed: TokenSeed): void {
+  if (!team.isNew('token', hashToken(seed.token))) return;
+  const { database, now } = context;
+  const userId = ensureServiceAccount(database, team.id, now);
+  registerApiToken(database, seed.token, { userId, teamId: team.id, ...tokenTerms(seed) }, now);
 }
 
 function addTeamMember(context: SeedContext, team: string, username: string): void {
@@ -70,35 +93,8 @@ function addTeamMember(context: SeedContext, team: string, username: string): vo
   );
 }
 
-function giveProject(
-  { database }: SeedContext,
-  team: string,
-  { projectId, access }: { readonly projectId: string; readonly access: string },
-): void {
-  database.run(
-    `INSERT INTO team_project_access (team_id, project_id, access)
-     SELECT :team, id, :access FROM projects WHERE id = :project
-     ON CONFLICT (team_id, project_id) DO UPDATE SET access = excluded.access`,
-    { team, project: projectId, access },
-  );
-}
-
-/** Whatever the seeded workspace is called by now; nothing when it is gone. */
-function giveWorkspace(
-  { database }: SeedContext,
-  team: string,
-  { workspaceId, access }: { readonly workspaceId: string; readonly access: string | readonly string[] },
-): void {
-  database.run(
-    `INSERT INTO team_workspace_access (team_id, workspace_id, access, custom_permissions)
-     SELECT :team, id, :access, :custom FROM workspaces WHERE id = :workspace
-     ON CONFLICT (team_id, workspace_id) DO UPDATE SET
-       access = excluded.access, custom_permissions = excluded.custom_permissions`,
-    {
-      team,
-      workspace: workspaceId,
-      access: typeof access === 'string' ? access : 'custom',
-      custom: typeof access === 'string' ? null : JSON.stringify(access),
-    },
-  );
+/** Whatever the seeded thing is called by now; nothing when it is gone. */
+function give(context: SeedContext, kind: AccessKind, grant: Grant): void {
+  const there = context.database.get(`SELECT 1 FROM ${kind}s WHERE id = :id`, { id: grant.thingId });
+  if (there !== undefined) grantAccess(context.database, kind, grant);
 }

@@ -3,7 +3,12 @@
  * Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
  * Ids may be given; those left out follow from the names, so they are the same in every database.
  */
+import type {
+  CONFIGURATION_STATUSES,
+  Ingress,
+} from '../configuration-versions/configuration-version-record.ts';
 import type { PolicyRule } from '../identity/service-policies.ts';
+import type { VARIABLE_CATEGORIES } from '../variables/variable-record.ts';
 import type { ExecutionMode } from '../workspaces/document/workspace-record.ts';
 
 export interface Seed {
@@ -13,12 +18,24 @@ export interface Seed {
   readonly mounts?: readonly string[];
   readonly policies?: readonly PolicySeed[];
   readonly 'service-tokens'?: readonly ServiceTokenSeed[];
+  /** Engine versions that are released, beside those that every data file knows. */
+  readonly releases?: readonly string[];
 }
 
 export interface UserSeed {
   readonly username: string;
   readonly email?: string;
   readonly token?: string;
+  /** More tokens, and those that expire. */
+  readonly tokens?: readonly TokenSeed[];
+}
+
+/** An API token. */
+export interface TokenSeed {
+  readonly token: string;
+  readonly description?: string;
+  /** An ISO 8601 time; YAML reads an unquoted one as a date. From then on the token is unknown. */
+  readonly 'expires-at'?: string | Date;
 }
 
 export interface PolicySeed {
@@ -29,8 +46,25 @@ export interface PolicySeed {
 export interface ServiceTokenSeed {
   readonly token: string;
   readonly name?: string;
-  /** `root` may do everything and needs no policy of that name. */
+  /** `root` may do everything and needs no policy of that name; `default` is what a token may do about itself. */
   readonly policies: readonly string[];
+  /** Default `service`; `batch` tokens are neither renewed nor revoked. */
+  readonly type?: 'service' | 'batch';
+  /** How long it lives from the seeding on: seconds, or `90m`, `1h30m`, `7d`. Without it, for ever. */
+  readonly ttl?: string | number;
+  /** When it ends, as a time (`2030-01-31T12:00:00Z`), in place of `ttl`. */
+  readonly 'expires-at'?: string | Date;
+  /** Each renewal gives it this time again. */
+  readonly period?: string | number;
+  /** From the seeding on, whatever renewals ask for. */
+  readonly 'explicit-max-ttl'?: string | number;
+  /** How often it may be used; 0 is any number of times. */
+  readonly 'num-uses'?: number;
+  /** Addresses and blocks from which it may be used. */
+  readonly 'bound-cidrs'?: readonly string[];
+  /** Default: whether it is a service token that ends. */
+  readonly renewable?: boolean;
+  readonly meta?: Readonly<Record<string, string>>;
 }
 
 export interface OrganizationSeed {
@@ -38,6 +72,7 @@ export interface OrganizationSeed {
   readonly email?: string;
   /** The organization's own API token. */
   readonly token?: string;
+  readonly tokens?: readonly TokenSeed[];
   readonly 'default-execution-mode'?: ExecutionMode;
   /** The name of one of the agent pools below. */
   readonly 'default-agent-pool'?: string;
@@ -58,7 +93,7 @@ export interface OrganizationSeed {
 }
 
 /** Without `delete-older-than-n-days` the policy is to delete nothing. */
-export interface RetentionPolicySeed {
+interface RetentionPolicySeed {
   readonly 'delete-older-than-n-days'?: number;
 }
 
@@ -89,6 +124,7 @@ export interface VcsConnectionSeed {
 export interface TeamSeed {
   readonly name: string;
   readonly token?: string;
+  readonly tokens?: readonly TokenSeed[];
   readonly members?: readonly string[];
   readonly 'manage-workspaces'?: boolean;
   readonly 'read-workspaces'?: boolean;
@@ -105,16 +141,76 @@ export interface WorkspaceSeed {
   readonly id?: string;
   readonly project?: string;
   readonly 'resource-count'?: number;
-  /** An intermediate state version of this status exists: `pending` keeps an unlock waiting. */
+  /** An intermediate state version of this status exists, newer than the others: `pending` keeps an unlock waiting. */
   readonly 'intermediate-state-version'?: 'pending' | 'finalized';
+  /** Newest last. The last that is finalized and not intermediate is the current one. */
+  readonly 'state-versions'?: readonly StateVersionSeed[];
+  /** Newest last. The last that is uploaded and not speculative is the current one. */
+  readonly 'configuration-versions'?: readonly ConfigurationVersionSeed[];
   /** Newest last; the last one is the current run. */
   readonly runs?: readonly RunSeed[];
-  /** The id of the run that holds the lock. */
+  /** The id of the run that holds the lock. One that is not among the runs is made. */
   readonly 'locked-by-run'?: string;
   readonly tags?: readonly string[];
   readonly 'tag-bindings'?: Readonly<Record<string, string>>;
   readonly 'global-remote-state'?: boolean;
   readonly 'source-name'?: string;
+  readonly vars?: readonly VariableSeed[];
+  /** Newest last; the last one is the current result. */
+  readonly 'assessment-results'?: readonly AssessmentResultSeed[];
+  /** Markdown. */
+  readonly readme?: string;
+  /** What became of the last destruction by time. */
+  readonly 'auto-destroy-status'?: string;
+}
+
+export interface StateVersionSeed {
+  readonly id?: string;
+  /** Default: its place in the list, from 1. */
+  readonly serial?: number;
+  readonly lineage?: string;
+  /** Default `finalized`. */
+  readonly status?: 'pending' | 'finalized';
+  readonly intermediate?: boolean;
+  readonly 'resource-count'?: number;
+  readonly outputs?: readonly OutputSeed[];
+}
+
+export interface OutputSeed {
+  readonly name: string;
+  /** Anything that YAML can say. */
+  readonly value: unknown;
+  readonly sensitive?: boolean;
+}
+
+export interface ConfigurationVersionSeed {
+  readonly id?: string;
+  /** Default `uploaded`. */
+  readonly status?: (typeof CONFIGURATION_STATUSES)[number];
+  /** Default `api`. */
+  readonly source?: string;
+  readonly speculative?: boolean;
+  readonly 'error-message'?: string;
+  readonly 'ingress-attributes'?: Ingress;
+}
+
+export interface VariableSeed {
+  readonly key: string;
+  readonly id?: string;
+  readonly value?: string;
+  readonly description?: string;
+  /** Default `engine`. */
+  readonly category?: (typeof VARIABLE_CATEGORIES)[number];
+  readonly hcl?: boolean;
+  readonly sensitive?: boolean;
+}
+
+export interface AssessmentResultSeed {
+  readonly id?: string;
+  readonly drifted?: boolean;
+  /** Default true. */
+  readonly succeeded?: boolean;
+  readonly 'error-message'?: string;
 }
 
 export interface RunSeed {
@@ -123,4 +219,12 @@ export interface RunSeed {
   readonly 'plan-duration'?: number;
   readonly 'apply-duration'?: number;
   readonly 'failed-policy-check'?: boolean;
+  readonly message?: string;
+  readonly 'is-destroy'?: boolean;
+  readonly 'plan-only'?: boolean;
+  /** The id of one of the workspace's configuration versions. */
+  readonly 'configuration-version'?: string;
+  readonly 'resource-additions'?: number;
+  readonly 'resource-changes'?: number;
+  readonly 'resource-destructions'?: number;
 }

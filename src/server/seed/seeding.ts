@@ -36,7 +36,7 @@ export class SeedConflictError extends Error {
 }
 
 /** One thing of an organization's seed. */
-export interface SeededThing {
+interface SeededThing {
   readonly table:
     | 'workspaces'
     | 'projects'

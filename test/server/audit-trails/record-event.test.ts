@@ -37,6 +37,7 @@ async function serve(seed = SEED): Promise<{ api: TestClient; events: () => Even
 
 it('records each change of a workspace with who made it and in which request', async () => {
   const { api, events } = await serve();
+  const [managers] = (await api.get('/organizations/acme/teams?filter[names]=managers')).resources;
   const created = await api.as('managers').create({ name: 'a' });
   const path = `/workspaces/${created.resource.id}`;
   await api.update(created.resource.id, { description: 'x' });
@@ -48,7 +49,7 @@ it('records each change of a workspace with who made it and in which request', a
   await api.as('acme-organization').delete(path);
   await api.delete(path);
   expect(events().map((row) => [row.actor_name, row.resource_type, row.resource_action])).toEqual([
-    ['api-team-acme-managers', 'workspace', 'create'],
+    [`api-${managers?.id}`, 'workspace', 'create'],
     ['ann', 'workspace', 'update'],
     ['ann', 'workspace', 'lock'],
     ['ann', 'workspace', 'unlock'],
@@ -85,4 +86,17 @@ it('records a data retention policy with its own fields', async () => {
     organization: 'acme',
     organization_id: expect.stringMatching(/^org-/),
   });
+});
+
+it('records who joins a team and who leaves it', async () => {
+  const { api, events } = await serve(seedWith({ members: ['bob'] }));
+  const [team] = (await api.get('/organizations/acme/teams?filter[names]=readers')).resources;
+  const path = `/teams/${team?.id}/relationships/users`;
+  expect((await api.post(path, identifiers(['bob'], 'users'))).status).toBe(204);
+  expect((await api.delete(path, identifiers(['bob'], 'users'))).status).toBe(204);
+  const told = events().map((row) => [row.actor_name, row.resource_id, row.resource_action]);
+  expect(told).toEqual([
+    ['ann', team?.id, 'update'],
+    ['ann', team?.id, 'update'],
+  ]);
 });

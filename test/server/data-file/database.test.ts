@@ -20,7 +20,7 @@ function temporaryFile(): string {
 }
 
 function addMount(database: Database, path: string): void {
-  database.insert('mounts', { path, type: 'cluster-auth', created_at: '2026-01-01T00:00:00.000Z' });
+  database.insert('mounts', { id: path, path, type: 'cluster-auth', created_at: '2026-01-01T00:00:00.000Z' });
 }
 
 function mounts(database: Database): string[] {

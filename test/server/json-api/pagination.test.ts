@@ -67,6 +67,26 @@ it('gives an empty page with the real totals beyond the end', async () => {
   });
 });
 
+it('gives an empty page far beyond the end, too, and its number', async () => {
+  const api = await serve(5);
+  const answer = await api.get(`${LIST}?page[number]=99999999999`);
+  expect([answer.status, answer.resources]).toEqual([200, []]);
+  expect(answer.document.meta?.pagination).toMatchObject({
+    'current-page': 99_999_999_999,
+    'total-count': 5,
+  });
+});
+
+it.each(['page[number]', 'page[size]'])(
+  'answers 400 to a %s that is too great to count with',
+  async (name) => {
+    const api = await serve(5);
+    const answer = await api.get(`${LIST}?${name}=99999999999999999999`);
+    expect(answer.status).toBe(400);
+    expect(answer.errors[0]?.source).toEqual({ parameter: name });
+  },
+);
+
 it('never gives more than a hundred a page', async () => {
   const api = await serve(120);
   const answer = await api.get(`${LIST}?page[size]=1000`);

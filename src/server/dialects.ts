@@ -1,0 +1,205 @@
+/**
+ * Which real service each API of the embedded service speaks like: a table of what that changes, and the only place of
+ * the service that knows a brand. `neutral` is the specification as it is written. The rest of the service asks for what
+ * a dialect does (`services.dialects.clusterAuth.…`), never for its name.
+ * Sources: wire/workspaces 1.1 and 1.5, wire/cluster-auth 1 and 2.1.
+ */
+import type { EditionName } from './editions.ts';
+
+import { formatDuration, formatShortDuration } from './cluster-auth/values/durations.ts';
+import type { KeyRules } from './cluster-auth/values/public-keys.ts';
+
+/** What the workspaces API does in one way or another. */
+export interface WorkspacesDialect {
+  readonly name: string;
+  /** A locked workspace is not safely deleted: 409 (wire/workspaces 1.5.9). */
+  readonly safeDeleteNeedsUnlocked: boolean;
+  /** An own duration beside the project's needs `inherits-project-auto-destroy: false` with it (wire/workspaces 1.5.19). */
+  readonly ownAutoDestroyNeedsOptOut: boolean;
+  /** An exact engine version newer than every release is taken (wire/workspaces 1.5.20). */
+  readonly takesNewerEngines: boolean;
+  /** The editions that its service comes in; the first is what is served where none is asked for. */
+  readonly editions: readonly [EditionName, ...EditionName[]];
+}
+
+/** What a cluster-auth mount, and what surrounds it, does in one way or another. */
+export interface ClusterAuthDialect {
+  readonly name: string;
+  /** What the method's type is called, and the path where it is mounted unless somebody says otherwise. */
+  readonly mountType: string;
+  /** The spec's name of a config member to this service's; the database holds the spec's. */
+  readonly configNames: Readonly<Record<string, string>>;
+  /** In lower case, as Node has them. */
+  readonly tokenHeader: string;
+  readonly namespaceHeader: string;
+  /** The issuer that stands for an empty one. */
+  readonly defaultIssuer: string;
+  /** What begins the tokens that it makes. */
+  readonly tokenPrefixes: Readonly<Record<'service' | 'batch', string>>;
+  /** How whole seconds are written in warnings. */
+  readonly formatDuration: (seconds: number) => string;
+  readonly hasNamespaces: boolean;
+  /** What an account's annotations begin with that become metadata of its alias; undefined: none do. */
+  readonly aliasAnnotations: string | undefined;
+  /** Said to a token that is nobody's. */
+  readonly unknownToken: string;
+  /** The version that it says it has, and the one that its methods have. */
+  readonly version: string;
+  readonly pluginVersion: string;
+  /** Fields of a config and of a role that not every dialect has. */
+  readonly ownConfigFields: readonly string[];
+  readonly ownRoleFields: readonly string[];
+  readonly keys: KeyRules;
+  /** Whether a CA must at least look like one. */
+  readonly checksCa: boolean;
+  /**
+   * What does instead of a CA in a config: the pod's file or else keys, the pod's file or else (where that is disabled) the
+   * authorities of the machine, or the pod's file alone.
+   */
+  readonly insteadOfCa: 'pod-or-keys' | 'pod-or-system' | 'pod';
+  /** The header, as it is told, that asks for an answer in wraps. */
+  readonly wrapHeader: string;
+  /** Whether lists come in pages, and whether there are lists of all that is below a path. */
+  readonly pagesLists: boolean;
+  readonly scans: boolean;
+  /** Whether paths that are of no API are answered as the service answers them. */
+  readonly answersOtherPaths: boolean;
+  /** Said of a role without an audience. */
+  readonly audienceWarning: ((roleName: string) => string) | undefined;
+}
+
+export interface ServedDialects {
+  readonly workspaces: WorkspacesDialect;
+  readonly clusterAuth: ClusterAuthDialect;
+}
+
+const namedKeys: KeyRules = {
+  types: ['rsa', 'ec'],
+  alone: false,
+  noKey: 'data does not contain any valid RSA or ECDSA public keys',
+  trustsSha1: false,
+};
+
+const neutral: ServedDialects = {
+  workspaces: {
+    name: 'neutral',
+    editions: ['all', 'hosted', 'self-hosted'],
+    safeDeleteNeedsUnlocked: false,
+    ownAutoDestroyNeedsOptOut: false,
+    takesNewerEngines: false,
+  },
+  clusterAuth: {
+    name: 'neutral',
+    mountType: 'cluster',
+    configNames: {},
+    tokenHeader: 'x-service-token',
+    namespaceHeader: 'x-service-namespace',
+    defaultIssuer: 'cluster/serviceaccount',
+    tokenPrefixes: { service: 's', batch: 'b' },
+    formatDuration,
+    hasNamespaces: false,
+    aliasAnnotations: undefined,
+    unknownToken: 'permission denied',
+    version: '1.0.0',
+    pluginVersion: 'v1.0.0+builtin',
+    ownConfigFields: [],
+    ownRoleFields: [],
+    keys: namedKeys,
+    checksCa: true,
+    insteadOfCa: 'pod-or-keys',
+    wrapHeader: 'X-Service-Wrap-TTL',
+    pagesLists: false,
+    scans: false,
+    answersOtherPaths: false,
+    audienceWarning: undefined,
+  },
+};
+
+const vault: ClusterAuthDialect = {
+  name: 'vault',
+  mountType: 'kubernetes',
+  configNames: { cluster_host: 'kubernetes_host', cluster_ca_cert: 'kubernetes_ca_cert' },
+  tokenHeader: 'x-vault-token',
+  namespaceHeader: 'x-vault-namespace',
+  defaultIssuer: 'kubernetes/serviceaccount',
+  tokenPrefixes: { service: 'hvs', batch: 'hvb' },
+  formatDuration,
+  hasNamespaces: false,
+  aliasAnnotations: 'vault.hashicorp.com/alias-metadata-',
+  unknownToken: '2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n',
+  version: '1.21.1',
+  pluginVersion: 'v0.24.1+builtin',
+  ownConfigFields: ['use_annotations_as_alias_metadata'],
+  ownRoleFields: ['alias_metadata'],
+  keys: namedKeys,
+  checksCa: true,
+  insteadOfCa: 'pod-or-system',
+  wrapHeader: 'X-Vault-Wrap-TTL',
+  pagesLists: false,
+  scans: false,
+  answersOtherPaths: true,
+  audienceWarning: (role) =>
+    `Role ${role} does not have an audience configured. While audiences are not required, consider specifying one if ` +
+    'your use case would benefit from additional JWT claim verification.',
+};
+
+/** A fork that kept the names of its ancestor, brand included. */
+const openbao: ClusterAuthDialect = {
+  ...vault,
+  name: 'openbao',
+  tokenPrefixes: { service: 's', batch: 'b' },
+  formatDuration: formatShortDuration,
+  hasNamespaces: true,
+  aliasAnnotations: undefined,
+  unknownToken: 'permission denied',
+  version: '2.6.2',
+  pluginVersion: 'v2.6.2+builtin.bao',
+  ownConfigFields: [],
+  ownRoleFields: ['token_strictly_bind_ip'],
+  keys: {
+    types: ['rsa', 'ec', 'ed25519'],
+    alone: true,
+    noKey: 'data does not contain any valid public keys',
+    trustsSha1: true,
+  },
+  checksCa: false,
+  insteadOfCa: 'pod',
+  pagesLists: true,
+  scans: true,
+  audienceWarning: undefined,
+};
+
+const real: readonly Partial<ServedDialects>[] = [{ clusterAuth: vault }, { clusterAuth: openbao }];
+
+/** Dialects that cannot be served, or not together. */
+class DialectError extends Error {
+  override readonly name = 'DialectError';
+}
+
+/** What `--dialect` takes. */
+const dialectNames: readonly string[] = [
+  'neutral',
+  ...real.flatMap(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name ?? []),
+];
+
+/**
+ * What is spoken when these dialects are asked for: each belongs to one of the two APIs, and the other one stays
+ * neutral.
+ * @throws DialectError for a name that is not served, and for two of one API.
+ */
+export function chooseDialects(names: readonly string[]): ServedDialects {
+  let chosen = neutral;
+  for (const name of new Set(names)) {
+    if (name === 'neutral') continue;
+    const asked = real.find(({ workspaces, clusterAuth }) => (workspaces ?? clusterAuth)?.name === name);
+    if (asked === undefined)
+      throw new DialectError(
+        `the embedded service does not speak "${name}": it speaks ${dialectNames.join(', ')}`,
+      );
+    const api = asked.workspaces === undefined ? 'clusterAuth' : 'workspaces';
+    if (chosen[api].name !== 'neutral')
+      throw new DialectError(`"${chosen[api].name}" and "${name}" are dialects of one API: name one of them`);
+    chosen = { ...chosen, ...asked };
+  }
+  return chosen;
+}

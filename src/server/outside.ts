@@ -1,0 +1,37 @@
+/**
+ * What is answered outside the paths of the two APIs: what trueup itself asks a server about (`/served-data-file`), and
+ * everything that nothing serves.
+ * Invariant: where the cluster-auth dialect answers outside its own paths, nothing but `/api/`, `/.well-known/` and
+ * `/admin/` is kept from it; otherwise what does not exist is refused in the form of JSON:API.
+ */
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+import { answerUnknownPath } from './cluster-auth/routes.ts';
+import { PROOF_PATH, serveProof } from './data-file/serving-proof.ts';
+import { sendError } from './json-api/api-scope.ts';
+import { unserved } from './json-api/unserved.ts';
+import type { Services } from './services.ts';
+
+/** What this scope serves itself. */
+const OWN_ENDPOINTS = [{ method: 'GET', path: PROOF_PATH }] as const;
+
+/** `app` must be a scope of its own, without a prefix: it takes what no other scope has taken. */
+export function serveOutside(app: FastifyInstance, services: Services, dataFile: string): void {
+  app.removeAllContentTypeParsers();
+  // Nothing here reads a body, so none can be wrong.
+  app.addContentTypeParser('*', (_request, _body, done) => done(null));
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
+  app.setNotFoundHandler((request, reply) => answerOutside(services, request, reply));
+  serveProof(app, services, dataFile);
+}
+
+const KEPT = /^\/(?:api|\.well-known|admin)(?:\/|$)/;
+
+/** Answers a request that no route took. */
+function answerOutside(services: Services, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const path = request.url.replace(/\?.*$/, '');
+  if (services.dialects.clusterAuth.answersOtherPaths && !KEPT.test(path)) {
+    return answerUnknownPath(request, reply);
+  }
+  return sendError(reply, unserved(OWN_ENDPOINTS, request.method, path));
+}

@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { loadSqlite } from '../../../src/server/data-file/load-sqlite.ts';
+import { MIGRATIONS } from '../../../src/server/migrations/all-migrations.ts';
+import { serveForTest } from '../../support/server/serve-for-test.ts';
+
+/** A data file as a release with fewer migrations has left it. */
+function fileOfVersion(version: number, rows: string): string {
+  const directory = mkdtempSync(join(tmpdir(), 'trueup-migrations-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'embedded.db');
+  const { DatabaseSync } = loadSqlite();
+  const sqlite = new DatabaseSync(file);
+  for (const sql of MIGRATIONS.slice(0, version)) sqlite.exec(sql);
+  sqlite.exec(`PRAGMA user_version = ${version}; ${rows}`);
+  sqlite.close();
+  return file;
+}
+
+const DAY = "'2026-01-01T00:00:00.000Z'";
+const BEFORE_RECORDS = `
+INSERT INTO organizations (id, name, created_at) VALUES ('org-1', 'old', ${DAY});
+INSERT INTO projects (id, organization_id, name, is_default, created_at)
+  VALUES ('prj-1', 'org-1', 'Default Project', 1, ${DAY});
+INSERT INTO workspaces (id, organization_id, project_id, name, agent_pool_overwritten, allow_destroy_plan,
+    assessments_enabled, auto_apply, auto_apply_run_trigger, inherits_project_auto_destroy, engine_version,
+    file_triggers_enabled, global_remote_state, queue_all_runs, speculative_enabled, structured_run_output_enabled,
+    trigger_patterns, trigger_prefixes, created_at, updated_at, latest_change_at)
+  VALUES ('ws-1', 'org-1', 'prj-1', 'a', 0, 1, 0, 0, 0, 1, '1.9.8', 1, 0, 0, 1, 1, '[]', '[]', ${DAY}, ${DAY}, ${DAY});
+INSERT INTO runs (id, workspace_id, status, created_at)
+  VALUES ('run-1', 'ws-1', 'applied', ${DAY}), ('run-2', 'ws-1', 'planned', ${DAY});
+INSERT INTO state_versions (id, workspace_id, serial, status, intermediate, created_at)
+  VALUES ('sv-1', 'ws-1', 1, 'finalized', 1, ${DAY});
+INSERT INTO teams (id, organization_id, name, created_at) VALUES ('team-1', 'org-1', 'devs', ${DAY});
+INSERT INTO team_workspace_access (team_id, workspace_id, access) VALUES ('team-1', 'ws-1', 'read');
+INSERT INTO team_project_access (team_id, project_id, access) VALUES ('team-1', 'prj-1', 'write');
+INSERT INTO oauth_tokens (id, organization_id, service_provider, http_url, created_at)
+  VALUES ('ot-1', 'org-1', 'git', 'https://git.example.com', ${DAY});
+`;
+
+it('gives what an older file holds the ids that are shown now', async () => {
+  const seed = {
+    users: [{ username: 'ann', token: 'ann' }],
+    organizations: [{ name: 'old', teams: [{ name: 'owners', members: ['ann'] }] }],
+  };
+  const api = await serveForTest({ data: fileOfVersion(4, BEFORE_RECORDS), seed });
+  const followed = async (path: string, relationship: string) => {
+    const related = (await api.get(path)).resource.relationships[relationship]?.links?.related ?? '';
+    return (await api.get(related.replace('/api/v2', ''))).status;
+  };
+  expect(await followed('/runs/run-1', 'plan')).toBe(200);
+  expect(await followed('/runs/run-2', 'apply')).toBe(200);
+  expect(await followed('/oauth-tokens/ot-1', 'oauth-client')).toBe(200);
+  for (const list of [
+    '/team-workspaces?filter[workspace][id]=ws-1',
+    '/team-projects?filter[project][id]=prj-1',
+  ]) {
+    const [access] = (await api.get(list)).resources;
+    expect((await api.get(`/${access?.type}/${access?.id}`)).resource).toEqual(access);
+  }
+  await api.post('/workspaces/ws-1/actions/lock');
+  const unlocked = await api.post('/workspaces/ws-1/actions/unlock');
+  expect(unlocked.resource.relationships['current-state-version']?.data).toMatchObject({ id: 'sv-1' });
+});
