@@ -1,24 +1,25 @@
 // The architecture as rules: each holds, and each notices when it is broken on purpose.
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
 import { fileRules } from './architecture/file-rules.ts';
 import { importRules } from './architecture/import-rules.ts';
 import { kindRules } from './architecture/kind-rules.ts';
 import { placeRules } from './architecture/place-rules.ts';
 import { breakTree, readTree } from './architecture/source-tree.ts';
+import { testRules } from './architecture/test-rules.ts';
 
 const tree = readTree(fileURLToPath(new URL('..', import.meta.url)));
-const named = [...importRules, ...placeRules, ...kindRules, ...fileRules].map(
+const named = [...importRules, ...placeRules, ...kindRules, ...fileRules, ...testRules].map(
   (rule) => [rule.says, rule] as const,
 );
 
 describe('the architecture', () => {
-  test.each(named)('%s', (_, { because, violations }) => {
+  it.each(named)('%s', (_, { because, violations }) => {
     expect(violations(tree), because).toEqual([]);
   });
 
-  test('a kind is registered under the name of its folder', () => {
+  it('a kind is registered under the name of its folder', () => {
     const folders = new Set(
       [...tree.keys()].flatMap((path) => /^src\/kinds\/([^/]+)\//.exec(path)?.[1] ?? []),
     );
@@ -28,7 +29,7 @@ describe('the architecture', () => {
 });
 
 describe('a rule notices when it is broken', () => {
-  test.each(named)('%s', (_, { violations, breakages }) => {
+  it.each(named)('%s', (_, { violations, breakages }) => {
     const known = new Set(violations(tree));
     const ways = breakages(tree);
     expect(ways).not.toHaveLength(0);

@@ -2,17 +2,17 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { kinds } from '../src/kinds/index.ts';
+import { makeFolder } from './support/rig/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const about = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-const elsewhere = mkdtempSync(join(tmpdir(), 'trueup-package-'));
+const elsewhere = makeFolder();
 const installed = join(elsewhere, 'node_modules', 'trueup');
 const program = join(installed, 'dist', 'main.js');
 let packed: readonly string[] = [];
@@ -82,23 +82,23 @@ describe.each(nodes)('on %s', (_, node) => {
     });
   });
 
-  test('it tells its version', async () => {
+  it('it tells its version', async () => {
     expect(await trueup(node, '--version')).toEqual({ code: 0, out: `${about.version}\n`, err: '' });
   });
 
-  test('it validates an example', async () => {
+  it('it validates an example', async () => {
     const { code, out, err } = await trueup(node, 'validate', example);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('valid');
   });
 
-  test('it prints a schema', async () => {
+  it('it prints a schema', async () => {
     const { code, out } = await trueup(node, 'schema', 'Stack');
     expect(code).toBe(0);
     expect(JSON.parse(out)).toMatchObject({ title: 'Stack' });
   });
 
-  test('it serves, plans, applies and plans to nothing, without a word on stderr', async () => {
+  it('it serves, plans, applies and plans to nothing, without a word on stderr', async () => {
     const server = start(node, [program, 'serve', '--data', join(example, '.trueup', 'embedded.db')]);
     const served = finish(server);
     try {
@@ -112,12 +112,12 @@ describe.each(nodes)('on %s', (_, node) => {
     expect(await served).toMatchObject({ code: 0, err: '' });
   });
 
-  test('it starts the embedded service by itself', async () => {
+  it('it starts the embedded service by itself', async () => {
     rmSync(join(example, '.trueup'), { recursive: true, force: true });
     expect(await trueup(node, 'plan', example)).toMatchObject({ code: 0, err: '' });
   });
 
-  test('npm has made it a command', () => {
+  it('npm has made it a command', () => {
     const command = join(elsewhere, 'node_modules', '.bin', 'trueup');
     expect(execFileSync(node, [command, '--version'], { encoding: 'utf8' })).toBe(`${about.version}\n`);
   });
@@ -143,13 +143,13 @@ describe('on an older Node', () => {
     err: `trueup needs Node 22.18 or newer and found ${version}\n`,
   });
 
-  test.skipIf(old === undefined)('it says in one line what it needs and what it found', async () => {
+  it.skipIf(old === undefined)('it says in one line what it needs and what it found', async () => {
     const node = old ?? '';
     const version = execFileSync(node, ['-p', 'process.versions.node'], { encoding: 'utf8' }).trim();
     expect(await trueup(node, 'plan')).toEqual(refusal(version));
   });
 
-  test.each(['22.17.1', '20.20.2', '18.0.0', '4.9.1'])('it refuses Node %s', async (version) => {
+  it.each(['22.17.1', '20.20.2', '18.0.0', '4.9.1'])('it refuses Node %s', async (version) => {
     const pretence = join(elsewhere, `node-${version}.cjs`);
     writeFileSync(pretence, `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });`);
     expect(await finish(start(process.execPath, ['--require', pretence, program, 'plan']))).toEqual(
@@ -157,7 +157,7 @@ describe('on an older Node', () => {
     );
   });
 
-  test.each(['22.18.0', '23.0.0', '24.0.0', '100.1.0'])('it takes Node %s', async (version) => {
+  it.each(['22.18.0', '23.0.0', '24.0.0', '100.1.0'])('it takes Node %s', async (version) => {
     const pretence = join(elsewhere, `node-${version}.cjs`);
     writeFileSync(
       pretence,
@@ -168,7 +168,7 @@ describe('on an older Node', () => {
   });
 
   // Before Node 12 a file called .js is CommonJS, whatever package.json says.
-  test('its first file can be read as a CommonJS script too', async () => {
+  it('its first file can be read as a CommonJS script too', async () => {
     const script = join(elsewhere, 'main.cjs');
     cpSync(program, script);
     const pretence = join(elsewhere, 'node-10.cjs');
@@ -185,7 +185,7 @@ describe('a broken stack is explained as it is by the source', () => {
   const manifest = (kind: string, spec: string) =>
     `---\napiVersion: trueup.dev/v1\nkind: ${kind}\nmetadata: { name: a }\nspec: ${spec}\n`;
 
-  test.each([
+  it.each([
     ['a stack with a field that nobody knows', stack(`{ manifests: [], targts: ${targets} }`), ''],
     [
       'defaults that the kind would refuse',
@@ -210,7 +210,7 @@ describe('a broken stack is explained as it is by the source', () => {
 });
 
 describe('the package', () => {
-  test('holds the program, the schemas and what its licences ask for, and nothing else', () => {
+  it('holds the program, the schemas and what its licences ask for, and nothing else', () => {
     expect(packed).toEqual(expect.arrayContaining(['LICENSE', 'package.json', 'dist/main.js']));
     expect(packed).toContain('dist/THIRD-PARTY-NOTICES.txt');
     const strangers = packed.filter(
@@ -222,7 +222,7 @@ describe('the package', () => {
     expect(strangers).toEqual([]);
   });
 
-  test('holds the licence of every package that is bundled', () => {
+  it('holds the licence of every package that is bundled', () => {
     const notices = readFileSync(join(installed, 'dist', 'THIRD-PARTY-NOTICES.txt'), 'utf8');
     const bundled = new Set(
       distFiles().flatMap((text) =>
@@ -233,7 +233,7 @@ describe('the package', () => {
     expect([...bundled].filter((name) => !notices.includes(`\n${name} `))).toEqual([]);
   });
 
-  test('imports nothing but what npm installs with it', () => {
+  it('imports nothing but what npm installs with it', () => {
     const imported = distFiles().flatMap((text) =>
       [
         ...text.matchAll(/^(?:import|export)\b[^;]*?["']([^"']+)["'];?$/gm),

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -37,22 +37,22 @@ function linesWith(pattern: RegExp, files: readonly string[] = ourFiles()): stri
 
 describe('the Node that the repository brings', () => {
   // Two packages offer a program of this name, and npm promises nothing about which of them wins.
-  test('npm scripts run on Node 24', () => {
+  it('npm scripts run on Node 24', () => {
     expect(versionOf('.bin/node')).toMatch(/^v24\./);
   });
 
-  test('Node 22 is there too, for the oldest Node that is supported', () => {
+  it('Node 22 is there too, for the oldest Node that is supported', () => {
     expect(versionOf('node22/bin/node')).toMatch(/^v22\./);
   });
 
-  test('these tests run on a Node that is supported', () => {
+  it('these tests run on a Node that is supported', () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     expect(major > 22 || (major === 22 && minor >= 18), process.version).toBe(true);
   });
 });
 
 describe('package.json', () => {
-  test('says what is installed and what it takes', () => {
+  it('says what is installed and what it takes', () => {
     expect(about).toMatchObject({
       name: 'trueup',
       type: 'module',
@@ -62,17 +62,17 @@ describe('package.json', () => {
     });
   });
 
-  test('approves the one install script that the development needs', () => {
+  it('approves the one install script that the development needs', () => {
     expect(about.allowScripts).toEqual({ node: true });
   });
 
-  test('pins every dependency to one version', () => {
+  it('pins every dependency to one version', () => {
     const versions = Object.entries({ ...about.dependencies, ...about.devDependencies });
     const loose = versions.filter(([, version]) => !/^(?:npm:[\w-]+@)?\d+\.\d+\.\d+$/.test(String(version)));
     expect(loose).toEqual([]);
   });
 
-  test('has scripts whose files exist', () => {
+  it('has scripts whose files exist', () => {
     const files = Object.values<string>(about.scripts).flatMap(
       (script) => script.match(/\b(?:scripts|src|bench)\/[\w./-]+/g) ?? [],
     );
@@ -80,7 +80,7 @@ describe('package.json', () => {
     expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
-  test('says the same as the lock file', () => {
+  it('says the same as the lock file', () => {
     const { name, version, dependencies, devDependencies } = lock.packages[''];
     expect({ name, version, dependencies, devDependencies }).toEqual({
       name: about.name,
@@ -92,14 +92,14 @@ describe('package.json', () => {
 });
 
 describe('the lock file', () => {
-  test('names no place to download from, so that every machine uses its own registry', () => {
+  it('names no place to download from, so that every machine uses its own registry', () => {
     const resolved = Object.entries<{ resolved?: string }>(lock.packages).filter(
       ([, entry]) => entry.resolved !== undefined,
     );
     expect(resolved).toEqual([]);
   });
 
-  test('knows the content of every package', () => {
+  it('knows the content of every package', () => {
     const unknown = Object.entries<{ integrity?: string }>(lock.packages).filter(
       ([path, entry]) => path !== '' && entry.integrity === undefined,
     );
@@ -108,15 +108,15 @@ describe('the lock file', () => {
 });
 
 describe('what is written in the repository', () => {
-  test('no file names the host of a package registry', () => {
+  it('no file names the host of a package registry', () => {
     expect(linesWith(/\bregistry\.[a-z0-9-]+\.[a-z]{2,}\b/i)).toEqual([]);
   });
 
-  test('no file names a path of the machine that it was written on', () => {
+  it('no file names a path of the machine that it was written on', () => {
     expect(linesWith(/(?<![\w.~*}-])\/(?:work|root|home)\/[\w.-]/)).toEqual([]);
   });
 
-  test('every npm script that a document names exists', () => {
+  it('every npm script that a document names exists', () => {
     const documents = ourFiles().filter((path) => path.endsWith('.md') || path === '.ci/run');
     const named = documents.flatMap((path) =>
       [...read(path).matchAll(/\bnpm run (?:--silent )?([\w:-]+)|\bnpm (test)\b/g)].map(
@@ -127,13 +127,13 @@ describe('what is written in the repository', () => {
     expect(named.filter((line) => about.scripts[line.split(': ')[1] ?? ''] === undefined)).toEqual([]);
   });
 
-  test('README.md says the two commands that set all up', () => {
+  it('README.md says the two commands that set all up', () => {
     const text = read('README.md');
     expect(text).toContain('npm ci && npm run quickstart');
     expect(text).toContain('npm ci && npm test');
   });
 
-  test('CI calls the command that README.md gives for the tests', () => {
+  it('CI calls the command that README.md gives for the tests', () => {
     expect(read('.ci/run')).toContain('npm ci && npm test');
     expect(() => accessSync(join(root, '.ci/run'), constants.X_OK)).not.toThrow();
   });

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   brokenLinksIn,
   citationsIn,
@@ -32,17 +32,17 @@ const links = {
 };
 
 describe('what is cited', () => {
-  test('can be looked up', () => {
+  it('can be looked up', () => {
     const found = prose.flatMap(([path, text]) => danglingIn(text, places).map((line) => `${path}: ${line}`));
     expect(found).toEqual([]);
   });
 
-  test('is cited in one form: by page and place', () => {
+  it('is cited in one form: by page and place', () => {
     const found = prose.flatMap(([path, text]) => formerCitationsIn(text).map((line) => `${path}: ${line}`));
     expect(found).toEqual([]);
   });
 
-  test('is found in the source, on both sides of the wire and in the tests', () => {
+  it('is found in the source, on both sides of the wire and in the tests', () => {
     for (const folder of ['src/kinds', 'src/plan', 'src/server', 'test']) {
       const cited = prose
         .filter(([path]) => path.startsWith(folder))
@@ -51,7 +51,7 @@ describe('what is cited', () => {
     }
   });
 
-  test('has all the rules, one after the other', () => {
+  it('has all the rules, one after the other', () => {
     const numbers = [...(pages.get('docs/rules.md') ?? '').matchAll(/^## Rule (\d+): /gm)].map(
       ([, number]) => number,
     );
@@ -59,7 +59,7 @@ describe('what is cited', () => {
     expect(numbers.length).toBeGreaterThanOrEqual(46);
   });
 
-  test('is listed in the index of documents', () => {
+  it('is listed in the index of documents', () => {
     const index = pages.get('docs/README.md') ?? '';
     const documents = [...pages.keys()].filter(
       (path) => path.startsWith('docs/') && path !== 'docs/README.md',
@@ -67,7 +67,7 @@ describe('what is cited', () => {
     expect(documents.filter((path) => !index.includes(`(${posix.relative('docs', path)})`))).toEqual([]);
   });
 
-  test('is linked only where file and heading exist', () => {
+  it('is linked only where file and heading exist', () => {
     expect([...pages.keys()].flatMap((path) => brokenLinksIn(path, pages, links))).toEqual([]);
   });
 });
@@ -82,7 +82,7 @@ describe('a citation that leads nowhere', () => {
     ]),
   );
 
-  test.each([
+  it.each([
     'as rule 1 has it',
     'Rules 1, 2',
     'rules 1-2',
@@ -96,7 +96,7 @@ describe('a citation that leads nowhere', () => {
     expect(danglingIn(text, some)).toEqual([]);
   });
 
-  test.each([
+  it.each([
     ['rule 3', 'docs/rules.md has no 3'],
     ['rules 1-3', 'docs/rules.md has no 3'],
     ['rules 1, 4', 'docs/rules.md has no 4'],
@@ -109,21 +109,21 @@ describe('a citation that leads nowhere', () => {
     expect(danglingIn(`as ${text}, says`, some)).toEqual([`${text}: ${why}`]);
   });
 
-  test('is found where a comment breaks its line', () => {
+  it('is found where a comment breaks its line', () => {
     const code = ['/**', ' * Whose it is (rules 1,', ' * 7). And more', ' */', 'const rule = 9;', ''].join(
       '\n',
     );
     expect(danglingIn(commentsIn(code), some)).toEqual(['rules 1, 7: docs/rules.md has no 7']);
   });
 
-  test('is found behind code', () => {
+  it('is found behind code', () => {
     const code = `const one = 1; ${'/'.repeat(2)} rule 8`;
     expect(danglingIn(commentsIn(code), some)).toEqual(['rule 8: docs/rules.md has no 8']);
   });
 });
 
 describe('a citation of the former form', () => {
-  test.each([
+  it.each([
     'RULES 24',
     'DESIGN section 4',
     'facts 2.5',
@@ -136,7 +136,7 @@ describe('a citation of the former form', () => {
     expect(formerCitationsIn(`as ${text} says`)).not.toEqual([]);
   });
 
-  test.each(['the spec of a kind', 'facts of a live resource', 'the specs as written', 'rule 24'])(
+  it.each(['the spec of a kind', 'facts of a live resource', 'the specs as written', 'rule 24'])(
     'is not %j',
     (text) => {
       expect(formerCitationsIn(text)).toEqual([]);
@@ -153,7 +153,7 @@ describe('a link', () => {
     ['docs/b.md', '## Rule 24: roles\n'],
   ]);
 
-  test('whose file or heading is not there is told', () => {
+  it('whose file or heading is not there is told', () => {
     const exists = (path: string) => documents.has(path);
     expect(brokenLinksIn('docs/a.md', documents, { ...links, exists })).toEqual([
       'docs/a.md links docs/c.md, which is not there',

@@ -85,7 +85,7 @@ const floors: readonly Floor[] = [
   {
     floor: 'main.ts',
     may: ['cli', 'kinds'],
-    because: 'the process is put into a world here, and everything else happens below',
+    because: 'the process becomes a host here, and everything else happens below',
   },
 ];
 

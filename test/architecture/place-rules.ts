@@ -30,7 +30,7 @@ const homes: readonly Home[] = [
       ...['src/cli', 'src/main.ts', 'src/server/data-file/load-sqlite.ts', 'src/ledger/local/load-sqlite.ts'],
       'src/ledger/git/git-command.ts',
     ],
-    because: 'what the process knows reaches the program as the world that main.ts makes',
+    because: 'what the process knows reaches the program through the host that main.ts makes',
   },
   {
     what: 'node:sqlite',
@@ -41,6 +41,11 @@ const homes: readonly Home[] = [
       'the database belongs to the embedded service; the reconciler has files and the wire, and an empty database to lock',
   },
   { what: 'fastify', homes: ['src/server'], because: 'only the embedded service serves' },
+  {
+    what: 'jose',
+    homes: ['src/cli/role-check', 'src/server/cluster-auth/login'],
+    because: 'JWTs are judged where a login is: by the service, and by the one command that foretells it',
+  },
   {
     what: 'undici',
     homes: ['src/http'],
@@ -120,7 +125,7 @@ const words: readonly Word[] = [
         'src/ledger/git/git-command.ts',
       ].some((place) => isBelow(path, place)),
     because:
-      'what the process knows reaches the program as the world that main.ts makes; tests make their own',
+      'what the process knows reaches the program through the host that main.ts makes; tests make their own',
     broken: ['const code = process.exitCode;', "process['exit'](1);", 'const { env } = process;'],
   },
   {
@@ -137,6 +142,14 @@ const words: readonly Word[] = [
     where: (path) => pureFloors.some((place) => isBelow(path, place)),
     because: 'the same input must give the same plan on every machine and at any time',
     broken: ['const now = Date.now();', 'const now = new Date();', 'setTimeout(() => {}, 1);'],
+  },
+  {
+    says: 'commands know the clock, chance and the machine from their host',
+    pattern:
+      /\bDate\.now\b|\bnew Date\(\s*\)|\bMath\.random\b|\brandom(?:UUID|Bytes)\b|\bhostname\(|\bprocess\.(?:env|cwd|pid|platform|kill|argv)\b|\bperformance\.now\b/,
+    where: (path) => isBelow(path, 'src/cli') && path !== 'src/cli/this-machine.ts',
+    because: 'the host is everything that a command may know of the outside, so that a test can replace it',
+    broken: ['const now = Date.now();', 'const id = randomUUID();', 'const { pid } = { pid: process.pid };'],
   },
 ];
 

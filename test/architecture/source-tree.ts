@@ -5,7 +5,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 
-/** Texts by path, relative to the repository's root, with `/`. Outside `src` and `README.md` only paths matter: texts are empty. */
+/**
+ * Texts by path, relative to the repository's root, with `/`. Outside of `src`, of TypeScript below `test` and of `README.md`
+ * only paths matter: texts are empty.
+ */
 export type SourceTree = ReadonlyMap<string, string>;
 
 /** What a tree is changed by: new texts by path; `undefined` takes a file away. */
@@ -16,6 +19,9 @@ export function readTree(root: string): SourceTree {
   const listed = ['schemas', 'test/corpus'].flatMap((folder) => filesBelow(root, folder));
   return new Map([
     ...filesBelow(root, 'src').map(read),
+    ...filesBelow(root, 'test')
+      .filter((path) => path.endsWith('.ts'))
+      .map(read),
     ...filesBelow(root, '.', false)
       .filter((path) => path === 'README.md')
       .map(read),
@@ -42,6 +48,10 @@ export function breakTree(tree: SourceTree, breakage: Breakage): SourceTree {
 /** Every TypeScript file of `src`, or of what is below one of its folders. */
 export function sources(tree: SourceTree, below = 'src'): string[] {
   return [...tree.keys()].filter((path) => path.endsWith('.ts') && isBelow(path, below));
+}
+
+export function isTest(path: string): boolean {
+  return path.endsWith('.test.ts');
 }
 
 /** True for the folder's files and for the path itself. */
@@ -87,7 +97,7 @@ export const codeOf = remembered((text): string =>
 );
 
 /** The same trees are looked at by many rules, and each way to break one changes a file or two. */
-function remembered<T>(look: (text: string) => T): (text: string) => T {
+export function remembered<T>(look: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>();
   return (text) => {
     const seen = known.get(text);

@@ -1,73 +1,73 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { canonicalSpec, contentAfter } from '../../src/compare/canonical-spec.ts';
 import { diff } from '../../src/compare/diff.ts';
-import { houseSpec, liveHouse, rewritten } from '../support/toys/arbitrary-toys.ts';
-import { houseFields } from '../support/toys/toy-kind.ts';
+import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
+import { wholeFields } from '../support/toys/toy-kind.ts';
 
 describe('the canonical form of a spec', () => {
-  test('is its own canonical form', () => {
+  it('is its own canonical form', () => {
     fc.assert(
-      fc.property(houseSpec, (spec) => {
-        const once = canonicalSpec(houseFields, spec);
-        expect(canonicalSpec(houseFields, once)).toEqual(once);
+      fc.property(wholeSpec, (spec) => {
+        const once = canonicalSpec(wholeFields, spec);
+        expect(canonicalSpec(wholeFields, once)).toEqual(once);
       }),
     );
   });
 
-  test('is the same for every spelling', () => {
-    const pairs = houseSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
+  it('is the same for every spelling', () => {
+    const pairs = wholeSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
     fc.assert(
       fc.property(pairs, ([spec, other]) => {
-        expect(canonicalSpec(houseFields, other)).toEqual(canonicalSpec(houseFields, spec));
+        expect(canonicalSpec(wholeFields, other)).toEqual(canonicalSpec(wholeFields, spec));
       }),
     );
   });
 
-  test('has the fields that the spec has, and no others', () => {
-    expect(canonicalSpec(houseFields, { colour: null, unheardOf: 1 })).toEqual({ colour: 'red' });
+  it('has the fields that the spec has, and no others', () => {
+    expect(canonicalSpec(wholeFields, { colour: null, unheardOf: 1 })).toEqual({ colour: 'red' });
   });
 });
 
 describe('the content that changes leave behind', () => {
-  test('is what a house is once they are carried out', () => {
+  it('is what a whole is once they are carried out', () => {
     fc.assert(
-      fc.property(houseSpec, liveHouse, (desired, live) => {
+      fc.property(wholeSpec, liveWhole, (desired, live) => {
         const { fields } = diff({
-          fields: houseFields,
+          fields: wholeFields,
           desired,
           live,
           recorded: undefined,
           absent: 'unmanaged',
         });
-        const after = contentAfter(houseFields, live, fields);
+        const after = contentAfter(wholeFields, live, fields);
         const left = diff({
-          fields: houseFields,
+          fields: wholeFields,
           desired,
           live: after,
           recorded: undefined,
           absent: 'unmanaged',
         });
         expect(left.fields).toEqual([]);
-        expect(contentAfter(houseFields, after, [])).toEqual(after);
+        expect(contentAfter(wholeFields, after, [])).toEqual(after);
       }),
     );
   });
 
-  test('has a default for every field that nobody mentions, and nothing secret', () => {
-    const { code, hint, ...content } = contentAfter(houseFields, undefined, []);
-    expect([code, hint]).toEqual([undefined, undefined]);
+  it('has a default for every field that nobody mentions, and nothing secret', () => {
+    const { credential, hint, ...content } = contentAfter(wholeFields, undefined, []);
+    expect([credential, hint]).toEqual([undefined, undefined]);
     expect(content).toEqual({
       colour: 'red',
       about: null,
-      rooms: [],
+      readers: [],
       steps: [],
-      friends: [],
-      timer: 0,
+      consumers: [],
+      timeout: 0,
       labels: {},
       owner: null,
-      box: null,
-      maker: null,
+      access: null,
+      madeBy: null,
     });
   });
 });

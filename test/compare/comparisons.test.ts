@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Comparison } from '../../src/model/kind/field.ts';
 import { type Json, sameJson } from '../../src/model/json/json.ts';
 import {
@@ -70,7 +70,7 @@ function areEqual(comparison: Comparison, one: Json, other: Json): boolean {
 }
 
 describe.each(Object.entries(comparisons))('%s', (_, comparison) => {
-  test('gives every value a canonical form, and that form is its own', () => {
+  it('gives every value a canonical form, and that form is its own', () => {
     fc.assert(
       fc.property(anything, (value) => {
         const once = comparison.canonical(value);
@@ -83,7 +83,7 @@ describe.each(Object.entries(comparisons))('%s', (_, comparison) => {
 });
 
 describe('values that mean the same are equal', () => {
-  test.each<[string, Comparison, Json, Json]>([
+  it.each<[string, Comparison, Json, Json]>([
     ['an hour in any spelling', duration, '1h', 3600],
     ['an hour and a half', duration, '1.5h', '1h30m'],
     ['seconds as text', duration, '3600', 3600],
@@ -102,6 +102,9 @@ describe('values that mean the same are equal', () => {
     ['a long and a short IPv6 host', cidrSet, ['2001:0DB8:0:0::1/128'], ['2001:db8::1']],
     ['an IPv4 block in IPv6 clothes', cidrSet, ['::ffff:10.0.0.0/104'], ['10.0.0.0/8']],
     ['blocks in another order', cidrSet, ['10.0.0.0/8', '1.2.3.4'], '1.2.3.4,10.0.0.0/8'],
+    ['a port behind a long and a short IPv6 host', cidrSet, ['[FD00:0::1]:443'], ['[fd00::1]:443']],
+    ['a port behind IPv4 in IPv6 clothes', cidrSet, ['[::ffff:10.0.0.1]:80'], ['10.0.0.1:80']],
+    ['no port and port 0', cidrSet, ['10.0.0.1:0'], ['10.0.0.1']],
     ['a PEM of another editor', pem, '-----A-----\r\nx  \r\n-----B-----\r\n', '-----A-----\nx\n-----B-----'],
     ['no PEM and an empty one', pem, null, ''],
     ['keys in another order', pemSet, ['k2\n', 'k1'], ['k1', 'k2']],
@@ -118,7 +121,7 @@ describe('values that mean the same are equal', () => {
     expect(areEqual(comparison, one, other)).toBe(true);
   });
 
-  test('any number of seconds, in every spelling', () => {
+  it('any number of seconds, in every spelling', () => {
     const seconds = fc.nat({ max: 10_000_000 });
     fc.assert(
       fc.property(seconds, fc.nat({ max: 999 }), (whole, rest) => {
@@ -131,7 +134,7 @@ describe('values that mean the same are equal', () => {
 });
 
 describe('values that mean something else differ', () => {
-  test.each<[string, Comparison, Json, Json]>([
+  it.each<[string, Comparison, Json, Json]>([
     ['a list in another order', list, ['b', 'a'], ['a', 'b']],
     ['a list that says one thing twice', list, ['a', 'a'], ['a']],
     ['a set with one more', set, ['a'], ['a', 'b']],
@@ -158,19 +161,19 @@ describe('values that mean something else differ', () => {
     expect(areEqual(comparison, one, other)).toBe(false);
   });
 
-  test('a moment without a zone is kept as it is: what it means depends on the machine', () => {
+  it('a moment without a zone is kept as it is: what it means depends on the machine', () => {
     expect(minute.canonical('2024-05-06T07:08:09')).toBe('2024-05-06T07:08:09');
   });
 });
 
-test.each(['::ffff:10.0.0.0/90', '10.0.0.0/99', '/run/agent.sock', 'fe80::1%eth0', '10'])(
+it.each(['::ffff:10.0.0.0/90', '10.0.0.0/99', '/run/agent.sock', 'fe80::1%eth0', '10'])(
   '%s is no block that a token could be bound to, and is kept as it is',
   (text) => {
     expect(cidrSet.canonical([text])).toEqual([text]);
   },
 );
 
-test('no secret is part of its own canonical form, however it is written: only the name of its source is', () => {
+it('no secret is part of its own canonical form, however it is written: only the name of its source is', () => {
   fc.assert(
     fc.property(anything, fc.constantFrom('bare', 'value', 'set', 'version'), (extra, how) => {
       const secret = 'hvs.planted';

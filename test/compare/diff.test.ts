@@ -1,12 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FieldChange } from '../../src/model/kind/field.ts';
 import { isJsonObject, type Json } from '../../src/model/json/json.ts';
 import type { Spec } from '../../src/model/resource/resource.ts';
 import { canonicalSpec } from '../../src/compare/canonical-spec.ts';
 import { type DiffInput, diff } from '../../src/compare/diff.ts';
-import { houseSpec, liveHouse, rewritten } from '../support/toys/arbitrary-toys.ts';
-import { houseFields } from '../support/toys/toy-kind.ts';
+import { wholeSpec, liveWhole, rewritten } from '../support/toys/arbitrary-toys.ts';
+import { wholeFields } from '../support/toys/toy-kind.ts';
 
 function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
   return diffOf(about).fields;
@@ -14,7 +14,7 @@ function changesOf(about: Partial<DiffInput>): readonly FieldChange[] {
 
 function diffOf(about: Partial<DiffInput>) {
   return diff({
-    fields: houseFields,
+    fields: wholeFields,
     desired: {},
     live: {},
     recorded: undefined,
@@ -25,7 +25,7 @@ function diffOf(about: Partial<DiffInput>) {
 
 /** Carries field changes out on plain data: what a service does that obeys. */
 function carriedOut(live: Spec, changes: readonly FieldChange[]): Spec {
-  const after = structuredClone(canonicalSpec(houseFields, live)) as Record<string, Json>;
+  const after = structuredClone(canonicalSpec(wholeFields, live)) as Record<string, Json>;
   for (const { path, after: value } of changes) {
     const [name = '', member] = path;
     const whole = after[name];
@@ -41,17 +41,17 @@ function withMember(object: Readonly<Record<string, Json>>, name: string, value:
   return Object.fromEntries(value === undefined ? others : [...others, [name, value]]);
 }
 
-describe('any house', () => {
-  test('that is as declared has no difference', () => {
+describe('any whole', () => {
+  it('that is as declared has no difference', () => {
     fc.assert(
-      fc.property(houseSpec, (spec) => {
+      fc.property(wholeSpec, (spec) => {
         expect(changesOf({ desired: spec, live: spec })).toEqual([]);
       }),
     );
   });
 
-  test('that was answered in other spellings has no difference', () => {
-    const pairs = houseSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
+  it('that was answered in other spellings has no difference', () => {
+    const pairs = wholeSpec.chain((spec) => fc.tuple(fc.constant(spec), rewritten(spec)));
     fc.assert(
       fc.property(pairs, ([spec, other]) => {
         expect(changesOf({ desired: spec, live: other })).toEqual([]);
@@ -60,9 +60,9 @@ describe('any house', () => {
     );
   });
 
-  test('has none left once its changes are carried out', () => {
+  it('has none left once its changes are carried out', () => {
     fc.assert(
-      fc.property(houseSpec, liveHouse, (desired, live) => {
+      fc.property(wholeSpec, liveWhole, (desired, live) => {
         const after = carriedOut(live, changesOf({ desired, live }));
         expect(changesOf({ desired, live: after })).toEqual([]);
       }),
@@ -70,17 +70,17 @@ describe('any house', () => {
     );
   });
 
-  test('keeps what the manifest does not mention', () => {
+  it('keeps what the manifest does not mention', () => {
     fc.assert(
-      fc.property(houseSpec, liveHouse, (desired, live) => {
+      fc.property(wholeSpec, liveWhole, (desired, live) => {
         for (const { path } of changesOf({ desired, live })) expect(Object.keys(desired)).toContain(path[0]);
       }),
     );
   });
 
-  test('shows the same changes, whatever the spelling and the order of keys', () => {
+  it('shows the same changes, whatever the spelling and the order of keys', () => {
     const triples = fc
-      .tuple(houseSpec, liveHouse)
+      .tuple(wholeSpec, liveWhole)
       .chain(([desired, live]) =>
         fc.tuple(fc.constant(desired), fc.constant(live), rewritten(desired), rewritten(live)),
       );
@@ -91,11 +91,11 @@ describe('any house', () => {
     );
   });
 
-  test('that does not exist yet is told whole, with no value before', () => {
+  it('that does not exist yet is told whole, with no value before', () => {
     fc.assert(
-      fc.property(houseSpec, (desired) => {
+      fc.property(wholeSpec, (desired) => {
         const changes = changesOf({ desired, live: undefined, recorded: { about: 'old', colour: 'blue' } });
-        const { hint: _, ...managed } = canonicalSpec(houseFields, desired);
+        const { hint: _, ...managed } = canonicalSpec(wholeFields, desired);
         const told = changes.map(({ path, after }) => [path.join(), after]);
         expect(Object.fromEntries(told)).toEqual(managed);
         expect(changes.every((change) => !('before' in change) && change.unknown === undefined)).toBe(true);
@@ -105,29 +105,29 @@ describe('any house', () => {
 });
 
 describe('a field that is not declared', () => {
-  test('goes back to its default once it was ours, and says so', () => {
+  it('goes back to its default once it was ours, and says so', () => {
     expect(changesOf({ live: { colour: 'blue' }, recorded: { colour: 'blue' } })).toEqual([
       { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'no longer declared' },
     ]);
   });
 
-  test('is not touched when it has its default already', () => {
+  it('is not touched when it has its default already', () => {
     expect(changesOf({ live: { colour: 'red' }, recorded: { colour: 'blue' } })).toEqual([]);
   });
 
-  test('is left as it is, and mentioned, when it has no default', () => {
+  it('is left as it is, and mentioned, when it has no default', () => {
     expect(diffOf({ live: { owner: 'ann' }, recorded: { owner: 'ann' } })).toEqual({
       fields: [],
       notes: ['owner is no longer declared and has no default: it is left as it is'],
     });
   });
 
-  test('of a resource that is to be created is not mentioned at all', () => {
+  it('of a resource that is to be created is not mentioned at all', () => {
     const found = diffOf({ live: undefined, recorded: { colour: 'blue', owner: 'ann' } });
     expect(found).toEqual({ fields: [], notes: [] });
   });
 
-  test('stands for its default where every write replaces everything', () => {
+  it('stands for its default where every write replaces everything', () => {
     const changes = changesOf({ absent: 'default', live: { colour: 'blue' }, desired: { owner: 'ann' } });
     const ofColour = changes.filter(({ path }) => path[0] === 'colour');
     expect(ofColour).toEqual([
@@ -135,42 +135,42 @@ describe('a field that is not declared', () => {
     ]);
   });
 
-  test('is never reset when it is a secret', () => {
-    const recorded = { code: { set: true, version: 1 } };
+  it('is never reset when it is a secret', () => {
+    const recorded = { credential: { set: true, version: 1 } };
     expect(changesOf({ recorded, absent: 'unmanaged' })).toEqual([]);
-    expect(changesOf({ recorded, absent: 'default' }).map(({ path }) => path[0])).not.toContain('code');
+    expect(changesOf({ recorded, absent: 'default' }).map(({ path }) => path[0])).not.toContain('credential');
   });
 });
 
 describe('null, nothing and empty are three things', () => {
-  test('null asks for the default', () => {
+  it('null asks for the default', () => {
     expect(changesOf({ desired: { colour: null }, live: { colour: 'blue' } })).toEqual([
       { path: ['colour'], before: 'blue', after: 'red', shape: 'scalar', origin: 'default' },
     ]);
   });
 
-  test('an empty set removes all elements', () => {
-    expect(changesOf({ desired: { rooms: [] }, live: { rooms: ['a'] } })).toEqual([
-      { path: ['rooms'], before: ['a'], after: [], shape: 'set' },
+  it('an empty set removes all elements', () => {
+    expect(changesOf({ desired: { readers: [] }, live: { readers: ['a'] } })).toEqual([
+      { path: ['readers'], before: ['a'], after: [], shape: 'set' },
     ]);
   });
 
-  test('an empty map removes all keys, one by one', () => {
+  it('an empty map removes all keys, one by one', () => {
     expect(changesOf({ desired: { labels: {} }, live: { labels: { b: '2', a: '1' } } })).toEqual([
       { path: ['labels', 'a'], before: '1', shape: 'scalar' },
       { path: ['labels', 'b'], before: '2', shape: 'scalar' },
     ]);
   });
 
-  test('null of an object takes it away', () => {
-    expect(changesOf({ desired: { box: null }, live: { box: { lid: 'x' } } })).toEqual([
-      { path: ['box'], before: { lid: 'x' }, after: null, shape: 'scalar', origin: 'default' },
+  it('null of an object takes it away', () => {
+    expect(changesOf({ desired: { access: null }, live: { access: { note: 'x' } } })).toEqual([
+      { path: ['access'], before: { note: 'x' }, after: null, shape: 'scalar', origin: 'default' },
     ]);
   });
 });
 
 describe('the keys of a map', () => {
-  test('that every object answers to are keys like any other', () => {
+  it('that every object answers to are keys like any other', () => {
     const found = changesOf({
       desired: { labels: { constructor: 'x' } },
       live: { labels: { toString: 'y' } },
@@ -183,58 +183,58 @@ describe('the keys of a map', () => {
 });
 
 describe('the members of an object', () => {
-  const live = { box: { lid: 'round', toys: ['car'], key: 'k' } };
+  const live = { access: { note: 'round', users: ['car'], key: 'k' } };
 
-  test('that are absent are not managed', () => {
-    expect(changesOf({ desired: { box: { toys: ['car', 'ball'] } }, live })).toEqual([
-      { path: ['box', 'toys'], before: ['car'], after: ['ball', 'car'], shape: 'set' },
+  it('that are absent are not managed', () => {
+    expect(changesOf({ desired: { access: { users: ['car', 'ball'] } }, live })).toEqual([
+      { path: ['access', 'users'], before: ['car'], after: ['ball', 'car'], shape: 'set' },
     ]);
   });
 
-  test('that are null ask for their own default', () => {
-    expect(changesOf({ desired: { box: { lid: null } }, live })).toEqual([
-      { path: ['box', 'lid'], before: 'round', after: null, shape: 'scalar', origin: 'default' },
+  it('that are null ask for their own default', () => {
+    expect(changesOf({ desired: { access: { note: null } }, live })).toEqual([
+      { path: ['access', 'note'], before: 'round', after: null, shape: 'scalar', origin: 'default' },
     ]);
   });
 
-  test('that are no longer declared are reset, or left and mentioned', () => {
-    const recorded = { box: { lid: 'round', key: 'k', toys: ['car'] } };
-    expect(diffOf({ desired: { box: { toys: ['car'] } }, live, recorded })).toEqual({
+  it('that are no longer declared are reset, or left and mentioned', () => {
+    const recorded = { access: { note: 'round', key: 'k', users: ['car'] } };
+    expect(diffOf({ desired: { access: { users: ['car'] } }, live, recorded })).toEqual({
       fields: [
         {
-          path: ['box', 'lid'],
+          path: ['access', 'note'],
           before: 'round',
           after: null,
           shape: 'scalar',
           origin: 'no longer declared',
         },
       ],
-      notes: ['box.key is no longer declared and has no default: it is left as it is'],
+      notes: ['access.key is no longer declared and has no default: it is left as it is'],
     });
   });
 
-  test('are set as a whole where there was no object', () => {
-    expect(changesOf({ desired: { box: { lid: 'x' } }, live: { box: null } })).toEqual([
-      { path: ['box'], before: null, after: { lid: 'x' }, shape: 'scalar' },
+  it('are set as a whole where there was no object', () => {
+    expect(changesOf({ desired: { access: { note: 'x' } }, live: { access: null } })).toEqual([
+      { path: ['access'], before: null, after: { note: 'x' }, shape: 'scalar' },
     ]);
   });
 });
 
 describe('a value that the service does not tell', () => {
-  test('is compared with what we last applied', () => {
+  it('is compared with what we last applied', () => {
     expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'ann' } })).toEqual([]);
     expect(changesOf({ desired: { owner: 'ann' }, live: {}, recorded: { owner: 'bob' } })).toEqual([
       { path: ['owner'], unknown: 'not answered by the service', after: 'ann', shape: 'scalar' },
     ]);
   });
 
-  test('is a change when nothing was ever recorded', () => {
+  it('is a change when nothing was ever recorded', () => {
     expect(changesOf({ desired: { owner: 'ann' }, live: {} })).toHaveLength(1);
   });
 
-  test('of a secret changes with its version and with its source, and with nothing else', () => {
-    const recorded = { code: { set: true, version: 1, env: 'CODE' } };
-    expect(changesOf({ desired: { code: { env: 'CODE', version: 1 } }, recorded })).toEqual([]);
+  it('of a secret changes with its version and with its source, and with nothing else', () => {
+    const recorded = { credential: { set: true, version: 1, env: 'CODE' } };
+    expect(changesOf({ desired: { credential: { env: 'CODE', version: 1 } }, recorded })).toEqual([]);
     for (const [written, after] of [
       [
         { env: 'CODE', version: 2 },
@@ -243,39 +243,39 @@ describe('a value that the service does not tell', () => {
       [{ env: 'MOVED' }, { set: true, version: 1, env: 'MOVED' }],
       [{ file: 'CODE' }, { set: true, version: 1, file: 'CODE' }],
     ] as const)
-      expect(changesOf({ desired: { code: written }, recorded })).toEqual([
-        { path: ['code'], unknown: 'not answered by the service', after, shape: 'secret' },
+      expect(changesOf({ desired: { credential: written }, recorded })).toEqual([
+        { path: ['credential'], unknown: 'not answered by the service', after, shape: 'secret' },
       ]);
   });
 
-  test('is a change whatever it is, and says why nobody knows', () => {
-    const unknown = { rooms: 'hidden while it rains' };
-    expect(changesOf({ desired: { rooms: ['a'] }, live: { rooms: ['a'] }, unknown })).toEqual([
-      { path: ['rooms'], unknown: 'hidden while it rains', after: ['a'], shape: 'set' },
+  it('is a change whatever it is, and says why nobody knows', () => {
+    const unknown = { readers: 'hidden while it rains' };
+    expect(changesOf({ desired: { readers: ['a'] }, live: { readers: ['a'] }, unknown })).toEqual([
+      { path: ['readers'], unknown: 'hidden while it rains', after: ['a'], shape: 'set' },
     ]);
   });
 });
 
 describe('a field that only a create sends', () => {
-  test('is part of a create', () => {
-    expect(changesOf({ desired: { maker: 'ann' }, live: undefined })).toEqual([
-      { path: ['maker'], after: 'ann', shape: 'scalar' },
+  it('is part of a create', () => {
+    expect(changesOf({ desired: { madeBy: 'ann' }, live: undefined })).toEqual([
+      { path: ['madeBy'], after: 'ann', shape: 'scalar' },
     ]);
   });
 
-  test('is a note when it differs, and never a change', () => {
-    expect(diffOf({ desired: { maker: 'ann' }, live: { maker: 'bob' } })).toEqual({
+  it('is a note when it differs, and never a change', () => {
+    expect(diffOf({ desired: { madeBy: 'ann' }, live: { madeBy: 'bob' } })).toEqual({
       fields: [],
-      notes: ['maker is set when the resource is created and never again: live "bob", declared "ann"'],
+      notes: ['madeBy is set when the resource is created and never again: live "bob", declared "ann"'],
     });
   });
 
-  test('says nothing when the service does not tell it', () => {
-    expect(diffOf({ desired: { maker: 'ann' }, live: {} })).toEqual({ fields: [], notes: [] });
+  it('says nothing when the service does not tell it', () => {
+    expect(diffOf({ desired: { madeBy: 'ann' }, live: {} })).toEqual({ fields: [], notes: [] });
   });
 });
 
-test('what is meant for trueup itself is never a difference', () => {
+it('what is meant for trueup itself is never a difference', () => {
   expect(changesOf({ desired: { hint: 'x' }, live: { hint: 'y' } })).toEqual([]);
   expect(changesOf({ desired: { hint: 'x' }, live: undefined })).toEqual([]);
 });

@@ -219,7 +219,7 @@ describe('a token that may only read', () => {
     const { service, stack } = await openOrganization('hcp-terraform');
     await stack.make(workspace('app', { description: 'one' }));
     service.clear();
-    const reader = await openStack({ targets: [stack.target], env: { API_TOKEN: tokens.reader } });
+    const reader = openStack({ targets: [stack.target], env: { API_TOKEN: tokens.reader } });
     await reader.declare(workspace('app', { description: 'two' }));
     const { changes } = await reader.plan();
     expect(changes).toMatchObject([{ action: 'update', fields: [{ path: '/description' }] }]);
@@ -277,7 +277,7 @@ describe('tag bindings through hcp-terraform', () => {
 it('speaks to a service below a path of its own', async () => {
   const service = await serveWorkspaces(hcpTerraform);
   const { stack } = await openOrganization('hcp-terraform');
-  const stranger = await openStack({
+  const stranger = openStack({
     targets: [{ ...stack.target, url: `${service.url}/nowhere` }],
     env: { API_TOKEN: tokens.writer },
   });

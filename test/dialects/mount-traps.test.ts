@@ -4,6 +4,7 @@ import { caCert, otherPublicKey, publicKey } from '../support/kinds/cluster-auth
 import { openMount } from '../support/dialects/open-mount.ts';
 import { RoleRecord } from '../support/dialects/role-record.ts';
 import { manifest, type StackFolder } from '../support/dialects/stack-folder.ts';
+import { bareRole } from '../support/services/cluster-auth/bare-role.ts';
 
 const plain = {
   boundServiceAccountNames: ['api'],
@@ -123,20 +124,9 @@ describe.each(['vault', 'openbao'] as const)('3: every write of a role is whole,
     await stack.make(roleOf({ tokenTtl: '1h', tokenBoundCidrs: ['10.0.0.0/8'], tokenNumUses: 5 }));
     await stack.make(roleOf({ tokenTtl: 0, tokenBoundCidrs: [], tokenNumUses: 0 }));
     expect(service.bodies('role/payments-api').at(-1)).toEqual({
-      bound_service_account_names: ['api'],
-      bound_service_account_namespaces: ['payments'],
-      bound_service_account_namespace_selector: '',
+      ...bareRole,
       audience: 'payments',
-      alias_name_source: 'serviceaccount_uid',
-      token_ttl: 0,
-      token_max_ttl: 0,
-      token_explicit_max_ttl: 0,
-      token_period: 0,
-      token_policies: [],
-      token_bound_cidrs: [],
-      token_no_default_policy: false,
-      token_num_uses: 0,
-      token_type: 'default',
+      ...(dialect === 'openbao' ? { token_strictly_bind_ip: false } : {}),
     });
   });
 

@@ -76,6 +76,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
         token_no_default_policy: true,
         token_num_uses: 10,
         token_type: 'service',
+        ...(dialect === 'openbao' ? { token_strictly_bind_ip: false } : {}),
       },
     ]);
   });
@@ -155,8 +156,8 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     const one = manifest('ClusterAuthRole', 'payments-api', role);
     await stack.declare(one);
     const { coverage } = await stack.plan();
-    // Two questions for the type and one list; where nobody tells the type, the config decides.
-    const requests = dialect === 'neutral' ? 4 : 3;
+    // Two questions for the type, one list, one question about rights; where nobody tells the type, the config decides.
+    const requests = dialect === 'neutral' ? 5 : 4;
     expect(coverage).toMatchObject({ complete: true, targets: [{ requests }] });
     await stack.make(one + manifest('ClusterAuthRole', 'payments-db', role));
     service.clear();
@@ -182,7 +183,7 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     const { service, stack } = await openMount(dialect, { env });
     await stack.make(manifests);
     service.clear();
-    const reader = await openStack({ targets: [stack.target], env: { SECRETS_TOKEN: tokens.reader } });
+    const reader = openStack({ targets: [stack.target], env: { SECRETS_TOKEN: tokens.reader } });
     await reader.declare(manifest('ClusterAuthRole', 'payments-new', role));
     await reader.run('plan --exit-code', 2);
     expect(service.writes()).toEqual([]);
@@ -205,7 +206,11 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(service.asked().filter((line) => !/^\w+ auth\/team\/blue\/k8s\//.test(line))).toEqual(
       service
         .asked()
-        .filter((line) => /^GET sys\/(internal\/ui\/mounts\/)?auth\/team\/blue\/k8s$/.test(line)),
+        .filter((line) =>
+          /^GET sys\/(internal\/ui\/mounts\/)?auth\/team\/blue\/k8s$|^POST sys\/capabilities-self$/.test(
+            line,
+          ),
+        ),
     );
   });
 
@@ -220,5 +225,79 @@ describe.each(['vault', 'openbao', 'neutral'] as const)('the main job through %s
     expect(service.requests.map(({ method, path }) => `${method} ${path}`)).toContain(
       `GET /v1/auth/${mount}/role?list=true`,
     );
+  });
+});
+
+describe('the strict binding of tokens to an address', () => {
+  const strict = { ...role, tokenBoundCidrs: [], tokenStrictlyBindIp: true };
+  const bound = manifest('ClusterAuthRole', 'payments-api', strict);
+
+  it('is set, seen when somebody takes it off, and given up, where the service has it', async () => {
+    const { service, stack } = await openMount('openbao');
+    await stack.make(bound);
+    expect(service.bodies('role/payments-api')).toMatchObject([{ token_strictly_bind_ip: true }]);
+    service.roles.get('payments-api')?.write({
+      token_strictly_bind_ip: false,
+      bound_service_account_namespace_selector: role.boundServiceAccountNamespaceSelector,
+    });
+    const { changes } = await stack.plan();
+    expect(
+      changes.map(({ fields }) => fields.map(({ path, before, after }) => [path, before, after])),
+    ).toEqual([[['/tokenStrictlyBindIp', false, true]]]);
+    await stack.run('apply --yes');
+    await stack.make(manifest('ClusterAuthRole', 'payments-api', { ...strict, tokenStrictlyBindIp: null }));
+    expect(service.roles.get('payments-api')?.answer()).toMatchObject({ token_strictly_bind_ip: false });
+  });
+
+  it.each(['vault', 'neutral'] as const)('is a clear error in %s, and nothing is sent', async (dialect) => {
+    const { service, stack } = await openMount(dialect);
+    await stack.declare(bound);
+    const { err } = await stack.run('validate', 7);
+    expect(err).toContain('error[not-in-dialect]');
+    expect(err).toContain(`"tokenStrictlyBindIp" is no field of the dialect "${dialect}"`);
+    await stack.run('apply --yes', 7);
+    expect(service.requests).toEqual([]);
+  });
+
+  it('that is live and not declared is told before addresses are sent that the service would refuse', async () => {
+    const { service, stack } = await openMount('openbao');
+    const { tokenStrictlyBindIp: _, ...others } = strict;
+    await stack.make(manifest('ClusterAuthRole', 'payments-api', others));
+    service.roles.get('payments-api')?.write({ token_strictly_bind_ip: true });
+    service.clear();
+    await stack.declare(
+      manifest('ClusterAuthRole', 'payments-api', { ...others, tokenBoundCidrs: ['10.0.0.0/8'] }),
+    );
+    const { out } = await stack.run('plan', 7);
+    expect(out.replace(/\s+/g, ' ')).toContain('set only one, and one of them is live and not declared');
+    expect(service.writes()).toEqual([]);
+  });
+});
+
+describe('a namespace selector', () => {
+  it.each([
+    [
+      '{"matchLabels":{"team":"payments","tier":"1"}}',
+      'matchLabels:\n  tier: 1\n  # ours\n  team: payments\n',
+    ],
+    ['{}', '{"matchLabels":null}'],
+  ])('in another text is no difference, whoever wrote it (case %#)', async (mine, theirs) => {
+    const { service, stack } = await openMount('openbao');
+    const withSelector = (boundServiceAccountNamespaceSelector: string) =>
+      manifest('ClusterAuthRole', 'payments-api', { ...role, boundServiceAccountNamespaceSelector });
+    await stack.make(withSelector(mine));
+    service.roles.get('payments-api')?.write({ bound_service_account_namespace_selector: theirs });
+    await stack.run('plan --exit-code');
+    await stack.declare(withSelector(theirs));
+    await stack.run('plan --exit-code');
+  });
+
+  it('with another label is one', async () => {
+    const { service, stack } = await openMount('openbao');
+    await stack.make(manifest('ClusterAuthRole', 'payments-api', role));
+    service.roles
+      .get('payments-api')
+      ?.write({ bound_service_account_namespace_selector: 'matchLabels: {team: "no"}' });
+    await stack.run('plan --exit-code', 2);
   });
 });

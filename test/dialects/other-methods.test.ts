@@ -134,7 +134,8 @@ describe('a mount of this method', () => {
     const { service, stack } = await untold();
     await stack.declare(role() + config);
     await stack.run('plan --exit-code', 2);
-    expect(service.asked().toSorted()).toEqual([first, second, list, readConfig].toSorted());
+    const rights = 'POST sys/capabilities-self';
+    expect(service.asked().toSorted()).toEqual([first, second, list, readConfig, rights].toSorted());
     await stack.run('apply --yes');
     expect(service.writes()).toEqual(['POST config', 'POST role/payments-api']);
   });

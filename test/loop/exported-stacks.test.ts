@@ -2,21 +2,22 @@
  * The law of exports: whatever is live, the manifests that an export writes are adopted without a change, and nothing live
  * has changed by that but the claim. `npm run loop` tries new cases, as many as it is asked for.
  */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
 import { claimKey } from '../../src/model/resource/claim.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../src/model/json/json.ts';
 import type { PlanJson } from '../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../support/captured-world.ts';
+import type { Ran } from '../support/captured-host.ts';
 import { type Deed, drift } from '../support/loop/arbitrary-drift.ts';
 import { type StackDraft, stackDraft } from '../support/loop/arbitrary-stack.ts';
 import { carryOut, show } from '../support/loop/carry-out.ts';
 import { habits, inTenant } from '../support/loop/neighbours.ts';
 import { showDraft, StackFolder } from '../support/loop/stack-folder.ts';
 import { type Tenant, TenantPool } from '../support/loop/tenants.ts';
+import { clusterAuthTarget, type StackFile, stackIn, workspacesTarget } from '../support/rig/stack-folder.ts';
+import { makeFolder, removeFolder } from '../support/rig/temporary-folder.ts';
 
 const cases = Number(process.env['TRUEUP_CASES'] ?? 15);
 const tenants = new TenantPool();
@@ -66,19 +67,17 @@ describe('What an export writes of a random organization and mount', () => {
 async function takeOver({ habit, made, drift: deeds, taker, group }: Case): Promise<boolean | undefined> {
   const tenant = await tenants.take(habit);
   const maker = await StackFolder.make(tenant);
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-export-'));
+  const directory = makeFolder();
   try {
     await maker.write(made);
     if ((await maker.run('apply', '--yes')).code !== 0) return undefined;
     await carryOut(deeds, tenant);
     await dropClaims(tenant);
-    await writeFile(
-      join(directory, 'trueup.yaml'),
-      JSON.stringify(inTenant(stackOf(taker, tenant), tenant.name)),
-    );
+    const stack = inTenant(stackOf(taker, tenant), tenant.name);
+    const { tryRun } = stackIn({ directory, stack, env: tokensOf(tenant) });
     await mkdir(join(directory, 'out'));
     const before = await snapshot(tenant);
-    const run = (...args: readonly string[]) => trueup(args, { cwd: directory, env: tokensOf(tenant) });
+    const run = (...args: readonly string[]) => tryRun(args);
     const exported = await run('export', '--out', 'out', '--group', group);
     const warned = exported.err.includes('warning:');
     expect(exported.code === 0 || warned, told(exported)).toBe(true);
@@ -93,7 +92,7 @@ async function takeOver({ habit, made, drift: deeds, taker, group }: Case): Prom
     return warned;
   } finally {
     await maker.remove();
-    await rm(directory, { recursive: true });
+    removeFolder(directory);
   }
 }
 
@@ -123,22 +122,15 @@ const tokensOf = ({ ownerToken, serviceToken }: Tenant) => ({
   SERVICE_TOKEN: serviceToken,
 });
 
-function stackOf({ defaults, owns }: Case['taker'], { url, name }: Tenant): Json {
-  const fast = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
-  const acme = { name: 'acme', service: 'workspaces', organization: name, token: { env: 'API_TOKEN' } };
-  const prod = { name: 'prod', service: 'cluster-auth', mount: name, token: { env: 'SERVICE_TOKEN' } };
+function stackOf({ defaults, owns }: Case['taker'], { url, name }: Tenant): StackFile {
   return {
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name: 'taker' },
-    spec: {
-      manifests: ['out/**/*.yaml'],
-      targets: [
-        { ...acme, ...fast },
-        { ...prod, ...fast, ...(owns === undefined ? {} : { owns }) },
-      ],
-      defaults,
-    },
+    name: 'taker',
+    manifests: ['out/**/*.yaml'],
+    targets: [
+      workspacesTarget(url, { organization: name }),
+      clusterAuthTarget(url, { mount: name, ...(owns === undefined ? {} : { owns }) }),
+    ],
+    spec: { defaults },
   };
 }
 

@@ -1,7 +1,7 @@
 // The catalogue of codes is whole, and of one voice. That no code is used that it lacks, the compiler sees to.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { errorsPage } from '../../scripts/write-errors.ts';
 import type { CodeEntry } from '../../src/model/codes/code-entry.ts';
 import { codeGroups, diagnosticCodes } from '../../src/model/diagnostic-codes.ts';
@@ -20,26 +20,26 @@ function those(is: (entry: CodeEntry, name: string) => boolean): string[] {
 }
 
 describe('the catalogue of errors', () => {
-  test('has no code that nothing is told under', () => {
+  it('has no code that nothing is told under', () => {
     expect(those((_, name) => !code.includes(`'${name}'`))).toEqual([]);
   });
 
-  test('has each code in one group, in kebab-case', () => {
+  it('has each code in one group, in kebab-case', () => {
     const grouped = codeGroups.flatMap(({ codes }) => Object.keys(codes));
     expect(grouped.toSorted()).toEqual(Object.keys(diagnosticCodes).sort());
     expect(those((_, name) => !/^[a-z]+(-[a-z0-9]+)*$/.test(name))).toEqual([]);
   });
 
-  test('has titles of one line that begin with a capital or a name and end without a full stop', () => {
+  it('has titles of one line that begin with a capital or a name and end without a full stop', () => {
     expect(those(({ title }) => !/^(?:[A-Z]|trueup )[^\n]{8,90}[^.!?\s]$/.test(title))).toEqual([]);
     expect(new Set(catalogue.map(([, { title }]) => title)).size).toBeGreaterThan(catalogue.length - 5);
   });
 
-  test('says of each what to do, as an instruction without a full stop', () => {
+  it('says of each what to do, as an instruction without a full stop', () => {
     expect(those(({ fix }) => !/^[a-z][^\n]{8,140}[^.!?\s]$/.test(fix))).toEqual([]);
   });
 
-  test('says of each the class and the severity that it is told with', () => {
+  it('says of each the class and the severity that it is told with', () => {
     const told = [
       ...code.matchAll(
         /code: '(?<name>[a-z-]+)',\s+severity: '(?<severity>\w+)'(?: as const)?,\s+class: '(?<as>\w+)'/g,
@@ -60,11 +60,11 @@ describe('the catalogue of errors', () => {
 describe('docs/errors.md', () => {
   const page = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
 
-  test('is fresh: "npm run errors" would write nothing new', () => {
+  it('is fresh: "npm run errors" would write nothing new', () => {
     expect(page === errorsPage()).toBe(true);
   });
 
-  test('has a heading for every code, so that it can be linked to', () => {
+  it('has a heading for every code, so that it can be linked to', () => {
     expect([...page.matchAll(/^### (.*)$/gm)].map(([, heading]) => heading).sort()).toEqual(
       Object.keys(diagnosticCodes).sort(),
     );

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type ShownDiagnostic, hasErrors, sortDiagnostics } from '../../src/model/diagnostic.ts';
 
 function diagnostic(
@@ -26,7 +26,7 @@ describe('diagnostics are told in reading order', () => {
     diagnostic({ file: 'b.yaml', line: 1, code: 'b', message: 'y' }),
   ];
 
-  test('in whatever order they were found', () => {
+  it('in whatever order they were found', () => {
     fc.assert(
       fc.property(fc.shuffledSubarray(inOrder, { minLength: inOrder.length }), (found) => {
         expect(sortDiagnostics(found)).toEqual(inOrder);
@@ -35,7 +35,7 @@ describe('diagnostics are told in reading order', () => {
   });
 });
 
-test('warnings alone are no errors', () => {
+it('warnings alone are no errors', () => {
   const warning = diagnostic({ severity: 'warning' });
   expect(hasErrors([warning])).toBe(false);
   expect(hasErrors([warning, diagnostic()])).toBe(true);

@@ -6,12 +6,12 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { StackStore } from '../../../src/model/stack/ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { git } from '../../support/ledger/git-remote.ts';
 import { type CommitScene, openScene } from '../../support/ledger/commit-scene.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { type Running, startTrueup } from '../../support/cli/running.ts';
+import { type Running, startTrueup } from '../../support/cli/process.ts';
 
 interface Jobs {
   readonly bench: Bench;

@@ -48,6 +48,22 @@ describe('--out', () => {
     expect(bench.wire.seen).toEqual([]);
   });
 
+  it('goes neither to a name that trueup uses itself nor among the manifests, where no file is yet', async () => {
+    const { bench, planning } = await twoClones();
+    const places = {
+      '.trueup/payments.ledger.json': 'keeps its own files',
+      '.trueup/payments.history/plan.json': 'keeps its own files',
+      '.trueup/embedded.db': 'keeps its own files',
+      'manifests/plan.yaml': 'read it as a manifest',
+    };
+    for (const [place, why] of Object.entries(places)) {
+      const { err } = await planning.run(['plan', '--out', place], 1);
+      expect(err).toMatch(new RegExp(`error: the plan cannot be written to "${place}": .*${why}`));
+    }
+    expect(await readdir(join(planning.directory, 'manifests'))).toEqual(['all.yaml']);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
   it('writes over an earlier plan, and over an empty file', async () => {
     const { planning } = await twoClones();
     await writeFile(planFileOf(planning), '');

@@ -1,7 +1,7 @@
 /** What may reach a screen: colours only where they are wanted, and never a control character from outside. */
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { onTerminal } from '../../support/cli/process.ts';

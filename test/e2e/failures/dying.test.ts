@@ -1,5 +1,4 @@
 /** Whatever ends a run, or takes its reader away: what is in flight ends, the ledger is written, the lock goes back. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -8,8 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { mainFile, onTerminal } from '../../support/cli/process.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { onTerminal, spawnTrueup, startTrueup } from '../../support/cli/process.ts';
 
 const anyCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 
@@ -23,11 +21,8 @@ async function intoFullDisk(
   stack: Checkout,
 ): Promise<{ code: unknown; err: string }> {
   const full = openSync('/dev/full', 'w');
-  const child = spawn(process.execPath, [mainFile, ...args], {
-    cwd: stack.directory,
-    env: { PATH: process.env['PATH'] ?? '', ...secrets },
-    stdio: ['ignore', full, 'pipe'],
-  });
+  const at = { cwd: stack.directory, env: secrets };
+  const child = spawnTrueup(args, at, ['ignore', full, 'pipe']);
   closeSync(full);
   let err = '';
   child.stderr?.on('data', (chunk) => {
@@ -67,12 +62,9 @@ describe('output that cannot be written', () => {
     const bench = await openBench();
     const stack = await bench.checkout();
     await stack.declare(...Array.from({ length: 30 }, (_, n) => workspace(`app-${n}`)));
-    const child = spawn(process.execPath, [mainFile, 'apply', '--yes'], {
-      cwd: stack.directory,
-      env: { PATH: process.env['PATH'] ?? '', ...secrets },
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
-    child.stdout.once('data', () => child.stdout.destroy());
+    const at = { cwd: stack.directory, env: secrets };
+    const child = spawnTrueup(['apply', '--yes'], at, ['ignore', 'pipe', 'ignore']);
+    child.stdout?.once('data', () => child.stdout?.destroy());
     const [code] = await once(child, 'close');
     expect(code).toBe(0);
     await stack.run(['plan', '--exit-code'], 0);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { held } from '../../support/cli/locked-stack.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 
 async function open(options: StackOptions = {}): Promise<Checkout> {
   const stack = await (await openBench()).checkout(options);

@@ -4,8 +4,7 @@ import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { madeUp, type Rule } from '../../support/cli/faulty-proxy.ts';
-import { type Bystander, type Exited, trueupProcess } from '../../support/cli/process.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { type Bystander, type Exited, startTrueup, trueupProcess } from '../../support/cli/process.ts';
 
 const stuckCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
 

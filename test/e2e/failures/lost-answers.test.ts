@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { madeUp } from '../../support/cli/faulty-proxy.ts';
+import { isRead, madeUp } from '../../support/cli/faulty-proxy.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');
@@ -56,11 +56,11 @@ describe('a role whose creation was carried out', () => {
   it('is ours, too, when nobody could look before the next apply', async () => {
     const { bench, stack } = await begun();
     let isLost = false;
-    bench.wire.guardBy(async ({ method, path }, pass) => {
-      if (!path.startsWith('/v1/')) return pass();
-      if (isLost && method !== 'POST') return madeUp({ answer: 403, body: { errors: ['not now'] } });
+    bench.wire.guardBy(async (request, pass) => {
+      if (!request.path.startsWith('/v1/')) return pass();
+      if (isLost && isRead(request)) return madeUp({ answer: 403, body: { errors: ['not now'] } });
       const answer = await pass();
-      if (method !== 'POST') return answer;
+      if (isRead(request)) return answer;
       isLost = true;
       return undefined;
     });

@@ -10,7 +10,7 @@ import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { holderOf } from '../../support/ledger/other-holder.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { type Running, startTrueup } from '../../support/cli/running.ts';
+import { type Running, startTrueup } from '../../support/cli/process.ts';
 import { openSilentServer, type SilentServer } from '../../support/cli/silent-server.ts';
 
 const gitPlace = 'the ledger "refs/trueup/payments" of the remote "origin"';

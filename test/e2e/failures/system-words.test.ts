@@ -1,6 +1,6 @@
 // What the system says of files and connections: named, and with a way out.
 import { expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 

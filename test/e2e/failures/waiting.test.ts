@@ -4,8 +4,7 @@ import { openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
 import { madeUp } from '../../support/cli/faulty-proxy.ts';
-import { trueupProcess } from '../../support/cli/process.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
 
 const listing = { method: 'GET', path: /\/organizations\/acme\/workspaces\?/ };
 const never = { first: () => new Promise(() => {}) };

@@ -5,7 +5,7 @@ import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { ApprovedPlan } from '../../../src/model/stack/ledger.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => workspace(`app-${index}`));
 

@@ -4,10 +4,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HistoryEntry } from '../../../src/model/stack/ledger.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
 
 interface Listed {
   readonly entries: readonly (HistoryEntry & { readonly summary: Record<string, number> })[];

@@ -1,12 +1,12 @@
 // A ledger in local files that are not as trueup would have laid them: links, shared ones, damaged ones.
-import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { lock } from '../../support/ledger/kept-things.ts';
 import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const ledgerFile = (directory: string, stack: string) => join(directory, '.trueup', `${stack}.ledger.json`);
 
@@ -20,37 +20,29 @@ async function linkedTo(kept: string, bench: Bench): Promise<Checkout> {
 }
 
 async function keptFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-kept-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   return folder;
 }
 
 describe('a ledger that is a link', () => {
-  test.each(['payments.json', 'not/there/yet/payments.json'])(
-    'is written where it leads: %s',
-    async (name) => {
-      const bench = await openBench();
-      const folder = await keptFolder();
-      const stack = await linkedTo(join(folder, name), bench);
-      await stack.begin(workspace('one'));
-      await stack.begin(workspace('one'), workspace('two'));
-      const ledger = ledgerFile(stack.directory, 'payments');
-      expect((await lstat(ledger)).isSymbolicLink()).toBe(true);
-      expect(Object.keys(JSON.parse(await readFile(join(folder, name), 'utf8')).records)).toContain(
-        'Workspace/acme/two',
-      );
-      expect(await readdir(join(ledger, '..'))).toEqual(['payments.ledger.json']);
-      // What stays between runs and is no record stands in a folder that git leaves out.
-      expect(await readdir(join(folder, name, '..'))).toEqual([
-        '.trueup',
-        'payments.history',
-        'payments.json',
-      ]);
-      expect((await stack.run(['history'], 0)).out.match(/^\d{8}/gm)).toHaveLength(2);
-    },
-  );
+  it.each(['payments.json', 'not/there/yet/payments.json'])('is written where it leads: %s', async (name) => {
+    const bench = await openBench();
+    const folder = await keptFolder();
+    const stack = await linkedTo(join(folder, name), bench);
+    await stack.begin(workspace('one'));
+    await stack.begin(workspace('one'), workspace('two'));
+    const ledger = ledgerFile(stack.directory, 'payments');
+    expect((await lstat(ledger)).isSymbolicLink()).toBe(true);
+    expect(Object.keys(JSON.parse(await readFile(join(folder, name), 'utf8')).records)).toContain(
+      'Workspace/acme/two',
+    );
+    expect(await readdir(join(ledger, '..'))).toEqual(['payments.ledger.json']);
+    // What stays between runs and is no record stands in a folder that git leaves out.
+    expect(await readdir(join(folder, name, '..'))).toEqual(['.trueup', 'payments.history', 'payments.json']);
+    expect((await stack.run(['history'], 0)).out.match(/^\d{8}/gm)).toHaveLength(2);
+  });
 
-  test('by way of another link, and relative, is written there, too', async () => {
+  it('by way of another link, and relative, is written there, too', async () => {
     const bench = await openBench();
     const folder = await keptFolder();
     await symlink('payments.json', join(folder, 'current'));
@@ -60,7 +52,7 @@ describe('a ledger that is a link', () => {
     expect(await readdir(folder)).toContain('payments.json');
   });
 
-  test('is locked for everybody who has a link to it', async () => {
+  it('is locked for everybody who has a link to it', async () => {
     const bench = await openBench();
     const kept = join(await keptFolder(), 'payments.json');
     const [ours, theirs] = [await linkedTo(kept, bench), await linkedTo(kept, bench)];
@@ -73,7 +65,7 @@ describe('a ledger that is a link', () => {
     await ours.run(['apply', '--yes'], 0);
   });
 
-  test('that leads in a circle is told', async () => {
+  it('that leads in a circle is told', async () => {
     const bench = await openBench();
     const stack = await linkedTo('payments.ledger.json', bench);
     await stack.declare(workspace('one'));
@@ -81,7 +73,7 @@ describe('a ledger that is a link', () => {
       expect((await stack.run(args, 1)).err).toMatch(/too many links|ELOOP/);
   });
 
-  test('stays one when what it leads to is set aside', async () => {
+  it('stays one when what it leads to is set aside', async () => {
     const bench = await openBench();
     const folder = await keptFolder();
     const stack = await linkedTo(join(folder, 'payments.json'), bench);
@@ -96,7 +88,7 @@ describe('a ledger that is a link', () => {
 });
 
 describe('a damaged entry of the history', () => {
-  test('that is the only one is no sign that nothing was applied', async () => {
+  it('that is the only one is no sign that nothing was applied', async () => {
     const stack = await (await openBench()).checkout();
     await stack.begin(workspace('one'));
     const folder = join(stack.directory, '.trueup', 'payments.history');
@@ -106,7 +98,7 @@ describe('a damaged entry of the history', () => {
     expect(err).toContain('cannot be read');
   });
 
-  test.each(['', '{ "torn": ', 'null', '{"version":1,"id":"x","changes":[]}'])(
+  it.each(['', '{ "torn": ', 'null', '{"version":1,"id":"x","changes":[]}'])(
     'is named, and the others are shown: %s',
     async (text) => {
       const stack = await (await openBench()).checkout();

@@ -2,12 +2,12 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { identifyRun } from '../../../src/cli/run/identify-run.ts';
+import { runOnThisMachine } from '../../support/cli/run-on-this-machine.ts';
 import type { LedgerLock } from '../../../src/model/stack/ledger.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, secrets } from '../../support/cli/bench.ts';
 import { held, open, storeOf } from '../../support/cli/locked-stack.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
 
 /** The pid of a process that is gone. */
 async function gonePid(stack: Checkout): Promise<number> {
@@ -327,7 +327,7 @@ describe('the lock of another host', () => {
 
 describe.runIf(process.platform === 'linux')('the lock of a container with the same host name', () => {
   const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
-  const { pidNamespace: here = '' } = identifyRun({ env: {} });
+  const { pidNamespace: here = '' } = runOnThisMachine({});
 
   it.each([
     ['another container of this system', { pidNamespace: `${here}0` }, 8],
@@ -351,7 +351,7 @@ describe.runIf(process.platform === 'linux')('the lock of a container with the s
 describe('the lock of a process that still runs here', () => {
   it('is left alone, also by the same job', async () => {
     const { stack } = await open();
-    const { where, pid = 0, pidNamespace } = identifyRun({ env: {} });
+    const { where, pid = 0, pidNamespace } = runOnThisMachine({});
     await held(stack, { where, pid, ...(pidNamespace && { pidNamespace }) });
     const github = { GITHUB_REPOSITORY: 'acme/infra', GITHUB_RUN_ID: '771', GITHUB_JOB: 'apply' };
     expect((await run(stack, ['apply', '--yes'], github)).code).toBe(8);

@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { git, makeRemote } from '../../support/ledger/git-remote.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
 
 const ref = 'refs/trueup/payments';
 

@@ -107,7 +107,7 @@ describe('recover', () => {
     const { bench, stack } = await withLostLedger(app, reader, web);
     bench.wire.add({ path: /\/role\/web/, fault: { answer: 403, body: { errors: ['no'] } } });
     expect((await stack.run(['recover', '--yes'], 1)).err).toMatch(
-      /not everything could be read, .*: target "prod": role "web" was not read: .*answered 403: no$/m,
+      /not everything could be read, .*: target "prod": role "web" was not read: .*answered 403: no; check that it is valid/m,
     );
     expect(await readdir(join(stack.directory, '.trueup'))).not.toContain(ledgerName);
   });

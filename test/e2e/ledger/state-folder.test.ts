@@ -3,11 +3,12 @@ import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
-import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { serveProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 async function modeOf(path: string): Promise<string> {
   return ((await stat(path)).mode & 0o777).toString(8);
@@ -30,7 +31,7 @@ describe('the folder .trueup', () => {
   });
 
   it('that a plan makes for the embedded service is the same', async () => {
-    const cwd = await embeddedStack();
+    const cwd = embeddedStack();
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0, err: '' });
     expect(await readdir(join(cwd, '.trueup'))).toContain('embedded.db.tokens.json');
     expect(staged(cwd)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
@@ -47,7 +48,7 @@ describe('the folder .trueup', () => {
   });
 
   it('that "trueup serve" makes for its data is the same, whatever it is called', async () => {
-    const cwd = await emptyDirectory();
+    const cwd = temporaryFolder();
     await serveProcess(['--data', 'service/data/my.db'], { cwd });
     expect(await readdir(join(cwd, 'service', 'data'))).toContain('my.db');
     expect(staged(cwd)).toEqual([]);
@@ -80,7 +81,7 @@ describe('the folder .trueup', () => {
   });
 
   it('that somebody made and left empty is taken as ours', async () => {
-    const cwd = await embeddedStack();
+    const cwd = embeddedStack();
     await mkdir(join(cwd, '.trueup'));
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
     expect(staged(cwd)).toEqual(['manifests/all.yaml', 'trueup.yaml']);
@@ -89,7 +90,7 @@ describe('the folder .trueup', () => {
 
 describe('the data of the embedded service', () => {
   it('can be read by its owner only, from the first moment on and in all of its files', async () => {
-    const cwd = await embeddedStack();
+    const cwd = embeddedStack();
     await serveProcess([], { cwd });
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
     const names = (await readdir(join(cwd, '.trueup'))).filter((name) => name.startsWith('embedded.db'));
@@ -98,7 +99,7 @@ describe('the data of the embedded service', () => {
   });
 
   it('is closed to others again when an earlier version left it open', async () => {
-    const cwd = await embeddedStack();
+    const cwd = embeddedStack();
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0 });
     const data = join(cwd, '.trueup', 'embedded.db');
     await chmod(data, 0o644);

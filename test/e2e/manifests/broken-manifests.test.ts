@@ -1,10 +1,10 @@
 // Breaking any manifest of the example by hand gives one error, at the right line, with the way out.
-import { execFile } from 'node:child_process';
 import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { copyExample, edit } from '../../support/cli/example-copy.ts';
+import { trueupProcess } from '../../support/cli/process.ts';
 import { rules } from '../../support/cli/slips/rules.ts';
 import { shape } from '../../support/cli/slips/shape.ts';
 import { stacks } from '../../support/cli/slips/stacks.ts';
@@ -24,17 +24,6 @@ interface Told {
 /** `code file:line:column`, and the way out. */
 function wordsOf({ code, place, fix, allowed = '' }: Told): readonly [string, string] {
   return [`${code} ${place?.file}:${place?.line}:${place?.column}`, fix ?? allowed];
-}
-
-const main = new URL('../../../src/main.ts', import.meta.url).pathname;
-
-/** The real program, as a process of its own. */
-function start(args: readonly string[], cwd: string): Promise<{ code: number; err: string }> {
-  return new Promise((resolve) => {
-    const child = execFile(process.execPath, [main, ...args], { cwd }, (_, __, err) =>
-      resolve({ code: child.exitCode ?? -1, err }),
-    );
-  });
 }
 
 describe('in the quickstart example', () => {
@@ -140,6 +129,6 @@ describe('told on a terminal by the real program', () => {
     if (found === undefined) throw new Error(`no such slip: ${title}`);
     const directory = await copyExample('quickstart');
     await edit(join(directory, found.file), found.from, found.to);
-    expect(await start(['validate'], directory)).toEqual({ code: 7, err: words });
+    expect(await trueupProcess(['validate'], { cwd: directory })).toEqual({ code: 7, out: '', err: words });
   });
 });

@@ -1,14 +1,15 @@
 /** The command line as a user meets it: arguments, paths, streams and exit codes (architecture: exit codes). */
-import { mkdir } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { planSchema } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const nowhere = { cwd: tmpdir() };
 
@@ -55,14 +56,17 @@ describe('a mistake on the command line', () => {
     [['plan', '--yes'], "unknown option '--yes'", ''],
     [['serve', '--port', 'http'], "argument 'http' is invalid", 'from 0 to 65535'],
     [['serve', '--port', '70000'], "argument '70000' is invalid", 'from 0 to 65535'],
-    [['serve', '--dialect', 'vault'], "argument 'vault' is invalid", 'neutral'],
+    [['serve', '--dialect', 'valt'], 'does not speak "valt"', 'neutral, vault, openbao'],
+    [['serve', '--dialect', 'vault', '--dialect', 'openbao'], 'dialects of one API', 'name one of them'],
     [['schema', 'Workspce'], 'there is no schema "Workspce"', 'did you mean "Workspace"?'],
   ])('%j is an error that says what is allowed', async (args, what, hint) => {
-    const { code, out, err } = await trueup(args, nowhere);
+    const cwd = temporaryFolder();
+    const { code, out, err } = await trueup(args, { cwd });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toMatch(/^error: /);
     expect(err).toContain(what);
     expect(err).toContain(hint);
+    expect(await readdir(cwd)).toEqual([]);
   });
 
   it('reaches the shell as exit code 1', async () => {

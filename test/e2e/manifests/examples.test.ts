@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { copyExample, examples } from '../../support/cli/example-copy.ts';
 
 const schemas = resolve(examples, '../schemas');

@@ -220,7 +220,7 @@ describe("the stack's defaults", () => {
       'warning: left out: Workspace/acme/app: workspace "app" shares its state globally, so it cannot have a list of consumers',
     );
     expect(err).toContain(
-      'warning: TagBindings/acme/net: no manifest can say what is live there, and a plan is going to change tags.managed',
+      'warning: TagBindings/acme/net: no manifest can express what is live there, and a plan is going to change tags.managed',
     );
     expect(Object.keys(await filesOf(stack))).not.toContain('acme/workspace/app.yaml');
     await stack.plan();
@@ -407,9 +407,9 @@ describe('an export of 2,000 workspaces and 500 roles', () => {
       });
     const stack = await bench.checkout(deep);
     const { err } = await stack.run(['export', '--out', 'manifests', '--group', 'per-kind'], 0);
-    // 20 pages, the consumers of the 200 that do not share with everyone, one list and 500 roles, the config, and two
-    // questions for the type of the mount
-    expect(bench.wire.seen).toHaveLength(20 + 200 + 501 + 1 + 2);
+    // 20 pages, the consumers of the 200 that do not share with everyone, one list and 500 roles, the config, and the
+    // question for the type of the mount, which the service answers
+    expect(bench.wire.seen).toHaveLength(20 + 200 + 501 + 1 + 1);
     expect(err).toContain('acme: reading RemoteStateConsumers of 2000 resources');
     expect(err).toContain('prod: reading ClusterAuthRole, 500 requests');
     expect(err).toContain('exported 2000 Workspace, 500 ClusterAuthRole into 2 files');

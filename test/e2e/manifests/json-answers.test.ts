@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
 interface Answer {

@@ -1,9 +1,9 @@
 // A generator that went wrong breaks every manifest at once: what is told stays readable, and comes soon.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const stackText = `apiVersion: trueup.dev/v1
 kind: Stack
@@ -14,8 +14,7 @@ spec:
 `;
 
 async function stackOf(documents: readonly string[]): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-many-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'trueup.yaml'), stackText);
   await writeFile(join(folder, 'all.yaml'), documents.map((document) => `---\n${document}\n`).join(''));
   return folder;
@@ -28,7 +27,7 @@ function shownIn(text: string): string[] {
   return [...text.matchAll(/^(?:error|warning)\[([\w-]+)\]/gm)].map(([, code = '']) => code);
 }
 
-test('of a hundred problems each is shown, and of more the rest are counted', async () => {
+it('of a hundred problems each is shown, and of more the rest are counted', async () => {
   const broken = (index: number) => `kind: Workspace\nname: "never closed ${index}`;
   const hundred = await trueup(['validate'], { cwd: await stackOf(times(100, broken)) });
   expect(shownIn(hundred.err)).toHaveLength(100);
@@ -45,7 +44,7 @@ test('of a hundred problems each is shown, and of more the rest are counted', as
   );
 });
 
-test('a machine is told every one of them', async () => {
+it('a machine is told every one of them', async () => {
   const cwd = await stackOf(times(150, (index) => `kind: Nothing${index}`));
   const { code, out } = await trueup(['validate', '--format', 'json'], { cwd });
   const { summary, diagnostics } = JSON.parse(out);

@@ -3,13 +3,13 @@
  * once, and says which file it is and what to do.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 type Planted = (file: string) => Promise<unknown>;
 
@@ -76,15 +76,14 @@ describe.each([
   ['a pipe that nobody writes to', pipe],
   ['a link to /dev/zero', device],
 ] as const)('%s', (_, planted) => {
-  test.each(each)('as %s', async (_name, one) => {
+  it.each(each)('as %s', async (_name, one) => {
     expect(await meet(one, planted)).toContain(
       `error: ${one.says} cannot be read: it is no regular file; write what it holds into one`,
     );
   });
 
-  test('as the seed of a stack', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'trueup-seed-'));
-    onTestFinished(() => rm(directory, { recursive: true }));
+  it('as the seed of a stack', async () => {
+    const directory = temporaryFolder();
     const spec = {
       embedded: { seed: 'named' },
       targets: [{ name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' }],
@@ -100,7 +99,7 @@ describe.each([
   });
 });
 
-test.each(each)('a file that is far too long, as %s', async (_name, one) => {
+it.each(each)('a file that is far too long, as %s', async (_name, one) => {
   const long: Planted = async (file) => {
     await writeFile(file, '');
     await truncate(file, one.most * 1024 * 1024 + 1);
@@ -110,7 +109,7 @@ test.each(each)('a file that is far too long, as %s', async (_name, one) => {
   );
 });
 
-test('a token behind two links, as pods have it, is read', async () => {
+it('a token behind two links, as pods have it, is read', async () => {
   const stack = await (await openBench()).checkout({ workspaces: { token: { file: 'mounted/token' } } });
   await stack.declare(workspace('app'));
   const folder = join(stack.directory, 'mounted');

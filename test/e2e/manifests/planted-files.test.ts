@@ -1,13 +1,13 @@
 // Files that are not what a repository holds: links to secrets, pipes, devices, and texts without an end.
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const token = 'planted-token-of-another-77e0';
 
@@ -21,8 +21,7 @@ spec:
 
 /** A repository with a stack in `pay`, and beside it a file with a token. */
 async function plant(stack: string | undefined = stackText): Promise<{ pay: string; secret: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-planted-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const pay = join(folder, 'repo/pay');
   await mkdir(join(pay, 'manifests'), { recursive: true });
   await mkdir(join(folder, 'repo/.git'));
@@ -54,7 +53,7 @@ function codesAndFiles(told: readonly Told[]) {
 }
 
 describe('a link out of the repository shows nothing of where it leads', () => {
-  test('to the file of a token', async () => {
+  it('to the file of a token', async () => {
     const { pay, secret } = await plant();
     await symlink(secret, join(pay, 'manifests/a.yaml'));
     const [told, ...more] = await refusedAt(pay);
@@ -67,13 +66,13 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     });
   });
 
-  test.each(['/proc/self/environ', '/etc/passwd'])('to %s', async (path) => {
+  it.each(['/proc/self/environ', '/etc/passwd'])('to %s', async (path) => {
     const { pay } = await plant();
     await symlink(path, join(pay, 'manifests/a.yaml'));
     expect(codesAndFiles(await refusedAt(pay))).toEqual(['outside-repository manifests/a.yaml']);
   });
 
-  test('by way of a folder, which is not even walked', async () => {
+  it('by way of a folder, which is not even walked', async () => {
     const { pay, secret } = await plant();
     await symlink(dirname(secret), join(pay, 'manifests/more'));
     await symlink('/', join(pay, 'manifests/all'));
@@ -85,7 +84,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     });
   });
 
-  test('as the folder that a pattern begins with, or a file named in the stack', async () => {
+  it('as the folder that a pattern begins with, or a file named in the stack', async () => {
     const { pay, secret } = await plant(
       stackText.replace('[manifests]', '["m/*.yaml", ../../secrets, ../../secrets/token.yaml]'),
     );
@@ -97,7 +96,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     ]);
   });
 
-  test('as the stack file itself', async () => {
+  it('as the stack file itself', async () => {
     const { pay, secret } = await plant(undefined);
     await rm(join(pay, 'trueup.yaml'), { force: true });
     await symlink(secret, join(pay, 'trueup.yaml'));
@@ -105,7 +104,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
       expect(codesAndFiles(await refusedAt(pay, args))).toEqual(['outside-repository trueup.yaml']);
   });
 
-  test('and neither plan, apply, recover nor history goes on', async () => {
+  it('and neither plan, apply, recover nor history goes on', async () => {
     const { pay, secret } = await plant(undefined);
     await rm(join(pay, 'trueup.yaml'), { force: true });
     await symlink(secret, join(pay, 'trueup.yaml'));
@@ -116,7 +115,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
     }
   });
 
-  test('where there is no repository, the folder of the stack is what counts', async () => {
+  it('where there is no repository, the folder of the stack is what counts', async () => {
     const { pay, secret } = await plant();
     await rm(join(pay, '../.git'), { recursive: true });
     await writeFile(join(pay, '../beside.yaml'), `${token}: [\n`);
@@ -131,7 +130,7 @@ describe('a link out of the repository shows nothing of where it leads', () => {
   });
 });
 
-test('links within the repository are followed, and so is one to the whole of it', async () => {
+it('links within the repository are followed, and so is one to the whole of it', async () => {
   const { pay } = await plant();
   const shared = join(pay, '../shared');
   await mkdir(join(shared, 'more'), { recursive: true });
@@ -139,8 +138,7 @@ test('links within the repository are followed, and so is one to the whole of it
   await writeFile(join(shared, 'more/two.yaml'), JSON.stringify(workspace('two')));
   await symlink('../../shared/one.yaml', join(pay, 'manifests/one.yaml'));
   await symlink('../../shared/more', join(pay, 'manifests/more'));
-  const elsewhere = await mkdtemp(join(tmpdir(), 'trueup-link-'));
-  onTestFinished(() => rm(elsewhere, { recursive: true }));
+  const elsewhere = temporaryFolder();
   await symlink(pay, join(elsewhere, 'here'));
   for (const path of [pay, join(elsewhere, 'here')])
     expect(await trueup(['validate', path], { cwd: elsewhere })).toMatchObject({
@@ -152,7 +150,7 @@ test('links within the repository are followed, and so is one to the whole of it
 describe('a file that is given in place of a stack, and is none, is shown only where manifests may lie', () => {
   const commands = ['validate', 'plan', 'apply', 'export', 'recover', 'history', 'unlock --id x'];
 
-  test('a file beside the repository is refused by its name, by every command', async () => {
+  it('a file beside the repository is refused by its name, by every command', async () => {
     const { pay, secret } = await plant();
     expect(codesAndFiles(await refusedAt(pay, [secret]))).toEqual([
       'outside-repository ../../secrets/token.yaml',
@@ -173,20 +171,20 @@ describe('a file that is given in place of a stack, and is none, is shown only w
     }
   });
 
-  test('also by a link that lies in the repository', async () => {
+  it('also by a link that lies in the repository', async () => {
     const { pay, secret } = await plant();
     await symlink(secret, join(pay, 'link.yaml'));
     expect(codesAndFiles(await refusedAt(pay, ['link.yaml']))).toEqual(['outside-repository link.yaml']);
   });
 
-  test('without a repository, the current folder is what counts', async () => {
+  it('without a repository, the current folder is what counts', async () => {
     const { pay, secret } = await plant();
     await rm(join(pay, '../.git'), { recursive: true });
     const [told] = await refusedAt(pay, [secret]);
     expect(told?.message).toContain('holds no stack, and lies outside the current folder');
   });
 
-  test.skipIf(process.platform !== 'linux')(
+  it.skipIf(process.platform !== 'linux')(
     'a file of /proc is no regular one, in its own folder too',
     async () => {
       const { pay } = await plant();
@@ -199,10 +197,9 @@ describe('a file that is given in place of a stack, and is none, is shown only w
     },
   );
 
-  test('a broken stack file elsewhere is shown all the same, and so is any file of the repository', async () => {
+  it('a broken stack file elsewhere is shown all the same, and so is any file of the repository', async () => {
     const { pay } = await plant('kind: Stack\nspec: [\n');
-    const elsewhere = await mkdtemp(join(tmpdir(), 'trueup-elsewhere-'));
-    onTestFinished(() => rm(elsewhere, { recursive: true }));
+    const elsewhere = temporaryFolder();
     const { err } = await trueup(['validate', pay], { cwd: elsewhere });
     expect(err).toContain('2 | spec: [');
     await writeFile(join(pay, 'notes.txt'), 'note: [\n');
@@ -211,7 +208,7 @@ describe('a file that is given in place of a stack, and is none, is shown only w
 });
 
 describe('what has no end, or never begins, is refused at once', () => {
-  test.each(['a.yaml', '../trueup.yaml'])('a pipe that nobody writes to, as %s', async (file) => {
+  it.each(['a.yaml', '../trueup.yaml'])('a pipe that nobody writes to, as %s', async (file) => {
     const { pay } = await plant();
     await rm(join(pay, 'manifests', file), { force: true });
     execFileSync('mkfifo', [join(pay, 'manifests', file)]);
@@ -223,7 +220,7 @@ describe('what has no end, or never begins, is refused at once', () => {
     expect((await trueup(['apply', '.'], { cwd: pay })).code).toBe(7);
   });
 
-  test('a link to /dev/zero, also as the stack itself', async () => {
+  it('a link to /dev/zero, also as the stack itself', async () => {
     const { pay } = await plant();
     await symlink('/dev/zero', join(pay, 'manifests/a.yaml'));
     expect(codesAndFiles(await refusedAt(pay))).toEqual(['no-regular-file manifests/a.yaml']);
@@ -231,7 +228,7 @@ describe('what has no end, or never begins, is refused at once', () => {
       expect((await trueup([command, '/dev/zero'], { cwd: pay })).code).toBe(7);
   });
 
-  test('a file of more than 32 MB', async () => {
+  it('a file of more than 32 MB', async () => {
     const { pay } = await plant();
     const file = join(pay, 'manifests/a.yaml');
     await writeFile(file, '');
@@ -245,7 +242,7 @@ describe('what has no end, or never begins, is refused at once', () => {
     ]);
   });
 
-  test('standard input without an end', async () => {
+  it('standard input without an end', async () => {
     const { pay } = await plant();
     const zero = await trueupProcess(['validate', '-'], {
       cwd: pay,
@@ -258,11 +255,10 @@ describe('what has no end, or never begins, is refused at once', () => {
   });
 });
 
-test('in a pod the files of tokens are links, and they are read', async () => {
+it('in a pod the files of tokens are links, and they are read', async () => {
   const bench = await openBench();
   const stack = await bench.checkout({ workspaces: { token: { file: 'token' } } });
-  const mounted = await mkdtemp(join(tmpdir(), 'trueup-mounted-'));
-  onTestFinished(() => rm(mounted, { recursive: true }));
+  const mounted = temporaryFolder();
   await writeFile(join(mounted, 'token'), secrets.API_TOKEN);
   await symlink(join(mounted, 'token'), join(stack.directory, 'token'));
   await stack.declare(workspace('one'));
@@ -273,7 +269,7 @@ test('in a pod the files of tokens are links, and they are read', async () => {
 describe('bytes that are no UTF-8 are refused with their place', () => {
   const latin = Buffer.from(`kind: Workspace\ndescription: "M\xfcnchen"\n`, 'latin1');
 
-  test('in a file', async () => {
+  it('in a file', async () => {
     const { pay } = await plant();
     await writeFile(join(pay, 'manifests/a.yaml'), latin);
     expect(await refusedAt(pay)).toMatchObject([
@@ -281,7 +277,7 @@ describe('bytes that are no UTF-8 are refused with their place', () => {
     ]);
   });
 
-  test('on standard input, of the real program too', async () => {
+  it('on standard input, of the real program too', async () => {
     const { pay } = await plant();
     const { code, err } = await trueupProcess(['plan', '-'], { cwd: pay, stdin: latin });
     expect(code).toBe(7);
@@ -290,7 +286,7 @@ describe('bytes that are no UTF-8 are refused with their place', () => {
 });
 
 describe('a stack file that says nothing is told what a stack needs', () => {
-  test.each([
+  it.each([
     ['zero bytes', ''],
     ['null', 'null\n'],
     ['a comment', '# to be written\n'],

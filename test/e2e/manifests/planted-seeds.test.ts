@@ -1,23 +1,24 @@
 /** A seed that is another file: one out of the repository is not read for a stack, and of none anything is repeated. */
 import { symlink, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { describe, expect, it, test } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
-import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
+import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const planted = 'Pl4ntedSecret';
 
 describe('a seed of a stack that lies outside its repository is refused by name, and nothing of it is shown', () => {
   const foreign = async (text: string) => {
-    const file = join(await emptyDirectory(), 'machine.yaml');
+    const file = join(temporaryFolder(), 'machine.yaml');
     await writeFile(file, text);
     return file;
   };
 
-  test.each(['plan', 'apply', 'export'])('by a path, in %s', async (command) => {
+  it.each(['plan', 'apply', 'export'])('by a path, in %s', async (command) => {
     const file = await foreign(`${planted}: 1\n`);
-    const cwd = await embeddedStack({ embedded: { seed: file } });
+    const cwd = embeddedStack({ embedded: { seed: file } });
     const { code, out, err } = await trueup([command], { cwd });
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain(
@@ -26,13 +27,13 @@ describe('a seed of a stack that lies outside its repository is refused by name,
     expect(err).not.toContain(planted);
   });
 
-  test.each([
+  it.each([
     ['by a relative path', (file: string) => join('..', basename(dirname(file)), 'machine.yaml')],
     ['by a link', () => 'seed.yaml'],
   ])('%s, although it is a seed', async (_how, nameOf) => {
     const file = await foreign('users: [{ username: eve }]\n');
     const seed = nameOf(file);
-    const cwd = await embeddedStack({ embedded: { seed } });
+    const cwd = embeddedStack({ embedded: { seed } });
     await symlink(file, join(cwd, 'seed.yaml'));
     const { code, err } = await trueupProcess(['plan'], { cwd });
     expect(code).toBe(1);
@@ -50,10 +51,7 @@ describe('a file that is given as a seed and is none is told without what is in 
     ['a text', planted, 'the seed must be a map'],
     ['a value', `users:\n  - { username: [${planted}] }`, 'users[0].username must be a text'],
   ])('%s', async (_what, text, says) => {
-    const [cwd, elsewhere] = [
-      await embeddedStack({ embedded: { seed: 'seed.yaml' } }),
-      await emptyDirectory(),
-    ];
+    const [cwd, elsewhere] = [embeddedStack({ embedded: { seed: 'seed.yaml' } }), temporaryFolder()];
     for (const folder of [cwd, elsewhere]) await writeFile(join(folder, 'seed.yaml'), text);
     const given = join(elsewhere, 'seed.yaml');
     for (const args of [['plan'], ['serve', '--data', ':memory:', '--seed', given]]) {
@@ -65,7 +63,7 @@ describe('a file that is given as a seed and is none is told without what is in 
   });
 
   it('a misspelt key of a seed is named', async () => {
-    const cwd = await embeddedStack({ embedded: { seed: 'seed.yaml' } });
+    const cwd = embeddedStack({ embedded: { seed: 'seed.yaml' } });
     await writeFile(join(cwd, 'seed.yaml'), 'users:\n  - { usrname: a }');
     const { err } = await trueupProcess(['plan'], { cwd });
     expect(err).toContain('users[0].usrname is not known here');

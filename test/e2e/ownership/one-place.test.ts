@@ -1,5 +1,5 @@
 /** Two targets of a stack that are one place would undo each other's work: such a stack is invalid (rule 37). */
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type Checkout, openBench } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
 
@@ -23,7 +23,7 @@ const configFor = (target: string) => ({ ...config, metadata: { ...config.metada
 const web = role('a-web', {}, { target: 'prod' });
 const worker = role('b-worker', {}, { target: 'again' });
 
-test('two targets that are one mount are refused before anything is read, with both places', async () => {
+it('two targets that are one mount are refused before anything is read, with both places', async () => {
   const { bench, stack } = await twoDoors({ again: ['b-*'] });
   await stack.declare(web, worker);
   for (const command of ['validate', 'plan']) {
@@ -34,7 +34,7 @@ test('two targets that are one mount are refused before anything is read, with b
   expect(bench.wire.seen).toEqual([]);
 });
 
-test('two targets may share a mount whose names they part, and each leaves the names of the other alone', async () => {
+it('two targets may share a mount whose names they part, and each leaves the names of the other alone', async () => {
   const { bench, stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
   await stack.begin(configFor('prod'), web, worker);
   await stack.run(['plan', '--exit-code'], 0);
@@ -43,7 +43,7 @@ test('two targets may share a mount whose names they part, and each leaves the n
   expect(bench.written()).toEqual(['POST /v1/auth/cluster/role/b-worker-2']);
 });
 
-test('the one config of a mount is declared for one of the targets that share it', async () => {
+it('the one config of a mount is declared for one of the targets that share it', async () => {
   const { stack } = await twoDoors({ prod: ['a-*'], again: ['b-*'] });
   await stack.declare(configFor('prod'), web, configFor('again'));
   const { err } = await stack.run(['validate'], 7);

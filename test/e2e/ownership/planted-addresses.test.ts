@@ -1,17 +1,16 @@
 // Addresses with passwords in places where something else is expected: refused, and never repeated.
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { describe, expect, it } from 'vitest';
+import { trueup } from '../../support/captured-host.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const password = 'Pl4nted';
 const address = `postgres://u:${password}@db.invalid/ledger`;
 
 async function stackWith({ ledger = 'local', url = 'embedded', more = '' }): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-address-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder();
   await writeFile(
     join(folder, 'trueup.yaml'),
     `apiVersion: trueup.dev/v1
@@ -38,7 +37,7 @@ spec:
 }
 
 describe('an address that stands in the wrong place is refused, and its password never repeated', () => {
-  test.each([
+  it.each([
     ['as the ledger', { ledger: address }],
     [
       'as the ledger, with a password cut off by what is shown',
@@ -85,7 +84,7 @@ describe('an address that stands in the wrong place is refused, and its password
 
 describe('a problem elsewhere on the same line shows nothing of an address or a secret', () => {
   const target = (members: string) => `\n    - { name: two, colour: red, service: workspaces, ${members} }`;
-  test.each([
+  it.each([
     ['in the parameters of a url', `url: "https://h?token=${password}"`],
     ['in a url that is a list', `url: [${password}]`],
     ['in a url that is a map', `url: { ${password}: x }`],
@@ -107,7 +106,7 @@ describe('a problem elsewhere on the same line shows nothing of an address or a 
     expect(text.err + json.out + json.err).not.toContain(password);
   });
 
-  test('in a manifest, what an alias takes out of the place of a secret', async () => {
+  it('in a manifest, what an alias takes out of the place of a secret', async () => {
     const cwd = await stackWith({});
     await writeFile(
       join(cwd, 'all.yaml'),
@@ -139,7 +138,7 @@ describe('what is written where no secret belongs, by a name that secrets have, 
     `\n  token= ${password}${'x'.repeat(200)}`,
   ];
   // A text that is YAML, and one that is none.
-  test.each(specs.flatMap((spec) => [spec, `${spec}\n  description: "open`]))('spec:%s', async (spec) => {
+  it.each(specs.flatMap((spec) => [spec, `${spec}\n  description: "open`]))('spec:%s', async (spec) => {
     const cwd = await stackWith({});
     await writeFile(
       join(cwd, 'all.yaml'),
@@ -154,7 +153,7 @@ describe('what is written where no secret belongs, by a name that secrets have, 
 });
 
 describe('a ledger address that is none of PostgreSQL is told before anything is asked', () => {
-  test.each([
+  it.each([
     ['a word', password],
     ['a path', `/run/secrets/${password}`],
     ['words', `host=db password=${password}`],
@@ -171,7 +170,7 @@ describe('a ledger address that is none of PostgreSQL is told before anything is
     }
   });
 
-  test('in a file, by the real program', async () => {
+  it('in a file, by the real program', async () => {
     const cwd = await stackWith({ ledger: '{ postgres: { url: { file: address } } }' });
     await writeFile(join(cwd, 'address'), `postgres://u:${password}/${password}@[db/ledger\n`);
     const { code, err } = await trueupProcess(['plan'], { cwd });
@@ -183,7 +182,7 @@ describe('a ledger address that is none of PostgreSQL is told before anything is
   });
 });
 
-test('an address in the place of a file is named without its password', async () => {
+it('an address in the place of a file is named without its password', async () => {
   const cwd = await stackWith({ ledger: `{ postgres: { url: { file: "${address}" } } }` });
   const { code, out, err } = await trueup(['plan'], { cwd, env: { TOKEN: 'token-of-acme' } });
   expect(code).toBe(1);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { trueupProcess } from '../../support/cli/process.ts';
@@ -91,10 +91,10 @@ describe('a stack that was renamed', () => {
     const old = await before.become({});
     for (const args of [['plan'], ['apply', '--yes']]) {
       const { err } = await old.run(args, 9);
-      expect(err).toContain('stack "billing" goes on as "payments", which has taken its ledger over');
+      expect(err).toContain('stack "billing" was renamed to "payments", which has taken its ledger over');
     }
     const third = await before.become({ name: 'third', renamedFrom: 'billing' });
-    expect((await third.run(['plan'], 9)).err).toContain('stack "billing" goes on as "payments"');
+    expect((await third.run(['plan'], 9)).err).toContain('stack "billing" was renamed to "payments"');
     expect(bench.wire.seen).toEqual([]);
     const again = await before.become(renamed);
     await again.run(['plan', '--exit-code'], 0);
@@ -109,7 +109,7 @@ describe('a stack that was renamed', () => {
     bench.wire.reset();
     const old = await before.become({});
     const { err } = await old.run(['apply', '--yes', '--lock-timeout', '10m'], 9);
-    expect(err).toContain('stack "billing" goes on as "payments"');
+    expect(err).toContain('stack "billing" was renamed to "payments"');
     // It is in nobody's way, and not ours to take.
     const again = await before.become(renamed);
     await again.run(['apply', '--yes'], 0);
@@ -302,7 +302,9 @@ describe('a stack that was renamed', () => {
     const bench = await openBench();
     const stack = await bench.checkout({ name: 'payments', renamedFrom: 'payments' });
     await stack.declare(...documents);
-    expect((await stack.run(['validate'], 7)).err).toContain('stack "payments" cannot go on for itself');
+    expect((await stack.run(['validate'], 7)).err).toContain(
+      '"metadata.renamedFrom" of stack "payments" is its own name',
+    );
   });
 
   it('does without the line once all claims are its own', async () => {

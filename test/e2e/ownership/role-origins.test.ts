@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, tombstone } from '../../support/cli/documents.ts';
 import { storeOf } from '../../support/cli/locked-stack.ts';
-import { startTrueup } from '../../support/cli/running.ts';
+import { startTrueup } from '../../support/cli/process.ts';
 
 const anchor = role('anchor');
 const shared = role('shared');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type Ran, trueup } from '../../support/captured-world.ts';
+import { type Ran, trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets, type StackOptions } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, tombstone, workspace } from '../../support/cli/documents.ts';
 

@@ -6,7 +6,7 @@ import { load } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { canonicalText, type Json } from '../../../src/model/json/json.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, workspace } from '../../support/cli/documents.ts';
 

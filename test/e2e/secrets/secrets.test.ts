@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { clusterAuthConfig, role, workspace } from '../../support/cli/documents.ts';
 import { readAddress } from '../../../src/model/resource/address.ts';
@@ -80,6 +80,8 @@ describe('planted secrets', () => {
     await writeFile(join(stack.directory, 'reviewer.jwt'), `${fileJwt}\n`);
     const auth = { client_token: secrets.SERVICE_TOKEN, lease_duration: 3600, renewable: false };
     bench.wire.add({ method: 'POST', path: /\/login$/, times: 8, fault: { answer: 200, body: { auth } } });
+    // The token is a seed's, which another run needs again.
+    bench.wire.add({ method: 'POST', path: /\/revoke-self$/, times: 8, fault: { answer: 204 } });
     const told = await planWriteAndFail(bench, stack, { file: 'reviewer.jwt' });
     const logins = bench.wire.writes().filter(({ path }) => path.endsWith('/login'));
     expect(logins[0]?.text).toContain(loginJwt);

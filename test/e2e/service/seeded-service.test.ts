@@ -2,10 +2,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { TestClient } from '../../support/server/serve-for-test.ts';
-import { embeddedStack, emptyDirectory } from '../../support/cli/embedded-stack.ts';
+import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { serveProcess, trueupProcess } from '../../support/cli/process.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 const net = { name: 'net', id: 'ws-net', tags: ['seeded'], 'locked-by-run': 'run-1' };
 const old = { name: 'old', id: 'ws-old' };
@@ -35,7 +36,7 @@ async function expectChanged(url: string, names: readonly string[]): Promise<voi
 
 describe('a seed', () => {
   it('is put into a data file once: what became of it since stays, and only what is new is added', async () => {
-    const cwd = await emptyDirectory();
+    const cwd = temporaryFolder();
     const seed = join(cwd, 'seed.yaml');
     const args = ['--data', 'service.db', '--seed', 'seed.yaml'];
     await writeFile(seed, seedText(net, old));
@@ -51,7 +52,7 @@ describe('a seed', () => {
   });
 
   it('with something new whose name is taken is refused in one sentence', async () => {
-    const cwd = await emptyDirectory();
+    const cwd = temporaryFolder();
     const args = ['--data', 'service.db', '--seed', 'seed.yaml'];
     await writeFile(join(cwd, 'seed.yaml'), seedText(net, old));
     const first = await serveProcess(args, { cwd });
@@ -68,7 +69,7 @@ describe('a seed', () => {
   });
 
   it('of a stack works alike, also beside the one that "serve" was given', async () => {
-    const cwd = await embeddedStack({ embedded: { seed: 'seed.yaml' } });
+    const cwd = embeddedStack({ embedded: { seed: 'seed.yaml' } });
     await writeFile(join(cwd, 'seed.yaml'), seedText(net, old));
     expect(await trueup(['plan'], { cwd })).toMatchObject({ code: 0, err: '' });
     const serving = await serveProcess(['--seed', 'seed.yaml'], { cwd });

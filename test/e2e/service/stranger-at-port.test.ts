@@ -3,10 +3,11 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { trueup } from '../../support/captured-world.ts';
+import { trueup } from '../../support/captured-host.ts';
 import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { edit } from '../../support/cli/example-copy.ts';
 import { serveProcess } from '../../support/cli/process.ts';
+import { listenForTest } from '../../support/rig/listen.ts';
 
 interface Stranger {
   readonly url: string;
@@ -17,22 +18,15 @@ interface Stranger {
 /** Listens on loopback, keeps all that it hears, and treats each connection so. */
 async function listen(treat: (socket: Socket) => void, port = 0): Promise<Stranger> {
   let heard = '';
-  const open = new Set<Socket>();
   const server = createServer((socket) => {
-    open.add(socket);
     socket.on('error', () => {});
     socket.on('data', (chunk) => {
       heard += chunk.toString('latin1');
     });
     treat(socket);
   });
-  await new Promise<void>((ready) => server.listen(port, '127.0.0.1', ready));
-  onTestFinished(() => {
-    for (const socket of open) socket.destroy();
-    server.close();
-  });
-  const address = server.address() as { port: number };
-  return { url: `http://127.0.0.1:${address.port}`, heard: () => heard };
+  const { url } = await listenForTest(server, port);
+  return { url, heard: () => heard };
 }
 
 function answering(text: string): (socket: Socket) => void {
@@ -67,12 +61,18 @@ async function point(cwd: string, url: string): Promise<void> {
 
 it.each([
   ['answers everything with yes', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
-  ['claims to prove', `HTTP/1.1 204 No Content\r\nx-served-data-file: ${'0'.repeat(64)}\r\n\r\n`],
-  ['never ends its answer', `HTTP/1.1 200 OK\r\nx-served-data-file: ff\r\n\r\n${'x'.repeat(65_536)}`],
+  [
+    'claims to prove',
+    `HTTP/1.1 204 No Content\r\nx-served-data-file: ${'0'.repeat(64)}\r\nx-served-dialects: neutral neutral\r\n\r\n`,
+  ],
+  [
+    'never ends its answer',
+    `HTTP/1.1 200 OK\r\nx-served-data-file: ff\r\nx-served-dialects: neutral neutral\r\n\r\n${'x'.repeat(65_536)}`,
+  ],
   ['speaks no HTTP', 'SSH-2.0-OpenSSH_9.9\r\n'],
   ['is silent', ''],
 ])('a stranger at the port of a service that is gone, who %s, hears no token', async (_who, text) => {
-  const cwd = await embeddedStack();
+  const cwd = embeddedStack();
   const stranger = await listen(answering(text));
   await point(cwd, stranger.url);
   await expectNoToken(cwd, stranger);
@@ -80,7 +80,7 @@ it.each([
 });
 
 it('a stranger who passes the question on to the real service hears no token', async () => {
-  const cwd = await embeddedStack();
+  const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
   const stranger = await listen(relayingTo(serving.url));
   await point(cwd, stranger.url);
@@ -89,7 +89,7 @@ it('a stranger who passes the question on to the real service hears no token', a
 });
 
 it('a stranger who sends the question on to the real service hears no token', async () => {
-  const cwd = await embeddedStack();
+  const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
   const location = `${serving.url}/served-data-file?challenge=${'0'.repeat(64)}`;
   const stranger = await listen(
@@ -100,20 +100,22 @@ it('a stranger who sends the question on to the real service hears no token', as
 });
 
 it('a stranger who took the port and repeats what the service said there hears no token', async () => {
-  const cwd = await embeddedStack();
+  const cwd = embeddedStack();
   const serving = await serveProcess([], { cwd });
   const told = await fetch(`${serving.url}/served-data-file?challenge=${'0'.repeat(64)}`);
   const proof = told.headers.get('x-served-data-file');
   expect(proof).toMatch(/^[0-9a-f]{64}$/);
   await serving.stop('SIGKILL');
-  const repeating = answering(`HTTP/1.1 204 No Content\r\nx-served-data-file: ${proof}\r\n\r\n`);
+  const repeating = answering(
+    `HTTP/1.1 204 No Content\r\nx-served-data-file: ${proof}\r\nx-served-dialects: neutral neutral\r\n\r\n`,
+  );
   const stranger = await listen(repeating, Number(new URL(serving.url).port));
   expect(stranger.url).toBe((await readFile(placeOf(cwd, '.url'), 'utf8')).trim());
   await expectNoToken(cwd, stranger);
 });
 
 it('the service of a folder that was copied is not used by the copy', async () => {
-  const original = await embeddedStack();
+  const original = embeddedStack();
   const serving = await serveProcess([], { cwd: original });
   expect((await trueup(['apply', '--yes'], { cwd: original })).code).toBe(0);
   const copy = `${original}-copy`;
@@ -126,7 +128,7 @@ it('the service of a folder that was copied is not used by the copy', async () =
 });
 
 it('nothing is asked of an address that is none of this machine', async () => {
-  const cwd = await embeddedStack();
+  const cwd = embeddedStack();
   const stranger = await listen(answering(''));
   await point(cwd, stranger.url.replace('127.0.0.1', 'localhost'));
   await expectNoToken(cwd, stranger);

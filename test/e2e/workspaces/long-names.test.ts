@@ -1,5 +1,5 @@
 // How long a workspace's name may be: known before a service refuses it in the middle of an apply.
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 
@@ -10,7 +10,7 @@ const document = (kind: string, name: string, spec: object) => ({
   spec,
 });
 
-test('a workspace may have a name of 90 characters, and no longer one', async () => {
+it('a workspace may have a name of 90 characters, and no longer one', async () => {
   const stack = await (await openBench()).checkout();
   await stack.declare(workspace('w'.repeat(90)));
   await stack.run(['apply', '--yes'], 0);
@@ -23,7 +23,7 @@ test('a workspace may have a name of 90 characters, and no longer one', async ()
   }
 });
 
-test.each([
+it.each([
   ['TagBindings', { tags: {} }],
   ['RemoteStateConsumers', { consumers: [] }],
 ])('%s of a workspace are held to the same', async (kind, spec) => {

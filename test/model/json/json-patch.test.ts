@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { FieldTable } from '../../../src/model/kind/field.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import { jsonPointer, toJsonPatch } from '../../../src/model/json/json-patch.ts';
@@ -43,7 +43,7 @@ function applied(document: Spec, operations: readonly object[]): Spec {
 }
 
 describe('the operations of field changes', () => {
-  test('turn the live spec into the desired one, and leave what is not managed as it is', () => {
+  it('turn the live spec into the desired one, and leave what is not managed as it is', () => {
     fc.assert(
       fc.property(spec, spec, (desired, live) => {
         const before = canonicalSpec(fields, live);
@@ -59,7 +59,7 @@ describe('the operations of field changes', () => {
     );
   });
 
-  test('make a new resource from nothing', () => {
+  it('make a new resource from nothing', () => {
     fc.assert(
       fc.property(spec, (desired) => {
         const found = diff({ fields, desired, live: undefined, recorded: undefined, absent: 'unmanaged' });
@@ -68,7 +68,7 @@ describe('the operations of field changes', () => {
     );
   });
 
-  test('remove elements of a set from its end and add new ones behind it', () => {
+  it('remove elements of a set from its end and add new ones behind it', () => {
     const change = { path: ['friends'], before: ['a', 'b', 'c'], after: ['b', 'd'], shape: 'set' as const };
     expect(toJsonPatch([change])).toEqual([
       { op: 'remove', path: '/friends/2' },
@@ -77,7 +77,7 @@ describe('the operations of field changes', () => {
     ]);
   });
 
-  test('change a map key by key', () => {
+  it('change a map key by key', () => {
     const change = {
       path: ['labels'],
       before: { a: '1', b: '2', c: '3' },
@@ -91,7 +91,7 @@ describe('the operations of field changes', () => {
     ]);
   });
 
-  test('add what has no known value before, and remove what goes', () => {
+  it('add what has no known value before, and remove what goes', () => {
     expect(
       toJsonPatch([
         { path: ['issuer'], unknown: 'not answered by the service', after: 'x', shape: 'scalar' },
@@ -104,7 +104,7 @@ describe('the operations of field changes', () => {
   });
 });
 
-test('a pointer escapes slashes and tildes', () => {
+it('a pointer escapes slashes and tildes', () => {
   expect(jsonPointer(['labels', 'a/b~c'])).toBe('/labels/a~1b~0c');
   expect(jsonPointer([])).toBe('');
 });

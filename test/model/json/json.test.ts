@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { canonicalText, isJsonObject, type Json, ownMember, sameJson } from '../../../src/model/json/json.ts';
 
 const json = fc.jsonValue() as fc.Arbitrary<Json>;
 
 describe('the text of a value', () => {
-  test('reads back as that value', () => {
+  it('reads back as that value', () => {
     fc.assert(
       fc.property(json, (value) => {
         expect(JSON.parse(canonicalText(value))).toEqual(JSON.parse(JSON.stringify(value)));
@@ -13,7 +13,7 @@ describe('the text of a value', () => {
     );
   });
 
-  test('does not depend on the order of keys, at any depth', () => {
+  it('does not depend on the order of keys, at any depth', () => {
     const reversed = (value: Json): Json => {
       if (Array.isArray(value)) return value.map(reversed);
       if (!isJsonObject(value)) return value;
@@ -30,7 +30,7 @@ describe('the text of a value', () => {
     );
   });
 
-  test.each<[Json | undefined, Json | undefined]>([
+  it.each<[Json | undefined, Json | undefined]>([
     [null, undefined],
     [{}, []],
     [{ a: null }, {}],
@@ -45,7 +45,7 @@ describe('the text of a value', () => {
   });
 });
 
-test('a member is only what the object itself has', () => {
+it('a member is only what the object itself has', () => {
   expect(ownMember({}, 'constructor')).toBeUndefined();
   expect(ownMember({ constructor: 'x' }, 'constructor')).toBe('x');
   expect(ownMember(JSON.parse('{ "__proto__": "x" }'), '__proto__')).toBe('x');

@@ -1,6 +1,6 @@
 /** A kind is written in the types of its own schema; what the schema lacks does not compile, as `npm run typecheck` sees. */
 import { Type } from 'typebox';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { workspaceSpec } from '../../../src/kinds/workspace/schema.ts';
 import { scalar } from '../../../src/compare/comparisons.ts';
 import { defineKind, type KindForm } from '../../../src/model/kind/define-kind.ts';
@@ -23,7 +23,7 @@ const lamp: KindForm<LampSpec, LiveLamp> = {
   name: 'Lamp',
   service: 'workspaces',
   summary: 'A lamp',
-  names: { pattern: /^[a-z]+$/, says: 'lower-case letters' },
+  names: { pattern: /^[a-z]+$/, description: 'lower-case letters' },
   specSchema: jsonSchema(schema),
   fields: { brightness: { compare: scalar }, colour: { compare: scalar } } satisfies FieldsOf<LampSpec>,
   ownership: { by: 'ledger', named: false, undeclared: 'release' },
@@ -33,11 +33,11 @@ const lamp: KindForm<LampSpec, LiveLamp> = {
   calls: () => ({ calls: [] }),
 };
 
-test('a kind may be written in its own types, and is the same kind to those who know none', () => {
+it('a kind may be written in its own types, and is the same kind to those who know none', () => {
   expect(defineKind(lamp)).toBe(lamp);
 });
 
-test('a field that the schema lacks does not compile', () => {
+it('a field that the schema lacks does not compile', () => {
   const misspelt: readonly KindForm<LampSpec, LiveLamp>[] = [
     // @ts-expect-error: no brightnes
     { ...lamp, prepare: ({ desired }) => ({ desired, notes: [String(desired.brightnes)] }) },
@@ -51,7 +51,7 @@ test('a field that the schema lacks does not compile', () => {
   expect(misspelt).toHaveLength(4);
 });
 
-test('what is not certain to be there, or not of a certain type, is not taken for it', () => {
+it('what is not certain to be there, or not of a certain type, is not taken for it', () => {
   const rash: readonly KindForm<LampSpec, LiveLamp>[] = [
     // @ts-expect-error: a tombstone declares no brightness
     { ...lamp, check: ({ spec }) => (spec.brightness.toFixed() === '0' ? [] : []) },
@@ -63,7 +63,7 @@ test('what is not certain to be there, or not of a certain type, is not taken fo
   expect(rash).toHaveLength(3);
 });
 
-test('the schema of another kind does not compile', () => {
+it('the schema of another kind does not compile', () => {
   // @ts-expect-error: a workspace is no lamp
   const mixedUp: KindForm<LampSpec, LiveLamp> = { ...lamp, specSchema: jsonSchema(workspaceSpec) };
   expect(mixedUp.specSchema).not.toEqual(lamp.specSchema);

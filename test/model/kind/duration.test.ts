@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { formatDuration, parseDuration } from '../../../src/model/kind/duration.ts';
 
 describe('a duration', () => {
-  test.each<[number | string, number]>([
+  it.each<[number | string, number]>([
     [3600, 3600],
     ['3600', 3600],
     ['1h', 3600],
@@ -22,19 +22,19 @@ describe('a duration', () => {
     expect(parseDuration(text)).toBe(seconds);
   });
 
-  test.each(['1w', '1.5', '1.5d', '-5', '-1h', 'soon', '1 h', '1h30', 'h', '1d12h', 'Infinity'])(
+  it.each(['1w', '1.5', '1.5d', '-5', '-1h', 'soon', '1 h', '1h30', 'h', '1d12h', 'Infinity'])(
     '%j is none',
     (text) => {
       expect(parseDuration(text)).toBeUndefined();
     },
   );
 
-  test('is none when its number is none', () => {
+  it('is none when its number is none', () => {
     expect(parseDuration(Number.NaN)).toBeUndefined();
     expect(parseDuration(Number.POSITIVE_INFINITY)).toBeUndefined();
   });
 
-  test('said in words means the same number of seconds', () => {
+  it('said in words means the same number of seconds', () => {
     fc.assert(
       fc.property(fc.nat({ max: 2_000_000_000 }), (seconds) => {
         expect(parseDuration(formatDuration(seconds))).toBe(seconds);
@@ -42,7 +42,7 @@ describe('a duration', () => {
     );
   });
 
-  test.each([
+  it.each([
     [0, '0s'],
     [45, '45s'],
     [60, '1m'],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { camelCase, kebabCase, snakeCase } from '../../../src/model/kind/field-names.ts';
 
 describe("the API's names and a manifest's", () => {
-  test.each([
+  it.each([
     ['execution-mode', 'executionMode', kebabCase],
     ['vcs-repo', 'vcsRepo', kebabCase],
     ['delete-older-than-n-days', 'deleteOlderThanNDays', kebabCase],
@@ -15,7 +15,7 @@ describe("the API's names and a manifest's", () => {
     expect(back(field)).toBe(wire);
   });
 
-  test('lead to each other by one rule, whatever the words', () => {
+  it('lead to each other by one rule, whatever the words', () => {
     const wordOf = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
     const words = fc.array(wordOf, { minLength: 1, maxLength: 5 });
     fc.assert(

@@ -1,9 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { type TSchema, Type } from 'typebox';
 import { nullable } from '../../../src/model/kind/nullable.ts';
 import { jsonSchema } from '../../../src/model/kind/json-schema.ts';
 
-test.each<[string, TSchema, object]>([
+it.each<[string, TSchema, object]>([
   ['a text', Type.String({ maxLength: 3 }), { type: ['string', 'null'], maxLength: 3 }],
   [
     'one of some words',

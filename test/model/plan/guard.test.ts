@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { blockingIds, type Guard, guardDefaults } from '../../../src/model/plan/guard.ts';
 
-test('docs/guards.md tells every guard, in the order of reports, with its default', () => {
+it('docs/guards.md tells every guard, in the order of reports, with its default', () => {
   const page = readFileSync(new URL('../../../docs/guards.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \| .* \| (\w+) \|$/gm)].map(([, id, effect]) => [
     id,
@@ -11,7 +11,7 @@ test('docs/guards.md tells every guard, in the order of reports, with its defaul
   expect(rows).toEqual(Object.entries(guardDefaults));
 });
 
-test('what blocks is acknowledged once, however many kinds and targets it is about', () => {
+it('what blocks is acknowledged once, however many kinds and targets it is about', () => {
   const guard = (id: Guard['id'], effect: Guard['effect'], target: string): Guard => ({
     id,
     effect,

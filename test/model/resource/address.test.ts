@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import {
   type AddressText,
   formatAddress,
@@ -9,7 +9,7 @@ import {
 
 const part = fc.stringMatching(/^[A-Za-z0-9_.-]{1,8}$/);
 
-test('an address reads back as it was written, also with slashes in its name', () => {
+it('an address reads back as it was written, also with slashes in its name', () => {
   const name = fc.array(part, { minLength: 1, maxLength: 3 }).map((parts) => parts.join('/'));
   fc.assert(
     fc.property(fc.record({ kind: part, target: part, name }), (address) => {
@@ -18,13 +18,13 @@ test('an address reads back as it was written, also with slashes in its name', (
   );
 });
 
-test.each(['', 'House', 'House/acme', '/acme/home', 'House//home'])('"%s" is no address', (text) => {
+it.each(['', 'Whole', 'Whole/acme', '/acme/app', 'Whole//app'])('"%s" is no address', (text) => {
   expect(() => parseAddress(text)).toThrow(`not an address: ${text}`);
   expect(() => readAddress(text)).toThrow(`not an address: ${text}`);
 });
 
-test('a text is an address once it has been looked at, and not before', () => {
-  const text = 'House/acme/home';
+it('a text is an address once it has been looked at, and not before', () => {
+  const text = 'Whole/acme/app';
   // @ts-expect-error: any text could be one
   const unread: AddressText = text;
   expect(readAddress(text)).toBe(unread);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { birthMark, formatClaim, parseClaim, stackOfBirthMark } from '../../../src/model/resource/claim.ts';
 
 const stack = fc.stringMatching(/^[a-z0-9-]{1,63}$/);
 
 describe('a claim', () => {
-  test('reads back as it was written', () => {
+  it('reads back as it was written', () => {
     const claim = fc.record({ stack, protect: fc.boolean(), release: fc.boolean(), inherited: fc.boolean() });
     fc.assert(
       fc.property(claim, (written) => {
@@ -14,7 +14,7 @@ describe('a claim', () => {
     );
   });
 
-  test.each([
+  it.each([
     ['payments', 'payments'],
     ['payments:protect', 'payments:protect'],
     ['payments:release:protect', 'payments:protect:release'],
@@ -25,11 +25,11 @@ describe('a claim', () => {
 });
 
 describe('a birth mark', () => {
-  test('tells the stack that it was made for', () => {
+  it('tells the stack that it was made for', () => {
     fc.assert(fc.property(stack, (name) => stackOfBirthMark(birthMark(name)) === name));
   });
 
-  test.each([null, undefined, '', 'tfe-provider', 'trueup', 'Trueup/payments'])('is not %j', (text) => {
+  it.each([null, undefined, '', 'tfe-provider', 'trueup', 'Trueup/payments'])('is not %j', (text) => {
     expect(stackOfBirthMark(text)).toBeUndefined();
   });
 });

@@ -1,16 +1,16 @@
-import { expect, test } from 'vitest';
+import { expect, it } from 'vitest';
 import { formatIdentity, identityOf } from '../../../src/model/stack/target-identity.ts';
 
 const workspaces = { service: 'workspaces', url: 'https://app.example.com', organization: 'acme' } as const;
 const mount = { service: 'cluster-auth', url: 'https://secrets.example.com:8200', mount: 'cluster' } as const;
 const textOf = (target: Parameters<typeof identityOf>[0]) => formatIdentity(identityOf(target));
 
-test('a target is its service, its place and its address', () => {
+it('a target is its service, its place and its address', () => {
   expect(textOf(workspaces)).toBe('workspaces acme at https://app.example.com');
   expect(textOf(mount)).toBe('cluster-auth auth/cluster at https://secrets.example.com:8200');
 });
 
-test.each([
+it.each([
   ['https://APP.example.com'],
   ['https://app.example.com:443'],
   ['https://app.example.com/'],
@@ -20,7 +20,7 @@ test.each([
   expect(textOf({ ...workspaces, url })).toBe(textOf(workspaces));
 });
 
-test.each([
+it.each([
   ['http://app.example.com'],
   ['https://app.example.com:8443'],
   ['https://app.example.com/team'],
@@ -30,12 +30,12 @@ test.each([
   expect(textOf({ ...workspaces, url })).not.toBe(textOf(workspaces));
 });
 
-test('the name of an organization has no case, a mount has', () => {
+it('the name of an organization has no case, a mount has', () => {
   expect(textOf({ ...workspaces, organization: 'Acme' })).toBe(textOf(workspaces));
   expect(textOf({ ...mount, mount: 'Cluster' })).not.toBe(textOf(mount));
 });
 
-test('namespace and mount are one path', () => {
+it('namespace and mount are one path', () => {
   expect(textOf({ ...mount, namespace: 'team/dev' })).toBe(
     'cluster-auth team/dev/auth/cluster at https://secrets.example.com:8200',
   );
@@ -44,6 +44,6 @@ test('namespace and mount are one path', () => {
   expect(textOf({ ...mount, mount: 'team/auth/cluster' })).not.toBe(textOf({ ...mount, namespace: 'team' }));
 });
 
-test('the embedded service is itself on whatever port it listens', () => {
+it('the embedded service is itself on whatever port it listens', () => {
   expect(textOf({ ...workspaces, url: 'embedded' })).toBe('workspaces acme at embedded');
 });

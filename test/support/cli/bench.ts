@@ -3,15 +3,16 @@
  * and stacks in a temporary directory. Everything is gone when the test has ended.
  */
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile, mkdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
-import type { Ledger } from '../../../src/model/stack/ledger.ts';
+import { onTestFinished } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import type { PolicyCapability } from '../../../src/server/identity/service-policies.ts';
 import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed.ts';
-import { startServer } from '../../../src/server/start-server.ts';
-import { type Ran, trueup } from '../captured-world.ts';
+import type { Ran } from '../captured-host.ts';
+import { smallSeed, startService } from '../rig/embedded-service.ts';
+import { clusterAuthTarget, type StackFolder, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { TestClient } from '../server/serve-for-test.ts';
 import { type FaultyProxy, openFaultyProxy } from './faulty-proxy.ts';
 
@@ -26,29 +27,31 @@ export const secrets = {
 
 const owner = 'owner-who-works-past-trueup';
 
-function seedOf({ organization = {}, others = [], mounts = ['cluster'] }: BenchOptions): Seed {
-  const { teams = [], ...more } = organization;
+const readOnlyRules = [{ path: 'auth/*', capabilities: ['read', 'list'] as const }];
+
+function seedOf({
+  organization = {},
+  others = [],
+  mounts = ['cluster'],
+  readOnly = readOnlyRules,
+}: BenchOptions): Seed {
+  const owners = { ci: secrets.API_TOKEN, ann: owner };
+  const readers = { name: 'readers', token: secrets.READ_API_TOKEN, 'read-workspaces': true };
+  const small = smallSeed({
+    owners,
+    organization: {
+      'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
+      'oauth-tokens': [{ id: 'ot-git' }],
+      ...organization,
+      teams: [readers, ...(organization.teams ?? [])],
+    },
+  });
+  const teams = [{ name: 'owners', members: Object.keys(owners) }];
   return {
-    users: [
-      { username: 'ci', token: secrets.API_TOKEN },
-      { username: 'ann', token: owner },
-    ],
-    organizations: [
-      {
-        name: 'acme',
-        'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
-        'oauth-tokens': [{ id: 'ot-git' }],
-        ...more,
-        teams: [
-          { name: 'owners', members: ['ci', 'ann'] },
-          { name: 'readers', token: secrets.READ_API_TOKEN, 'read-workspaces': true },
-          ...teams,
-        ],
-      },
-      ...others.map((name) => ({ name, teams: [{ name: 'owners', members: ['ci', 'ann'] }] })),
-    ],
+    ...small,
+    organizations: [...(small.organizations ?? []), ...others.map((name) => ({ name, teams }))],
     mounts,
-    policies: [{ name: 'read-only', rules: [{ path: 'auth/*', capabilities: ['read', 'list'] }] }],
+    policies: [{ name: 'read-only', rules: readOnly }],
     'service-tokens': [
       { token: secrets.SERVICE_TOKEN, policies: ['root'] },
       { token: secrets.READ_SERVICE_TOKEN, policies: ['read-only'] },
@@ -62,6 +65,13 @@ export interface BenchOptions {
   /** further organizations that the same tokens see */
   readonly others?: readonly string[];
   readonly mounts?: readonly string[];
+  /** what the service speaks; neutral where none is named */
+  readonly dialects?: readonly string[];
+  /** rules of the policy that the read-only service token has */
+  readonly readOnly?: readonly {
+    readonly path: string;
+    readonly capabilities: readonly PolicyCapability[];
+  }[];
 }
 
 export interface Bench {
@@ -94,7 +104,7 @@ export interface StackOptions {
 }
 
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
-  const server = await startServer({ data: ':memory:', seed: seedOf(options) });
+  const server = await startService({ seed: seedOf(options), dialects: options.dialects ?? [] });
   onTestFinished(() => server.close());
   const wire = await openFaultyProxy(server.url);
   const byHand = new TestClient(server.url, owner);
@@ -120,7 +130,7 @@ export async function openBench(options: BenchOptions = {}): Promise<Bench> {
       return Object.fromEntries(resources.map(({ attributes }) => [attributes['key'], attributes['value']]));
     },
     written: () => wire.writes().map(({ method, path }) => `${method} ${path.replace(/ws-\w+/, 'ws-…')}`),
-    checkout: (stack = {}) => makeCheckout(wire, stack),
+    checkout: async (stack = {}) => checkoutIn(temporaryFolder(), wire, stack),
   };
 }
 
@@ -135,95 +145,40 @@ async function sendToMount(url: string, method: string, body?: object): Promise<
   return text === '' ? {} : (JSON.parse(text) as { data: Record<string, unknown> }).data;
 }
 
-export interface Checkout {
-  readonly directory: string;
-  /** the stack's manifests are these from now on */
-  declare(...documents: readonly object[]): Promise<void>;
-  write(file: string, text: string): Promise<void>;
-  /** runs a command in this process, expects its exit code, and gives all that it wrote */
-  run(args: readonly string[], code: number): Promise<Ran>;
-  /** the same for a command whose exit code is what the test is about */
-  tryRun(args: readonly string[]): Promise<Ran>;
-  /** `plan --format json` and its exit code */
-  plan(code?: number): Promise<PlanJson>;
+export interface Checkout extends StackFolder {
   /** applies with every guard of the very plan acknowledged, as somebody who has read it would */
   insist(): Promise<Ran>;
   /** declares these, applies them, and forgets what was seen on the wire */
   begin(...documents: readonly object[]): Promise<void>;
-  /** the ledger's file as it stands */
-  ledger(): Promise<StoredLedger>;
   loseLedger(): Promise<void>;
   /** the same directory with another stack file: some of the stack is otherwise from now on */
   become(stack: StackOptions): Promise<Checkout>;
 }
 
-export type StoredLedger = { readonly records: Record<string, ReturnType<Ledger['records']['get']>> };
-
-async function makeCheckout(wire: FaultyProxy, options: StackOptions): Promise<Checkout> {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-e2e-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  return checkoutIn(directory, wire, options);
-}
-
-async function checkoutIn(directory: string, wire: FaultyProxy, options: StackOptions): Promise<Checkout> {
-  const { name = 'payments' } = options;
-  const ledgerFile = join(directory, '.trueup', `${name}.ledger.json`);
-  const write = async (file: string, text: string) => {
-    await mkdir(join(directory, 'manifests'), { recursive: true });
-    await writeFile(join(directory, file), text);
-  };
-  const declare = (...documents: readonly object[]) =>
-    write(
-      'manifests/all.yaml',
-      documents.map((document) => JSON.stringify(document, null, 2)).join('\n---\n'),
-    );
-  const tryRun = (args: readonly string[]) => trueup(args, { cwd: directory, env: secrets });
-  const run = async (args: readonly string[], code: number) => {
-    const ran = await tryRun(args);
-    expect(ran, ran.out + ran.err).toMatchObject({ code });
-    return ran;
-  };
-  await write('trueup.yaml', stackText(wire.url, { ...options, name }));
-  return {
+function checkoutIn(directory: string, wire: FaultyProxy, options: StackOptions): Checkout {
+  const { workspaces, clusterAuth, ...more } = options;
+  const targets = [workspacesTarget(wire.url, workspaces), clusterAuthTarget(wire.url, clusterAuth)];
+  const folder = stackIn({
     directory,
-    declare,
-    write,
-    run,
-    tryRun,
-    plan: async (code = 0) => JSON.parse((await run(['plan', '--format', 'json'], code)).out) as PlanJson,
+    stack: { ...more, manifests: ['manifests/*.yaml'], targets },
+    env: secrets,
+    manifestsFile: 'manifests/all.yaml',
+  });
+  return {
+    ...folder,
     insist: async () => {
-      const { out } = await tryRun(['plan', '--format', 'json']);
+      const { out } = await folder.tryRun(['plan', '--format', 'json']);
       const { digest, acknowledge } = JSON.parse(out) as PlanJson;
-      return run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 0);
+      return folder.run(['apply', '--approve', digest, '--ack', acknowledge.join(',')], 0);
     },
     begin: async (...documents) => {
-      await declare(...documents);
-      await run(['apply', '--yes'], 0);
+      await folder.declare(...documents);
+      await folder.run(['apply', '--yes'], 0);
       wire.reset();
     },
-    ledger: async () => JSON.parse(await readFile(ledgerFile, 'utf8')) as StoredLedger,
-    loseLedger: () => rm(ledgerFile),
-    become: (stack) => checkoutIn(directory, wire, { ...options, ...stack }),
+    loseLedger: () => rm(folder.ledgerFile),
+    become: async (stack) => checkoutIn(directory, wire, { ...options, ...stack }),
   };
-}
-
-function stackText(url: string, { name, renamedFrom, workspaces, clusterAuth, spec }: StackOptions): string {
-  const common = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
-  const acme = { name: 'acme', service: 'workspaces', organization: 'acme', token: { env: 'API_TOKEN' } };
-  const prod = { name: 'prod', service: 'cluster-auth', mount: 'cluster', token: { env: 'SERVICE_TOKEN' } };
-  return JSON.stringify({
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name, ...(renamedFrom === undefined ? {} : { renamedFrom }) },
-    spec: {
-      manifests: ['manifests/*.yaml'],
-      targets: [
-        { ...acme, ...common, ...workspaces },
-        { ...prod, ...common, ...clusterAuth },
-      ],
-      ...spec,
-    },
-  });
 }
 
 /** The ledger of the stack `payments` as version 1 wrote it: without what its targets were. */

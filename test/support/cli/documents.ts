@@ -1,6 +1,7 @@
 /** The manifests of these tests: documents with only what a case is about spelt out. */
+import { otherCaCert } from '../kinds/cluster-auth-config/pem-samples.ts';
 
-interface Document {
+export interface Document {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: object;
@@ -13,7 +14,8 @@ const header = (kind: string, metadata: object): Document => ({
   metadata,
 });
 
-const document =
+/** Makes the documents of one kind: `document('Workspace')('app', { autoApply: true })`. */
+export const document =
   (kind: string) =>
   (name: string, spec: object = {}, metadata: object = {}): Document => ({
     ...header(kind, { name, ...metadata }),
@@ -25,24 +27,11 @@ export const workspace = document('Workspace');
 export const tagBindings = document('TagBindings');
 export const consumers = document('RemoteStateConsumers');
 
-const authority = `-----BEGIN CERTIFICATE-----
-MIIBhDCCASugAwIBAgIUYxooEZ6UjUVWgBLWqChBkWOrXrQwCgYIKoZIzj0EAwIw
-FzEVMBMGA1UEAwwMY2x1c3Rlci1jYS0yMCAXDTI2MTEyMDExMTg1MFoYDzIxMjYx
-MDI3MTExODUwWjAXMRUwEwYDVQQDDAxjbHVzdGVyLWNhLTIwWTATBgcqhkjOPQIB
-BggqhkjOPQMBBwNCAASqqKQBE3mWF3Cz1YD+vpV7Qo6zWRhXLP4XV9uOlT6P80M4
-j0SrHzk3s6OWCLyleokFKAmjOiJwYPoSO21F60y8o1MwUTAdBgNVHQ4EFgQUTDEC
-y0GaYE2MIgrjUAtwGxSWw0UwHwYDVR0jBBgwFoAUTDECy0GaYE2MIgrjUAtwGxSW
-w0UwDwYDVR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNHADBEAiA0yGER0VN7V8ZE
-rnzBRATxXCwZi0PWI4st4kIPtCmvwwIgdCU3njrXkdM8HHCH+YNpRe4xm7DUMt1X
-PTMvwufnXZM=
------END CERTIFICATE-----
-`;
-
 /** The one config of the mount, complete, with these fields besides. */
 export const clusterAuthConfig = (spec: object = {}) =>
   document('ClusterAuthConfig')('config', {
     clusterHost: 'https://cluster.internal:6443',
-    clusterCaCert: authority,
+    clusterCaCert: otherCaCert,
     ...spec,
   });
 

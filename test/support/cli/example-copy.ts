@@ -1,15 +1,13 @@
 /** A copy of one of the examples in a temporary folder, without what a run has left there; gone when the test ends. */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export const examples = new URL('../../../examples/', import.meta.url).pathname;
 
 /** The path of the copy. */
 export async function copyExample(name: string): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), `trueup-${name}-`));
-  onTestFinished(() => rm(directory, { recursive: true }));
+  const directory = temporaryFolder();
   const filter = (path: string) => basename(path) !== '.trueup';
   await cp(join(examples, name), directory, { recursive: true, filter });
   return directory;

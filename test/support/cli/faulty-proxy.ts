@@ -3,9 +3,10 @@
  * break what it wants broken. Invariant: without a rule, an answer passes through unchanged. It reads raw bytes, for
  * Node's own HTTP server knows no LIST.
  */
-import { createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { request as send } from 'undici';
 import { onTestFinished } from 'vitest';
+import { startListening } from '../rig/listen.ts';
 
 /** One request as it came over the wire, and what it was answered; no status where the answer was dropped. */
 export interface SeenRequest {
@@ -64,6 +65,11 @@ export type Warden = (
   pass: (path?: string) => Promise<Answer>,
 ) => Promise<Answer | undefined>;
 
+/** Whether it changes nothing: reads, and the question what a token may do, which is a POST. */
+export function isRead({ method, path }: Pick<SeenRequest, 'method' | 'path'>): boolean {
+  return method === 'GET' || method === 'LIST' || path === '/v1/sys/capabilities-self';
+}
+
 /** Listens on a free port of 127.0.0.1 until the test has ended. @param upstream the service's URL */
 export async function openFaultyProxy(upstream: string): Promise<FaultyProxy> {
   const proxy = await startFaultyProxy(() => upstream);
@@ -97,11 +103,11 @@ export async function startFaultyProxy(
       return answer;
     }).catch(() => {}); // the client went away
   });
-  const { port, close } = await listen(server);
+  const { url, close } = await startListening(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url,
     seen,
-    writes: () => seen.filter(({ method }) => method !== 'GET' && method !== 'LIST'),
+    writes: () => seen.filter((request) => !isRead(request)),
     add: (...more) => {
       rules.push(...more.map((rule) => ({ rule, left: rule.times ?? 1 })));
     },
@@ -119,22 +125,6 @@ export async function startFaultyProxy(
 function matches({ method, path, body }: Rule, request: SeenRequest): boolean {
   const rightMethod = method === undefined || method === request.method;
   return rightMethod && path.test(request.path) && (body === undefined || body.test(request.text));
-}
-
-async function listen(server: Server): Promise<{ port: number; close(): Promise<void> }> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => {
-    sockets.add(socket);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const close = async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((closed) => server.close(closed));
-  };
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the proxy has no port');
-  return { port: address.port, close };
 }
 
 interface Incoming {

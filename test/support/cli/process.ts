@@ -1,5 +1,5 @@
 /** The CLI as a process of its own, the way a user starts it: arguments, environment and streams in, exit code out. */
-import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, type StdioOptions, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Readable, Writable } from 'node:stream';
@@ -33,10 +33,8 @@ export async function trueupProcess(
   act: (bystander: Bystander) => Promise<void> = async () => {},
 ): Promise<Exited> {
   const child = start(args, options);
-  // A command may have seen enough before it has read all.
-  child.stdin.on('error', () => {});
   writeInput(child, options.stdin ?? '');
-  const sees = watch(child.stderr, once(child, 'close'));
+  const sees = watch([child.stderr], once(child, 'close'));
   const [end] = await Promise.all([exited(child), act({ signals: (name) => child.kill(name), sees })]);
   return end;
 }
@@ -59,14 +57,15 @@ export interface Bystander {
   sees(text: RegExp): Promise<void>;
 }
 
-/** A function that resolves once the stream has shown a text, and rejects when it ends without. */
-function watch(stream: Readable, ended: Promise<unknown>): (text: RegExp) => Promise<void> {
+/** A function that resolves once the streams together have shown a text, and rejects when they end without. */
+function watch(streams: readonly Readable[], ended: Promise<unknown>): (text: RegExp) => Promise<void> {
   let shown = '';
   const looks = new Set<() => void>();
-  stream.on('data', (chunk) => {
-    shown += String(chunk);
-    for (const look of looks) look();
-  });
+  for (const stream of streams)
+    stream.on('data', (chunk) => {
+      shown += String(chunk);
+      for (const look of looks) look();
+    });
   return (text) =>
     new Promise((resolve, reject) => {
       const look = () => {
@@ -78,8 +77,47 @@ function watch(stream: Readable, ended: Promise<unknown>): (text: RegExp) => Pro
     });
 }
 
-function start(args: readonly string[], { cwd, env }: ProcessOptions) {
-  return spawn(process.execPath, [mainFile, ...args], { cwd, env: environment(env), stdio: 'pipe' });
+export interface Running {
+  readonly pid: number;
+  /** resolves once stdout and stderr together match; rejects when the process ends before */
+  says(what: RegExp): Promise<void>;
+  kill(signal: NodeJS.Signals): void;
+  /** with the signal that has ended it, where it did not end by itself */
+  readonly ended: Promise<Exited & { readonly signal: NodeJS.Signals | null }>;
+}
+
+/** A command that is watched while it runs, with an input that is empty; killed with the test at the latest. */
+export function startTrueup(args: readonly string[], options: ProcessOptions): Running {
+  const child = start(args, options);
+  writeInput(child, options.stdin ?? '');
+  endWithTest(child);
+  return {
+    pid: child.pid ?? 0,
+    kill: (signal) => {
+      child.kill(signal);
+    },
+    says: watch([child.stdout, child.stderr], once(child, 'close')),
+    ended: exited(child).then((end) => ({ ...end, signal: child.signalCode })),
+  };
+}
+
+function start(
+  args: readonly string[],
+  options: ProcessOptions,
+): ChildProcessByStdio<Writable, Readable, Readable> {
+  const child = spawnTrueup(args, options, 'pipe') as ChildProcessByStdio<Writable, Readable, Readable>;
+  // A command may have seen enough before it has read all.
+  child.stdin.on('error', () => {});
+  return child;
+}
+
+/** The process as Node has it, for tests of what becomes of its streams. */
+export function spawnTrueup(
+  args: readonly string[],
+  { cwd, env }: Pick<ProcessOptions, 'cwd' | 'env'>,
+  stdio: StdioOptions,
+): ChildProcess {
+  return spawn(process.execPath, [mainFile, ...args], { cwd, env: environment(env), stdio });
 }
 
 async function exited(child: ChildProcessByStdio<Writable, Readable, Readable>): Promise<Exited> {
@@ -101,16 +139,24 @@ export interface Serving {
   stop(signal?: NodeJS.Signals): Promise<Exited>;
 }
 
+export interface ServeProcessOptions extends ProcessOptions {
+  /** each write is on the disk before it is answered, as for users, and not only by the time that the machine stops */
+  readonly durable?: boolean;
+}
+
 /** `trueup serve` with these arguments, once it has said that it is ready; ended with the test at the latest. */
-export async function serveProcess(args: readonly string[], options: ProcessOptions): Promise<Serving> {
-  const child = start(['serve', '--relaxed-writes', ...args], options);
+export async function serveProcess(
+  args: readonly string[],
+  { durable = false, ...options }: ServeProcessOptions,
+): Promise<Serving> {
+  const child = start(['serve', ...(durable ? [] : ['--relaxed-writes']), ...args], options);
   endWithTest(child);
   const end = exited(child);
   let shown = '';
   child.stdout.on('data', (chunk) => {
     shown += String(chunk);
   });
-  const watched = watch(child.stdout, once(child, 'close'));
+  const watched = watch([child.stdout], once(child, 'close'));
   const sees = (text: RegExp) => watched(text).then(() => shown);
   const ended = end.then(({ err }) => Promise.reject(new Error(err)));
   const [line = ''] = (await Promise.race([sees(/\n/), ended])).split('\n');
@@ -173,7 +219,7 @@ export async function onTerminal(
     child.stdin.write(typed);
   };
   const hangsUp = () => void child.kill('SIGKILL');
-  await act({ types, hangsUp, sees: watch(child.stdout, closed) });
+  await act({ types, hangsUp, sees: watch([child.stdout], closed) });
   const [code] = await closed;
   return { code, screen: await screen };
 }

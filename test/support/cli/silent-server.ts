@@ -1,6 +1,6 @@
 /** A server that takes every connection and never says a word. Closed with the test. */
 import { createServer, type Socket } from 'node:net';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from '../rig/listen.ts';
 
 export interface SilentServer {
   readonly port: number;
@@ -19,16 +19,11 @@ export async function openSilentServer(): Promise<SilentServer> {
     socket.resume().on('error', () => {});
     reached.resolve();
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  const address = server.address();
+  const { port } = await listenForTest(server);
   const gone = (socket: Socket) =>
     new Promise<void>((resolve) => (socket.closed ? resolve() : socket.once('close', () => resolve())));
   return {
-    port: typeof address === 'object' && address !== null ? address.port : 0,
+    port,
     reached: reached.promise,
     left: async () => {
       await Promise.all(sockets.map(gone));

@@ -2,15 +2,17 @@
  * The state that every crash begins from, made once and copied: the service's database, the stack's directory with its
  * ledger, and the approved plan. The address of the service is the same for all copies, for it is part of what is approved.
  */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import { type RunningServer, type ServedRequest, startServer } from '../../../src/server/start-server.ts';
-import { type Ran, trueup } from '../captured-world.ts';
+import type { ServedRequest } from '../../../src/server/start-server.ts';
+import type { Ran } from '../captured-host.ts';
 import { type FaultyProxy, startFaultyProxy } from '../cli/faulty-proxy.ts';
-import { after, before, secrets, seed, stackDocument } from './mixed-stack.ts';
+import { type EmbeddedService, startService } from '../rig/embedded-service.ts';
+import { type StackFolder, stackIn } from '../rig/stack-folder.ts';
+import { makeFolder, removeFolder } from '../rig/temporary-folder.ts';
+import { after, before, secrets, seed, stackAt } from './mixed-stack.ts';
 
 /** One CI job: whoever runs it again may take over the lock of its earlier try. */
 export const env = { ...secrets, TRUEUP_RUN_ID: 'job-1' };
@@ -39,14 +41,14 @@ export class CrashScene {
   static async make(): Promise<CrashScene> {
     const upstream = { url: '' };
     const wire = await startFaultyProxy(() => upstream.url);
-    const origin = await mkdtemp(join(tmpdir(), 'trueup-crash-'));
-    const server = await startServer({ data: join(origin, 'service.db'), seed, relaxed: true });
+    const origin = makeFolder();
+    const server = await startService({ data: join(origin, 'service.db'), seed, relaxed: true });
     upstream.url = server.url;
-    await writeFile(join(origin, 'trueup.yaml'), stackDocument(wire.url));
-    await declare(origin, before);
-    await run(origin, ['apply', '--yes'], 0);
-    await declare(origin, after);
-    await run(origin, ['plan', '--out', 'approved.json'], 0);
+    const stack = stackIn({ directory: origin, stack: stackAt(wire.url), env });
+    await stack.declare(...before);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(...after);
+    await stack.run(['plan', '--out', 'approved.json'], 0);
     await server.close();
     const plan = JSON.parse(await readFile(join(origin, 'approved.json'), 'utf8')) as PlanJson;
     return new CrashScene({ wire, plan, origin, upstream });
@@ -54,23 +56,19 @@ export class CrashScene {
 
   /** A copy of everything, served. */
   async enter(): Promise<CrashCopy> {
-    const directory = await mkdtemp(join(tmpdir(), 'trueup-crash-'));
+    const directory = makeFolder();
     await cp(this.#origin, directory, { recursive: true });
-    const served: ServedRequest[] = [];
-    const server = await startServer({
-      data: join(directory, 'service.db'),
-      relaxed: true,
-      onRequest: (request) => served.push(request),
-    });
+    const server = await startService({ data: join(directory, 'service.db'), relaxed: true });
     this.#upstream.url = server.url;
     this.wire.reset();
     this.wire.guardBy(undefined);
-    return new CrashCopy(directory, server, served);
+    const stack = stackIn({ directory, stack: stackAt(this.wire.url), env });
+    return new CrashCopy(stack, server);
   }
 
   async close(): Promise<void> {
     await this.wire.close();
-    await rm(this.#origin, { recursive: true });
+    removeFolder(this.#origin);
   }
 }
 
@@ -78,16 +76,18 @@ export class CrashCopy {
   readonly directory: string;
   /** all that the service answered, whether or not the answer arrived */
   readonly served: readonly ServedRequest[];
-  readonly #server: RunningServer;
+  readonly #stack: StackFolder;
+  readonly #server: EmbeddedService;
 
-  constructor(directory: string, server: RunningServer, served: readonly ServedRequest[]) {
-    this.directory = directory;
+  constructor(stack: StackFolder, server: EmbeddedService) {
+    this.directory = stack.directory;
+    this.#stack = stack;
     this.#server = server;
-    this.served = served;
+    this.served = server.requests;
   }
 
   run(args: readonly string[], code: number): Promise<Ran> {
-    return run(this.directory, args, code);
+    return this.#stack.run(args, code);
   }
 
   /** What the service holds and what the ledger says of it, without ids and moments. */
@@ -105,9 +105,7 @@ export class CrashCopy {
         ).map((consumer) => consumer.id),
       })),
     );
-    const { records } = JSON.parse(
-      await readFile(join(this.directory, '.trueup', 'payments.ledger.json'), 'utf8'),
-    ) as { records: Record<string, StoredRecord> };
+    const { records } = (await this.#stack.ledger()) as { records: Record<string, StoredRecord> };
     const whole = {
       workspaces: workspaces.map((workspace, index) => ({ ...workspace, ...parts[index] })),
       mount: this.#mount(),
@@ -120,7 +118,7 @@ export class CrashCopy {
 
   async leave(): Promise<void> {
     await this.#server.close();
-    await rm(this.directory, { recursive: true });
+    removeFolder(this.directory);
   }
 
   async #get(path: string, token: string): Promise<Found[]> {
@@ -186,18 +184,4 @@ function anonymous(text: string, names: ReadonlyMap<string, string>): string {
     .replaceAll(/127\.0\.0\.1:\d+/g, '<service>');
   for (const [id, name] of names) told = told.replaceAll(id, name);
   return told;
-}
-
-function declare(directory: string, documents: readonly object[]): Promise<void> {
-  return writeFile(
-    join(directory, 'manifests.yaml'),
-    documents.map((one) => JSON.stringify(one)).join('\n---\n'),
-  );
-}
-
-async function run(cwd: string, args: readonly string[], code: number): Promise<Ran> {
-  const ran = await trueup(args, { cwd, env });
-  if (ran.code !== code)
-    throw new Error(`${args.join(' ')} ended with ${ran.code}, not ${code}:\n${ran.out}${ran.err}`);
-  return ran;
 }

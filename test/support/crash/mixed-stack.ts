@@ -2,8 +2,9 @@
  * One stack before and after a change of everything: creates, updates, deletes, a release, a rename, an adoption, tags,
  * consumers, roles, the config with its reviewer JWT; and neighbours that are nobody's business.
  */
-import type { Seed } from '../../../src/server/seed/seed.ts';
 import { clusterAuthConfig, consumers, role, tagBindings, workspace } from '../cli/documents.ts';
+import { smallSeed } from '../rig/embedded-service.ts';
+import { clusterAuthTarget, type StackFile, workspacesTarget } from '../rig/stack-folder.ts';
 
 export const secrets = {
   API_TOKEN: 'planted-api-token-77c1',
@@ -14,24 +15,19 @@ export const secrets = {
 /** Ids that no apply may ever name in the path of a write. */
 export const foreignIds = ['ws-bystander', 'ws-billing'];
 
-export const seed: Seed = {
-  users: [{ username: 'ci', token: secrets.API_TOKEN }],
-  organizations: [
-    {
-      name: 'acme',
-      'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
-      'oauth-tokens': [{ id: 'ot-git' }],
-      teams: [{ name: 'owners', members: ['ci'] }],
-      workspaces: [
-        { name: 'bystander', id: 'ws-bystander', 'tag-bindings': { env: 'theirs' }, 'resource-count': 3 },
-        { name: 'billing', id: 'ws-billing', 'tag-bindings': { 'trueup-stack': 'billing' } },
-        { name: 'legacy', id: 'ws-legacy', 'tag-bindings': { env: 'old' }, 'source-name': 'by hand' },
-      ],
-    },
-  ],
-  mounts: ['cluster'],
-  'service-tokens': [{ token: secrets.SERVICE_TOKEN, policies: ['root'] }],
-};
+export const seed = smallSeed({
+  owners: { ci: secrets.API_TOKEN },
+  serviceToken: secrets.SERVICE_TOKEN,
+  organization: {
+    'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
+    'oauth-tokens': [{ id: 'ot-git' }],
+    workspaces: [
+      { name: 'bystander', id: 'ws-bystander', 'tag-bindings': { env: 'theirs' }, 'resource-count': 3 },
+      { name: 'billing', id: 'ws-billing', 'tag-bindings': { 'trueup-stack': 'billing' } },
+      { name: 'legacy', id: 'ws-legacy', 'tag-bindings': { env: 'old' }, 'source-name': 'by hand' },
+    ],
+  },
+});
 
 const jwt = { tokenReviewerJwt: { env: 'REVIEWER_JWT' } };
 
@@ -67,31 +63,7 @@ export const after: readonly object[] = [
   role('narrow'),
 ];
 
-export function stackDocument(url: string): string {
-  const common = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
-  return JSON.stringify({
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name: 'payments' },
-    spec: {
-      manifests: ['manifests.yaml'],
-      targets: [
-        {
-          name: 'acme',
-          service: 'workspaces',
-          organization: 'acme',
-          token: { env: 'API_TOKEN' },
-          ...common,
-        },
-        {
-          name: 'prod',
-          service: 'cluster-auth',
-          mount: 'cluster',
-          token: { env: 'SERVICE_TOKEN' },
-          owns: ['api', 'old-api', 'new-api', 'narrow'],
-          ...common,
-        },
-      ],
-    },
-  });
+export function stackAt(url: string): StackFile {
+  const owns = ['api', 'old-api', 'new-api', 'narrow'];
+  return { targets: [workspacesTarget(url), clusterAuthTarget(url, { owns })] };
 }

@@ -1,6 +1,6 @@
 /** A cluster-auth mount of a recording service, and a stack that points at it through a dialect. */
-import { join } from 'node:path';
-import { writeFile } from 'node:fs/promises';
+import { clusterAuthTarget } from '../rig/stack-folder.ts';
+import { writeFiles } from '../rig/temporary-folder.ts';
 import {
   type Habits,
   neutral,
@@ -33,18 +33,14 @@ export async function openMount(
   { habits = {}, target: more = {}, env = {} }: MountOptions = {},
 ): Promise<OpenMount> {
   const service = await serveSecrets({ ...habitsOf[dialect], ...habits });
-  const target = {
-    name: 'prod',
-    service: 'cluster-auth',
-    url: service.url,
+  const target = clusterAuthTarget(service.url, {
     mount: habits.mount ?? habitsOf[dialect].mount,
     token: { env: 'SECRETS_TOKEN' },
     dialect,
     owns: ['payments-*'],
-    requestsPerSecond: 10_000,
     ...more,
-  };
-  const stack = await openStack({ targets: [target], env: { SECRETS_TOKEN: tokens.writer, ...env } });
-  await writeFile(join(stack.directory, 'jwt'), 'header.payload.signature\n');
+  });
+  const stack = openStack({ targets: [target], env: { SECRETS_TOKEN: tokens.writer, ...env } });
+  writeFiles(stack.directory, { jwt: 'header.payload.signature\n' });
   return { service, stack: { ...stack, target } };
 }

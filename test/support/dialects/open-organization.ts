@@ -1,4 +1,5 @@
 /** An organization of a recording service, and a stack that points at it through a dialect. */
+import { workspacesTarget } from '../rig/stack-folder.ts';
 import { openStack, type StackFolder } from './stack-folder.ts';
 import {
   type Habits,
@@ -21,15 +22,7 @@ export async function openOrganization(
   habits: Partial<Habits> = {},
 ): Promise<OpenOrganization> {
   const service = await serveWorkspaces({ ...habitsOf[dialect], ...habits });
-  const target = {
-    name: 'acme',
-    service: 'workspaces',
-    url: service.url,
-    organization: 'acme',
-    token: { env: 'API_TOKEN' },
-    dialect,
-    requestsPerSecond: 10_000,
-  };
-  const stack = await openStack({ targets: [target], env: { API_TOKEN: tokens.writer } });
+  const target = workspacesTarget(service.url, { dialect });
+  const stack = openStack({ targets: [target], env: { API_TOKEN: tokens.writer } });
   return { service, stack: { ...stack, target } };
 }

@@ -35,7 +35,13 @@ const deprecated: Readonly<Record<string, string>> = {
   period: 'token_period',
 };
 
-export const roleFields: readonly string[] = [...lists, ...durations, ...others, selector];
+/** Which services have it is a habit of theirs (2.5). */
+const strict = 'token_strictly_bind_ip';
+
+/** The fields that a write may set. */
+export function roleFieldsOf({ bindsStrictly }: { readonly bindsStrictly: boolean }): readonly string[] {
+  return [...lists, ...durations, ...others, selector, ...(bindsStrictly ? [strict] : [])];
+}
 
 export class RoleRecord {
   /** null until namespaces were once written */
@@ -56,6 +62,12 @@ export class RoleRecord {
     token_type: 'default',
   };
   readonly #deprecated = new Set<string>();
+  readonly #fields: readonly string[];
+
+  constructor(fields: readonly string[] = roleFieldsOf({ bindsStrictly: false })) {
+    this.#fields = fields;
+    if (fields.includes(strict)) this.#kept[strict] = false;
+  }
 
   /** Merges; what is not sent keeps its value, but for the selector (2.5). @throws Refusal */
   write(sent: Fields): void {
@@ -67,7 +79,7 @@ export class RoleRecord {
         next[today] = coerce(today, sent[old]);
       }
     }
-    for (const name of roleFields) if (sent[name] !== undefined) next[name] = coerce(name, sent[name]);
+    for (const name of this.#fields) if (sent[name] !== undefined) next[name] = coerce(name, sent[name]);
     if (next['token_type'] === '') next['token_type'] = 'default';
     refuse(next);
     this.#kept = next;
@@ -129,6 +141,10 @@ function refuse(role: Fields): void {
     [
       role['token_type'] === 'batch' && number('token_num_uses') > 0,
       "'token_type' cannot be 'batch' or 'default_batch' when set to generate tokens with limited use count",
+    ],
+    [
+      role[strict] === true && asList(role['token_bound_cidrs']).length > 0,
+      "'token_strictly_bind_ip' conflicts with 'token_bound_cidrs'; set only one",
     ],
     [
       number('token_max_ttl') > 0 && number('token_ttl') > number('token_max_ttl'),

@@ -4,7 +4,7 @@
  */
 import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
 import type { OtherMethod } from './other-methods.ts';
-import { type Fields, Refusal, RoleRecord, roleFields } from './role-record.ts';
+import { type Fields, Refusal, RoleRecord, roleFieldsOf } from './role-record.ts';
 
 export interface Habits {
   /** what the service calls the host and the CA certificate of the cluster */
@@ -30,6 +30,8 @@ export interface Habits {
   readonly wantsCa: boolean;
   /** a role without an audience is answered 200 with a warning (2.5) */
   readonly warnsOfAudience: boolean;
+  /** a role can bind tokens to the address that they were made for (2.5) */
+  readonly bindsStrictly: boolean;
   /** the config has a setting that no manifest knows (2.2) */
   readonly annotations: boolean;
 }
@@ -44,10 +46,17 @@ export const vault: Habits = {
   tellsType: 'everyone',
   wantsCa: false,
   warnsOfAudience: true,
+  bindsStrictly: false,
   annotations: true,
 };
 
-export const openbao: Habits = { ...vault, wantsCa: true, warnsOfAudience: false, annotations: false };
+export const openbao: Habits = {
+  ...vault,
+  wantsCa: true,
+  warnsOfAudience: false,
+  bindsStrictly: true,
+  annotations: false,
+};
 
 export const neutral: Habits = {
   host: 'cluster_host',
@@ -59,6 +68,7 @@ export const neutral: Habits = {
   tellsType: 'nobody',
   wantsCa: false,
   warnsOfAudience: false,
+  bindsStrictly: false,
   annotations: false,
 };
 
@@ -273,8 +283,9 @@ class Service {
   }
 
   #writeRole(name: string, sent: Fields): Reply {
-    this.strangers.push(...Object.keys(sent).filter((field) => !roleFields.includes(field)));
-    const role = this.roles.get(name) ?? new RoleRecord();
+    const fields = roleFieldsOf(this.#habits);
+    this.strangers.push(...Object.keys(sent).filter((field) => !fields.includes(field)));
+    const role = this.roles.get(name) ?? new RoleRecord(fields);
     role.write(sent);
     this.roles.set(name, role);
     if (!this.#habits.warnsOfAudience || role.answer()['audience'] !== undefined)

@@ -1,10 +1,12 @@
 /** A stack in a temporary folder that points at given services, and the real CLI run on it in this process. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { expect } from 'vitest';
 import { guardIds } from '../../../src/model/plan/guard.ts';
-import { type Ran, trueup } from '../captured-world.ts';
+import type { Ran } from '../captured-host.ts';
+import { document } from '../cli/documents.ts';
+import { documentsText, stackIn } from '../rig/stack-folder.ts';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface StackFolder {
   readonly directory: string;
@@ -48,34 +50,27 @@ export interface StackOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-export async function openStack({ targets, env = {} }: StackOptions): Promise<StackFolder> {
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-dialect-'));
-  onTestFinished(() => rm(directory, { recursive: true }));
-  const stack = {
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name: 'payments' },
-    // What stops for a person's word is tried elsewhere; here the wire is looked at.
-    spec: {
-      manifests: [{ pattern: 'manifests.yaml', optional: true }],
+export function openStack({ targets, env = {} }: StackOptions): StackFolder {
+  const folder = stackIn({
+    directory: temporaryFolder(),
+    stack: {
       targets,
-      guards: { allow: guardIds },
+      manifests: [{ pattern: 'manifests.yaml', optional: true }],
+      // What stops for a person's word is tried elsewhere; here the wire is looked at.
+      spec: { guards: { allow: guardIds } },
     },
-  };
-  await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stack));
-  const file = join(directory, 'manifests.yaml');
+    env,
+  });
   const declare = (manifests: string) =>
-    manifests === '' ? rm(file, { force: true }) : writeFile(file, manifests);
-  const run = async (line: string, code = 0) => {
-    const ran = await trueup(line.split(' '), { cwd: directory, env });
-    expect(ran, `${line}\n${ran.out}${ran.err}`).toMatchObject({ code });
-    return ran;
-  };
+    manifests === ''
+      ? rm(join(folder.directory, 'manifests.yaml'), { force: true })
+      : folder.write('manifests.yaml', manifests);
+  const run = (line: string, code = 0) => folder.run(line.split(' '), code);
   return {
-    directory,
+    directory: folder.directory,
     declare,
     run,
-    plan: async () => JSON.parse((await trueup(['plan', '--format', 'json'], { cwd: directory, env })).out),
+    plan: async () => JSON.parse((await folder.tryRun(['plan', '--format', 'json'])).out),
     make: async (manifests) => {
       await declare(manifests);
       await run('validate');
@@ -86,14 +81,13 @@ export async function openStack({ targets, env = {} }: StackOptions): Promise<St
       await run('plan --exit-code');
       return out;
     },
-    ledger: () => readFile(join(directory, '.trueup', 'payments.ledger.json'), 'utf8'),
+    ledger: () => readFile(folder.ledgerFile, 'utf8'),
   };
 }
 
-/** `{ kind: Workspace, metadata: { name: app }, spec: … }` as one YAML document; JSON is YAML. */
+/** One document of some manifests, which stand one after the other in a text. */
 export function manifest(kind: string, name: string, spec: object, metadata: object = {}): string {
-  const document = { apiVersion: 'trueup.dev/v1', kind, metadata: { name, ...metadata }, spec };
-  return `---\n${JSON.stringify(document)}\n`;
+  return `---\n${documentsText([document(kind)(name, spec, metadata)])}\n`;
 }
 
 export function workspace(name: string, spec: object, metadata: object = {}): string {

@@ -38,7 +38,7 @@ export const bell = defineKind<BellSpec, LiveBell>({
   name,
   service: 'workspaces',
   summary: 'A bell that rings for a workspace',
-  names: { pattern: /^[a-z]+$/, says: 'lower-case letters' },
+  names: { pattern: /^[a-z]+$/, description: 'lower-case letters' },
   specSchema: {
     type: 'object',
     properties: {

@@ -1,8 +1,8 @@
 // A service that trueup does not know: the embedded one, with bells. What is not about bells is passed on to it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { json, text } from 'node:stream/consumers';
 import { startServer } from '../../../src/server/start-server.ts';
+import { startListening } from '../rig/listen.ts';
 
 export interface BellService {
   readonly url: string;
@@ -31,15 +31,13 @@ export async function serveBells(): Promise<BellService> {
         : ring(bells, path.groups?.['name'], request, response);
     answered.catch((error: Error) => response.writeHead(500).end(error.message));
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  const { port } = server.address() as AddressInfo;
+  const front = await startListening(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: front.url,
     token,
     bells,
     async close() {
-      server.closeAllConnections();
-      await new Promise((closed) => server.close(closed));
+      await front.close();
       await behind.close();
     },
   };

@@ -2,9 +2,9 @@
  * A server for tests, from bytes up: it takes any verb (Node's parser refuses LIST), records what came over the wire,
  * and answers, drops or keeps silent as it is told. It shares no code with the embedded service.
  */
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer } from 'node:tls';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from '../rig/listen.ts';
 
 export interface Recorded {
   readonly method: string;
@@ -53,12 +53,10 @@ export async function listen(
 ): Promise<Loopback> {
   const requests: Recorded[] = [];
   const lines: string[] = [];
-  const sockets = new Set<Socket>();
   let connections = 0;
   const accept = (socket: Socket) => {
     connections += 1;
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
     readRequests(socket, async (request) => {
       requests.push(request);
       lines.push(`${request.method} ${request.path}`);
@@ -67,14 +65,8 @@ export async function listen(
   };
   const server: Server = tls === undefined ? createServer(accept) : createTlsServer(tls, accept);
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  const close = async () => {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  };
-  onTestFinished(close);
-  const url = tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+  const { port, url: plain, close } = await listenForTest(server);
+  const url = tls === undefined ? plain : `https://localhost:${port}`;
   return { url, port, requests, lines, connections: () => connections, close };
 }
 

@@ -74,7 +74,7 @@ export function openScene(): CommitScene {
 export interface OrderOptions {
   readonly patterns?: readonly string[];
   readonly env?: Readonly<Record<string, string | undefined>>;
-  readonly patience?: number;
+  readonly timeout?: number;
 }
 
 /** How what is checked out in a clone stands to a commit that was applied. */
@@ -83,13 +83,13 @@ export async function orderIn(
   applied: string,
   options: OrderOptions = {},
 ): Promise<CommitOrder> {
-  const { patterns = ['manifests/*.yaml'], env = process.env, patience } = options;
+  const { patterns = ['manifests/*.yaml'], env = process.env, timeout } = options;
   const at = { directory: join(clone, 'pay'), env };
   return orderCommits({
     at,
     applied,
     ours: await repositoryCommit(at),
     files: matchFiles(patterns, at.directory),
-    ...(patience === undefined ? {} : { patience }),
+    ...(timeout === undefined ? {} : { timeout }),
   });
 }

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { dirname } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from '../rig/listen.ts';
 
 export interface GitHost {
   /** of the repository, without credentials */
@@ -27,15 +27,9 @@ export async function serveGit(repository: string, wanted: string): Promise<GitH
     if (given.length === 1 && given[0] === wanted) return runBackend(repository, request, response);
     response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  const port = typeof address === 'object' ? address?.port : 0;
+  const { url } = await listenForTest(server);
   return {
-    url: `http://127.0.0.1:${port}/${repository.split('/').at(-1)}`,
+    url: `${url}/${repository.split('/').at(-1)}`,
     credentials,
     silence: () => {
       isSilent = true;

@@ -1,9 +1,8 @@
 /** A real bare repository, and clones of it that stand for the machines of a CI. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../rig/temporary-folder.ts';
 
 export interface GitRemote {
   /** the bare repository */
@@ -28,8 +27,7 @@ export function git(cwd: string, ...args: readonly string[]): string {
 
 /** With a few commits on `main`. */
 export function makeRemote(): GitRemote {
-  const root = mkdtempSync(join(tmpdir(), 'trueup-remote-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder();
   const directory = join(root, 'remote.git');
   const first = join(root, 'first');
   mkdirSync(first);

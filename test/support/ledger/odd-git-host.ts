@@ -1,6 +1,6 @@
 /** A host that answers git over HTTP with what a test makes up: an error of its own, or a page that is no git at all. */
 import { createServer, type IncomingMessage } from 'node:http';
-import { onTestFinished } from 'vitest';
+import { listenForTest } from '../rig/listen.ts';
 
 export interface OddAnswer {
   readonly type?: string;
@@ -23,13 +23,8 @@ export async function serveOddly(
     const { type = 'text/html', body } = answer(request);
     response.writeHead(200, { 'content-type': type }).end(body);
   });
-  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const address = server.address();
-  return `127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const { port } = await listenForTest(server);
+  return `127.0.0.1:${port}`;
 }
 
 /** Git's own way to refuse: its words reach the user as they are. */

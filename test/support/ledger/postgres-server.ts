@@ -3,9 +3,9 @@
  * unix socket alone, and is gone afterwards. PostgreSQL refuses to run as root, so root becomes its user for it.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chownSync, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../rig/temporary-folder.ts';
 
 export interface PostgresServer {
   /** of a database nobody used before */
@@ -35,7 +35,7 @@ function account(): { uid: number; gid: number } | undefined {
 }
 
 export function startPostgres(bin: string): PostgresServer {
-  const directory = mkdtempSync(join(tmpdir(), 'trueup-postgres-'));
+  const directory = makeFolder();
   const user = account();
   if (user !== undefined) chownSync(directory, user.uid, user.gid);
   const data = join(directory, 'data');

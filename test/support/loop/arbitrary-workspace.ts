@@ -127,7 +127,7 @@ const plain = some({
   ),
   autoDestroyActivityDuration: fc.constantFrom<Json>('14d', '36h', null),
   engineVersion: fc.constantFrom<Json>('1.9.1', '~> 1.9.0', '>= 1.6, < 2.0', 'latest'),
-  workingDirectory: fc.constantFrom<Json>('envs/prod', '/envs/prod/', '', null),
+  workingDirectory: fc.constantFrom<Json>('envs/prod', './envs/prod/', '', null),
 });
 
 const beside = some({
@@ -153,4 +153,10 @@ const beside = some({
 /** Without the short forms and without `globalRemoteState`, which depends on the consumers. */
 export const workspaceSpec: fc.Arbitrary<Fields> = fc
   .tuple(execution, sourceControl, plain, beside)
-  .map((parts) => Object.assign({}, ...parts));
+  .map((parts) => withAssessableMode(Object.assign({}, ...parts)));
+
+/** Health assessments are for the mode remote alone, so who declares them declares it, lest somebody changes it by hand. */
+function withAssessableMode(spec: Fields): Fields {
+  const isRemote = spec['executionMode'] === 'remote' || spec['operations'] === true;
+  return isRemote || spec['assessmentsEnabled'] !== true ? spec : { ...spec, assessmentsEnabled: false };
+}

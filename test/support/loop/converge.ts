@@ -1,7 +1,8 @@
 /** One case from its beginning to its end: a live state is made, a stack is planned and applied to it, and planned again. */
+import { isRead } from '../cli/faulty-proxy.ts';
 import { expect } from 'vitest';
 import type { Json } from '../../../src/model/json/json.ts';
-import type { Ran } from '../captured-world.ts';
+import type { Ran } from '../captured-host.ts';
 import type { Deed } from './arbitrary-drift.ts';
 import type { StackDraft } from './arbitrary-stack.ts';
 import { carryOut, show } from './carry-out.ts';
@@ -137,8 +138,9 @@ function problemsOf({ problems }: PlanOutput) {
 }
 
 function writesIn({ requests }: Tenant, from = 0): string[] {
-  const isRead = (method: string) => method === 'GET' || method === 'LIST';
-  return requests.slice(from).flatMap(({ method, url }) => (isRead(method) ? [] : [`${method} ${url}`]));
+  return requests
+    .slice(from)
+    .flatMap(({ method, url }) => (isRead({ method, path: url }) ? [] : [`${method} ${url}`]));
 }
 
 /** What nobody but its owner may ever change. */

@@ -3,7 +3,6 @@
  * are unique in a whole service, so each tenant has the same neighbours under ids of its own.
  */
 import type { OrganizationSeed } from '../../../src/server/seed/seed.ts';
-import type { Json } from '../../../src/model/json/json.ts';
 
 export const neighbours = {
   pools: ['apool-1', 'apool-2'],
@@ -23,7 +22,7 @@ export const legacy = 'legacy';
 export const annex = 'annex';
 
 /** The value with every neighbour's id made that of one tenant. */
-export function inTenant<T extends Json>(value: T, tenant: string): T {
+export function inTenant<T extends object>(value: T, tenant: string): T {
   return JSON.parse(JSON.stringify(value), (_, member: unknown) =>
     typeof member === 'string' && ids.has(member) ? `${member}-${tenant}` : member,
   );

@@ -1,10 +1,11 @@
 /** A stack on disk for one tenant, as a user has it: `trueup.yaml`, manifests, a secret file; and the commands run in it. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import type { Json, JsonObject } from '../../../src/model/json/json.ts';
-import { type Ran, trueup } from '../captured-world.ts';
+import { type Ran, trueup } from '../captured-host.ts';
+import { clusterAuthTarget, type StackFile, stackText, workspacesTarget } from '../rig/stack-folder.ts';
+import { makeFolder, removeFolder, writeFiles } from '../rig/temporary-folder.ts';
 import type { StackDraft } from './arbitrary-stack.ts';
 import { inTenant } from './neighbours.ts';
 import { mounts, type Tenant } from './tenants.ts';
@@ -22,16 +23,16 @@ export class StackFolder {
   }
 
   static async make(tenant: Tenant): Promise<StackFolder> {
-    const directory = await mkdtemp(join(tmpdir(), 'trueup-loop-'));
-    await writeFile(join(directory, 'reviewer.jwt'), 'the-jwt-of-a-file');
-    return new StackFolder(directory, tenant);
+    return new StackFolder(makeFolder({ 'reviewer.jwt': 'the-jwt-of-a-file' }), tenant);
   }
 
   async write(draft: StackDraft): Promise<void> {
     const { name } = this.#tenant;
-    await writeFile(join(this.directory, 'trueup.yaml'), dump(inTenant(this.#stack(draft), name)));
     const manifests = documents(draft).map((manifest) => inTenant(manifest, name));
-    await writeFile(join(this.directory, 'manifests.yaml'), asYaml(manifests));
+    writeFiles(this.directory, {
+      'trueup.yaml': stackText(inTenant(this.#stack(draft), name)),
+      'manifests.yaml': asYaml(manifests),
+    });
   }
 
   get env(): Readonly<Record<string, string>> {
@@ -58,34 +59,22 @@ export class StackFolder {
   }
 
   async remove(): Promise<void> {
-    await rm(this.directory, { recursive: true });
+    removeFolder(this.directory);
   }
 
-  #stack({ manifests, owns, exclusive = false, spare = false, defaults }: StackDraft): Json {
+  #stack({ manifests, owns, exclusive = false, spare = false, defaults }: StackDraft): StackFile {
     const { url, name } = this.#tenant;
-    const fast = { url, dialect: 'neutral', requestsPerSecond: 10_000 };
-    const mount = (target: string, path: string): JsonObject => ({
-      name: target,
-      service: 'cluster-auth',
-      mount: path,
-      token: { env: 'SERVICE_TOKEN' },
-      ...(owns === undefined ? {} : { owns, exclusive }),
-      ...fast,
-    });
+    const owned = owns === undefined ? {} : { owns, exclusive };
     return {
-      apiVersion: 'trueup.dev/v1',
-      kind: 'Stack',
-      metadata: { name: stackName },
-      spec: {
-        // Of a file in which nothing stands nobody knows what it held.
-        manifests: manifests.length === 0 ? [] : ['manifests.yaml'],
-        targets: [
-          { name: 'acme', service: 'workspaces', organization: name, token: { env: 'API_TOKEN' }, ...fast },
-          mount('prod', mounts.prod(name)),
-          ...(spare ? [mount('spare', mounts.spare(name))] : []),
-        ],
-        defaults,
-      },
+      name: stackName,
+      // Of a file in which nothing stands nobody knows what it held.
+      manifests: manifests.length === 0 ? [] : ['manifests.yaml'],
+      targets: [
+        workspacesTarget(url, { organization: name }),
+        clusterAuthTarget(url, { mount: mounts.prod(name), ...owned }),
+        ...(spare ? [clusterAuthTarget(url, { name: 'spare', mount: mounts.spare(name), ...owned })] : []),
+      ],
+      spec: { defaults },
     };
   }
 }

@@ -1,13 +1,9 @@
 /** A folder of manifests on disk, and the reading of it as the command line would do it. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { join } from 'node:path';
 import { type Manifests, readManifests } from '../../../src/manifest/read-manifests.ts';
 import type { Diagnostic } from '../../../src/model/diagnostic.ts';
 import { toyDialects, toyKinds } from './toy-kinds.ts';
-
-export type Files = Readonly<Record<string, string | Uint8Array>>;
+import { type Files, temporaryFolder } from '../rig/temporary-folder.ts';
 
 /** A stack with one target of each service and nothing else to notice. */
 export const plainStack = `apiVersion: trueup.dev/v1
@@ -20,17 +16,6 @@ spec:
     - { name: prod, service: cluster-auth, url: embedded }
 `;
 
-/** Writes the files into a new folder that the test leaves behind empty. */
-export async function folderWith(files: Files): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'trueup-manifest-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  for (const [path, text] of Object.entries(files)) {
-    await mkdir(dirname(join(folder, path)), { recursive: true });
-    await writeFile(join(folder, path), text);
-  }
-  return folder;
-}
-
 export async function read(
   files: Files,
   options: {
@@ -40,7 +25,7 @@ export async function read(
     readonly from?: string;
   } = {},
 ): Promise<Manifests> {
-  const folder = await folderWith(files);
+  const folder = temporaryFolder(files);
   const { path, stdin, from, inputIsWhole } = options;
   return readManifests({
     ...(path === undefined ? {} : { path }),

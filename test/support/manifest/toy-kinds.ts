@@ -25,7 +25,7 @@ const unused: Pick<Kind, 'read' | 'readOne' | 'calls'> = {
   calls: () => ({ calls: [] }),
 };
 
-const boxSpec = Type.Object(
+const wholeSpec = Type.Object(
   {
     description: Type.Optional(nullable(Type.String({ maxLength: 20 }))),
     runMode: Type.Optional(nullable(Type.Enum(['remote', 'local', 'agent'], { type: 'string' }))),
@@ -73,12 +73,12 @@ const boxSpec = Type.Object(
 );
 
 /** Owned by a claim, with short forms, a deprecated field, and fields of every shape. */
-export const box: Kind = {
-  name: 'Box',
+export const wholeKind: Kind = {
+  name: 'Whole',
   service: 'workspaces',
-  summary: 'A box',
-  names: { pattern: /^[A-Za-z0-9_-]{1,20}$/, says: 'letters, digits, "-" and "_", at most 20' },
-  specSchema: jsonSchema(boxSpec),
+  summary: 'A whole',
+  names: { pattern: /^[A-Za-z0-9_-]{1,20}$/, description: 'letters, digits, "-" and "_", at most 20' },
+  specSchema: jsonSchema(wholeSpec),
   fields: {
     description: { compare: text, default: null },
     runMode: { compare: scalar, default: null },
@@ -139,15 +139,15 @@ const labelsSpec = Type.Object(
   closed,
 );
 
-/** A part of a box. */
-export const labels: Kind = {
+/** A part of a whole. */
+export const labelsKind: Kind = {
   name: 'Labels',
   service: 'workspaces',
-  summary: 'The labels of a box',
-  names: box.names,
+  summary: 'The labels of a whole',
+  names: wholeKind.names,
   specSchema: jsonSchema(labelsSpec),
   fields: { labels: { compare: stringMap, default: {} }, keep: { compare: list, default: [], local: true } },
-  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Box' }) },
+  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Whole' }) },
   absent: 'unmanaged',
   check: ({ spec }) =>
     Object.keys((spec['labels'] ?? {}) as Record<string, Json>).flatMap((key) =>
@@ -160,30 +160,34 @@ export const labels: Kind = {
   ...unused,
 };
 
-/** A part of a box that names other boxes. */
-export const readers: Kind = {
+/** A part of a whole that names other wholes. */
+export const readersKind: Kind = {
   name: 'Readers',
   service: 'workspaces',
-  summary: 'Who may read a box',
-  names: box.names,
+  summary: 'Who may read a whole',
+  names: wholeKind.names,
   specSchema: jsonSchema(Type.Object({ names: nullable(Type.Array(Type.String())) }, closed)),
   fields: { names: { compare: set, default: [] } },
-  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Box' }) },
+  ownership: { by: 'part', of: (address) => ({ ...address, kind: 'Whole' }) },
   absent: 'unmanaged',
   references: ({ address, spec }) =>
     ((spec['names'] ?? []) as string[]).map((name, index) => ({
-      to: { kind: 'Box', target: address.target, name },
+      to: { kind: 'Whole', target: address.target, name },
       path: ['names', `${index}`],
     })),
   ...unused,
 };
 
 /** Owned by the ledger, by name; the service keeps its names in lower case. */
-export const pass: Kind = {
-  name: 'Pass',
+export const roleKind: Kind = {
+  name: 'Role',
   service: 'cluster-auth',
-  summary: 'A pass',
-  names: { pattern: /^[A-Za-z0-9-]+$/, says: 'letters, digits and "-"', fold: (name) => name.toLowerCase() },
+  summary: 'A role',
+  names: {
+    pattern: /^[A-Za-z0-9-]+$/,
+    description: 'letters, digits and "-"',
+    fold: (name) => name.toLowerCase(),
+  },
   specSchema: jsonSchema(
     Type.Object(
       { holders: Type.Array(Type.String(), { minItems: 1 }), ttl: Type.Optional(Type.Integer()) },
@@ -197,16 +201,16 @@ export const pass: Kind = {
 };
 
 /** One a target, replaced whole, with a secret. */
-export const gate: Kind = {
-  name: 'Gate',
+export const settingsKind: Kind = {
+  name: 'Settings',
   service: 'cluster-auth',
-  summary: 'The gate',
-  names: { pattern: /^gate$/, says: '"gate"' },
+  summary: 'The settings',
+  names: { pattern: /^main$/, description: '"main"' },
   specSchema: jsonSchema(
     Type.Object(
       {
         host: Type.String(),
-        gateKey: Type.Optional(
+        authKey: Type.Optional(
           nullable(
             Type.Object(
               {
@@ -222,14 +226,14 @@ export const gate: Kind = {
       closed,
     ),
   ),
-  fields: { host: { compare: scalar }, gateKey: { compare: secretVersion, default: null, writeOnly: true } },
+  fields: { host: { compare: scalar }, authKey: { compare: secretVersion, default: null, writeOnly: true } },
   ownership: { by: 'ledger', named: false, undeclared: 'release' },
   absent: 'default',
   ...unused,
 };
 
 export const toyKinds: Registry = new Map(
-  [box, labels, readers, pass, gate].map((kind) => [kind.name, kind]),
+  [wholeKind, labelsKind, readersKind, roleKind, settingsKind].map((kind) => [kind.name, kind]),
 );
 
 export const toyDialects: ReadonlyMap<string, Dialect> = new Map(

@@ -123,7 +123,7 @@ const risk: fc.Arbitrary<Risk> = fc
     fc.record({
       path: fc.array(hostileText, { maxLength: 2 }),
       effect: fc.constantFrom('widens' as const, 'narrows' as const),
-      says: hostileText,
+      message: hostileText,
     }),
     partial({ guard: fc.constantFrom('wildcard' as const, 'new-role' as const) }),
   )
@@ -225,7 +225,7 @@ const guard: fc.Arbitrary<Guard> = fc
       effect: fc.constantFrom('blocks' as const, 'warns' as const),
       counted: fc.nat(50),
       message: hostileText,
-      concerns: fc.array(fc.record({ address, says: fc.array(hostileText, { maxLength: 2 }) }), {
+      concerns: fc.array(fc.record({ address, messages: fc.array(hostileText, { maxLength: 2 }) }), {
         maxLength: 25,
       }),
     }),

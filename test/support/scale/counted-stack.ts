@@ -1,10 +1,10 @@
 /** A stack on an embedded service that counts what every command asks of it, by method and route. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { OrganizationSeed, WorkspaceSeed } from '../../../src/server/seed/seed.ts';
-import { type ServedRequest, startServer } from '../../../src/server/start-server.ts';
-import { type Ran, trueup } from '../captured-world.ts';
+import type { ServedRequest } from '../../../src/server/start-server.ts';
+import type { Ran } from '../captured-host.ts';
+import { smallSeed, startService } from '../rig/embedded-service.ts';
+import { clusterAuthTarget, type StackFile, stackIn, workspacesTarget } from '../rig/stack-folder.ts';
+import { makeFolder, removeFolder } from '../rig/temporary-folder.ts';
 
 export interface Manifest {
   readonly kind: string;
@@ -56,35 +56,28 @@ export function names(prefix: string, count: number): string[] {
 }
 
 export async function openCountedStack(options: CountedOptions = {}): Promise<CountedStack> {
-  const served: ServedRequest[] = [];
-  const server = await startServer({
-    data: ':memory:',
-    onRequest: (request) => served.push(request),
-    seed: {
-      users: [{ username: 'scale', token }],
-      organizations: [
-        { name: 'acme', teams: [{ name: 'owners', members: ['scale'] }], ...options.organization },
-      ],
-      mounts: ['cluster'],
-      'service-tokens': [{ token, policies: ['root'] }],
-    },
+  const { organization = {}, through } = options;
+  const seed = smallSeed({ owners: { scale: token }, serviceToken: token, organization });
+  const service = await startService({ seed });
+  const passage = await through?.(service.url);
+  const stack = stackIn({
+    directory: makeFolder(),
+    stack: stackAt(passage?.url ?? service.url),
+    env: { API_TOKEN: token, SERVICE_TOKEN: token },
   });
-  const passage = await options.through?.(server.url);
-  const directory = await mkdtemp(join(tmpdir(), 'trueup-scale-'));
-  await writeFile(join(directory, 'trueup.yaml'), JSON.stringify(stackAt(passage?.url ?? server.url)));
   return {
-    directory,
-    declare: (manifests) => writeFile(join(directory, 'manifests.yaml'), asDocuments(manifests)),
+    directory: stack.directory,
+    declare: (manifests) => stack.write('manifests.yaml', asDocuments(manifests)),
     run: async (...args) => {
-      served.length = 0;
-      const ran = await trueup(args, { cwd: directory, env: { TOKEN: token } });
-      return { ...ran, requests: countByRoute(served) };
+      service.requests.length = 0;
+      const ran = await stack.tryRun(args);
+      return { ...ran, requests: countByRoute(service.requests) };
     },
-    send: (method, path, body) => send(`${server.url}/api/v2${path}`, method, body),
+    send: (method, path, body) => send(`${service.url}/api/v2${path}`, method, body),
     close: async () => {
       await passage?.close();
-      await server.close();
-      await rm(directory, { recursive: true });
+      await service.close();
+      removeFolder(stack.directory);
     },
   };
 }
@@ -95,21 +88,12 @@ export function asDocuments(manifests: readonly Manifest[]): string {
     .join('');
 }
 
-function stackAt(url: string): object {
-  const common = { url, dialect: 'neutral', token: { env: 'TOKEN' }, requestsPerSecond: 10_000 };
+function stackAt(url: string): StackFile {
   return {
-    apiVersion: 'trueup.dev/v1',
-    kind: 'Stack',
-    metadata: { name: stackName },
-    spec: {
-      manifests: ['manifests.yaml'],
-      targets: [
-        { name: 'acme', service: 'workspaces', organization: 'acme', ...common },
-        { name: 'prod', service: 'cluster-auth', mount: 'cluster', ...common },
-      ],
-      // What is counted here is requests, not who has read which plan.
-      guards: { maxDeletes: 100_000, maxDeletePercent: 100, maxUpdatePercent: 100, allow: ['adopt'] },
-    },
+    name: stackName,
+    targets: [workspacesTarget(url), clusterAuthTarget(url)],
+    // What is counted here is requests, not who has read which plan.
+    spec: { guards: { maxDeletes: 100_000, maxDeletePercent: 100, maxUpdatePercent: 100, allow: ['adopt'] } },
   };
 }
 

@@ -1,8 +1,8 @@
 /** A service that ignores `include`, as some do without a word: a proxy in front of one that does not. */
 import { createServer, request as ask } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { startListening, type Listening } from '../rig/listen.ts';
 
-export async function withoutInclude(url: string): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function withoutInclude(url: string): Promise<Listening> {
   const proxy = createServer((request, response) => {
     const { method, headers } = request;
     const to = new URL(request.url ?? '/', url);
@@ -13,17 +13,5 @@ export async function withoutInclude(url: string): Promise<{ readonly url: strin
     });
     request.pipe(onward);
   });
-  await new Promise<void>((resolve) => {
-    proxy.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = proxy.address() as AddressInfo;
-  return {
-    url: `http://127.0.0.1:${port}`,
-    close: async () => {
-      proxy.closeAllConnections();
-      await new Promise((resolve) => {
-        proxy.close(resolve);
-      });
-    },
-  };
+  return startListening(proxy);
 }

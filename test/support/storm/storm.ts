@@ -2,11 +2,9 @@
  * One storm, all of it from one number: a random stack is applied in fair weather, another one in a storm, and then, the
  * storm being over, once more. What has to be true then is true, or the storm throws what is not.
  */
-import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cp } from 'node:fs/promises';
 import fc from 'fast-check';
-import { type Ran, trueup } from '../captured-world.ts';
+import { type Ran, trueup } from '../captured-host.ts';
 import { startFaultyProxy } from '../cli/faulty-proxy.ts';
 import { type Deed, drift } from '../loop/arbitrary-drift.ts';
 import { type StackDraft, stackDraft } from '../loop/arbitrary-stack.ts';
@@ -20,6 +18,7 @@ import { foreignWrites, ledgerLies, strangersAsTheyAre, toldSecrets } from './in
 import { gentleWriter, type OtherWriter, roughWriter } from './other-writer.ts';
 import { openStormService } from './storm-service.ts';
 import { stormyWeather } from './weather.ts';
+import { makeFolder, removeFolder } from '../rig/temporary-folder.ts';
 
 /** `converged`, or the code of a problem that a person has to solve. */
 export type StormEnding = string;
@@ -129,12 +128,12 @@ class Storm {
       for (const { code, out, err } of await Promise.all(runs))
         this.#insist(stormyCodes.includes(code), `exit code ${code} in a storm`, [out, err]);
     }
-    if (twin !== undefined) await rm(twin, { recursive: true });
+    if (twin !== undefined) removeFolder(twin);
   }
 
   /** Another checkout of the same stack, which shares no ledger and no lock with this one. */
   async #clone(): Promise<string> {
-    const twin = await mkdtemp(join(tmpdir(), 'trueup-twin-'));
+    const twin = makeFolder();
     await cp(this.#place.folder.directory, twin, { recursive: true });
     return twin;
   }

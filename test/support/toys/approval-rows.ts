@@ -2,8 +2,8 @@
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import { at, desired, type LiveAbout, live, record, type World } from './toy-plan.ts';
 
-const home = at('House', 'home');
-const inn = at('House', 'inn');
+const app = at('Whole', 'app');
+const lib = at('Whole', 'lib');
 
 /** By every witness created by this stack. */
 export const ours: LiveAbout = { claim: 'mine', bornOf: 'mine' };
@@ -15,166 +15,166 @@ export interface ApprovalRow {
   readonly comes: string;
 }
 
-const blueHome = desired(home, { colour: 'blue', timer: 60 });
-const redHome = live(home, { ...ours, spec: { colour: 'red', timer: 0 } });
-const update: World = { desired: [blueHome], live: [redHome] };
+const blueApp = desired(app, { colour: 'blue', timeout: 60 });
+const redApp = live(app, { ...ours, spec: { colour: 'red', timeout: 0 } });
+const update: World = { desired: [blueApp], live: [redApp] };
 
-/** The house as it is now, in the world in which the update was approved. */
+/** The whole as it is now, in the world in which the update was approved. */
 function now(spec: Spec, about: World = {}): World {
-  return { ...update, live: [live(home, { ...ours, spec })], ...about };
+  return { ...update, live: [live(app, { ...ours, spec })], ...about };
 }
 
-const create: World = { desired: [desired(home, { colour: 'blue', rooms: ['a', 'b'] })] };
+const create: World = { desired: [desired(app, { colour: 'blue', readers: ['a', 'b'] })] };
 
 export const approvalRows: readonly ApprovalRow[] = [
   { says: 'nothing moved', approved: update, fresh: update, comes: 'equal' },
   {
     says: 'one field is as approved by now',
     approved: update,
-    fresh: now({ colour: 'blue', timer: 0 }),
+    fresh: now({ colour: 'blue', timeout: 0 }),
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'all fields are as approved by now',
     approved: update,
-    fresh: now({ colour: 'blue', timer: 60 }),
-    comes: 'subset, done: House/acme/home',
+    fresh: now({ colour: 'blue', timeout: 60 }),
+    comes: 'subset, done: Whole/acme/app',
   },
   {
     says: 'a field moved to a third value',
     approved: update,
-    fresh: now({ colour: 'green', timer: 0 }),
-    comes: 'differs: House/acme/home update -> update [colour]',
+    fresh: now({ colour: 'green', timeout: 0 }),
+    comes: 'differs: Whole/acme/app update -> update [colour]',
   },
   {
     says: 'the manifest asks for another value',
     approved: update,
-    fresh: { ...update, desired: [desired(home, { colour: 'white', timer: 60 })] },
-    comes: 'differs: House/acme/home update -> update [colour]',
+    fresh: { ...update, desired: [desired(app, { colour: 'white', timeout: 60 })] },
+    comes: 'differs: Whole/acme/app update -> update [colour]',
   },
   {
     says: 'the manifest asks for more',
     approved: update,
-    fresh: { ...update, desired: [desired(home, { colour: 'blue', timer: 60, owner: 'ann' })] },
-    comes: 'differs: House/acme/home update -> update [owner]',
+    fresh: { ...update, desired: [desired(app, { colour: 'blue', timeout: 60, owner: 'ann' })] },
+    comes: 'differs: Whole/acme/app update -> update [owner]',
   },
   {
     says: 'the manifest asks for less, and what it dropped is not true',
     approved: update,
-    fresh: { ...update, desired: [desired(home, { colour: 'blue' })] },
-    comes: 'differs: House/acme/home update -> update [timer]',
+    fresh: { ...update, desired: [desired(app, { colour: 'blue' })] },
+    comes: 'differs: Whole/acme/app update -> update [timeout]',
   },
   {
     says: 'the manifest asks for less, and what it dropped is true all the same',
     approved: update,
-    fresh: now({ colour: 'red', timer: 60 }, { desired: [desired(home, { colour: 'blue' })] }),
+    fresh: now({ colour: 'red', timeout: 60 }, { desired: [desired(app, { colour: 'blue' })] }),
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'the manifest is gone and nothing of what was approved is true',
     approved: update,
-    fresh: { live: [live(home, { ...ours, claim: undefined, spec: { colour: 'red', timer: 0 } })] },
-    comes: 'differs: House/acme/home update -> nothing [colour timer]',
+    fresh: { live: [live(app, { ...ours, claim: undefined, spec: { colour: 'red', timeout: 0 } })] },
+    comes: 'differs: Whole/acme/app update -> nothing [colour timeout]',
   },
   {
     says: 'what was to be updated is gone, and would be created instead',
     approved: update,
-    fresh: { desired: [blueHome] },
-    comes: 'differs: House/acme/home update -> create [colour timer claim]',
+    fresh: { desired: [blueApp] },
+    comes: 'differs: Whole/acme/app update -> create [colour timeout claim]',
   },
   {
     says: 'another resource is to change besides',
     approved: update,
-    fresh: { desired: [blueHome, desired(inn)], live: [redHome] },
-    comes: 'differs: House/acme/inn nothing -> create [claim]',
+    fresh: { desired: [blueApp, desired(lib)], live: [redApp] },
+    comes: 'differs: Whole/acme/lib nothing -> create [claim]',
   },
   {
     says: 'the creation has happened',
     approved: create,
-    fresh: { ...create, live: [live(home, { ...ours, spec: { colour: 'blue', rooms: ['b', 'a'] } })] },
-    comes: 'subset, done: House/acme/home',
+    fresh: { ...create, live: [live(app, { ...ours, spec: { colour: 'blue', readers: ['b', 'a'] } })] },
+    comes: 'subset, done: Whole/acme/app',
   },
   {
     says: 'the creation was cut short, and what is left differs from what the service made of it',
     approved: create,
-    fresh: { ...create, live: [live(home, { ...ours, spec: { colour: 'red', rooms: ['b'] } })] },
+    fresh: { ...create, live: [live(app, { ...ours, spec: { colour: 'red', readers: ['b'] } })] },
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'the creation was cut short, and the manifest says by now that something else shall be left',
     approved: create,
     fresh: {
-      desired: [desired(home, { colour: 'blue', rooms: ['a'] })],
-      live: [live(home, { ...ours, spec: { colour: 'red', rooms: [] } })],
+      desired: [desired(app, { colour: 'blue', readers: ['a'] })],
+      live: [live(app, { ...ours, spec: { colour: 'red', readers: [] } })],
     },
-    comes: 'differs: House/acme/home create -> update [rooms]',
+    comes: 'differs: Whole/acme/app create -> update [readers]',
   },
   {
     says: 'the creation was cut short, and the manifest dropped a part of what is left',
     approved: create,
     fresh: {
-      desired: [desired(home, { colour: 'blue' })],
-      live: [live(home, { ...ours, spec: { colour: 'red', rooms: [] } })],
+      desired: [desired(app, { colour: 'blue' })],
+      live: [live(app, { ...ours, spec: { colour: 'red', readers: [] } })],
     },
-    comes: 'differs: House/acme/home create -> update [rooms]',
+    comes: 'differs: Whole/acme/app create -> update [readers]',
   },
   {
     says: 'somebody else created it with our claim on it, but not our birth mark: it is no creation cut short',
     approved: create,
-    fresh: { ...create, live: [live(home, { claim: 'mine', spec: { colour: 'red', rooms: ['a', 'b'] } })] },
-    comes: 'differs: House/acme/home create -> update [colour]',
+    fresh: { ...create, live: [live(app, { claim: 'mine', spec: { colour: 'red', readers: ['a', 'b'] } })] },
+    comes: 'differs: Whole/acme/app create -> update [colour]',
   },
   {
     says: 'it has no birth mark of ours, but the ledger knows that we created this very one',
     approved: create,
     fresh: {
       ...create,
-      live: [live(home, { claim: 'mine', spec: { colour: 'red', rooms: ['a', 'b'] } })],
-      records: { 'House/acme/home': record({ id: 'id-home' }) },
+      live: [live(app, { claim: 'mine', spec: { colour: 'red', readers: ['a', 'b'] } })],
+      records: { 'Whole/acme/app': record({ id: 'id-app' }) },
     },
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'what was to be deleted is gone',
     approved: removal(),
-    fresh: { records: { 'House/acme/home': record({ id: 'id-home' }) } },
-    comes: 'subset, done: House/acme/home',
+    fresh: { records: { 'Whole/acme/app': record({ id: 'id-app' }) } },
+    comes: 'subset, done: Whole/acme/app',
   },
   {
     says: 'what was to be deleted was not looked for everywhere',
     approved: removal(),
-    fresh: { records: { 'House/acme/home': record({ id: 'id-home' }) }, incomplete: ['page 3 was refused'] },
-    comes: 'differs: House/acme/home delete -> nothing []',
+    fresh: { records: { 'Whole/acme/app': record({ id: 'id-app' }) }, incomplete: ['page 3 was refused'] },
+    comes: 'differs: Whole/acme/app delete -> nothing []',
   },
   {
     says: 'what was to be deleted is declared again',
     approved: removal(),
-    fresh: { ...removal(), desired: [desired(home)] },
-    comes: 'differs: House/acme/home delete -> nothing []',
+    fresh: { ...removal(), desired: [desired(app)] },
+    comes: 'differs: Whole/acme/app delete -> nothing []',
   },
   {
     says: 'what was to be deleted would be kept now',
     approved: removal(),
-    fresh: removal({ facts: { inhabited: true } }),
-    comes: 'differs: House/acme/home delete -> nothing []',
+    fresh: removal({ facts: { inUse: true } }),
+    comes: 'differs: Whole/acme/app delete -> nothing []',
   },
   {
     says: 'what was to be deleted would be released now',
     approved: removal(),
     fresh: removal({ claim: 'mine:release' }),
-    comes: 'differs: House/acme/home delete -> release [claim]',
+    comes: 'differs: Whole/acme/app delete -> release [claim]',
   },
   {
     says: 'what was to be released bears no claim any more',
     approved: removal({ claim: 'mine:release' }),
     fresh: removal({ claim: undefined }),
-    comes: 'subset, done: House/acme/home',
+    comes: 'subset, done: Whole/acme/app',
   },
   {
     says: 'a safe delete was approved, and a forced one is asked for',
     approved: tombstone('safe'),
     fresh: tombstone('force'),
-    comes: 'differs: House/acme/home delete -> delete [remove]',
+    comes: 'differs: Whole/acme/app delete -> delete [remove]',
   },
   {
     says: 'the adoption has claimed it, and has not changed it yet',
@@ -186,37 +186,37 @@ export const approvalRows: readonly ApprovalRow[] = [
     says: 'the adoption is complete',
     approved: adoption({}),
     fresh: adoption({ claim: 'mine', spec: { colour: 'blue' } }),
-    comes: 'subset, done: House/acme/home',
+    comes: 'subset, done: Whole/acme/app',
   },
   {
     says: 'an adoption was approved, and it moved before it was claimed',
     approved: adoption({}),
     fresh: adoption({ spec: { colour: 'green' } }),
-    comes: 'differs: House/acme/home adopt -> adopt [colour]',
+    comes: 'differs: Whole/acme/app adopt -> adopt [colour]',
   },
   {
     says: 'what can bear no claim was to be adopted, and the ledger knows it by now',
     approved: doorway({}),
-    fresh: doorway({ records: { 'Door/acme/front': record() } }),
+    fresh: doorway({ records: { 'Role/acme/job': record() } }),
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'some elements of a set are there, and others gone, already',
-    approved: rooms(['x', 'y'], ['a', 'b']),
-    fresh: rooms(['y', 'a'], ['a', 'b']),
+    approved: readers(['x', 'y'], ['a', 'b']),
+    fresh: readers(['y', 'a'], ['a', 'b']),
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'a set has an element that was not there when its removal was approved',
-    approved: rooms(['x'], ['a']),
-    fresh: rooms(['x', 'z'], ['a']),
-    comes: 'differs: House/acme/home update -> update [rooms]',
+    approved: readers(['x'], ['a']),
+    fresh: readers(['x', 'z'], ['a']),
+    comes: 'differs: Whole/acme/app update -> update [readers]',
   },
   {
     says: 'a set lacks an element that it was to keep',
-    approved: rooms(['x', 'k'], ['a', 'k']),
-    fresh: rooms(['x'], ['a', 'k']),
-    comes: 'differs: House/acme/home update -> update [rooms]',
+    approved: readers(['x', 'k'], ['a', 'k']),
+    fresh: readers(['x'], ['a', 'k']),
+    comes: 'differs: Whole/acme/app update -> update [readers]',
   },
   {
     says: 'one key of a map is as approved',
@@ -234,34 +234,34 @@ export const approvalRows: readonly ApprovalRow[] = [
     says: 'a key appeared in a map that is managed whole',
     approved: labels({ a: '1' }, { a: '2' }),
     fresh: labels({ a: '1', z: '9' }, { a: '2' }),
-    comes: 'differs: House/acme/home update -> update [labels.z]',
+    comes: 'differs: Whole/acme/app update -> update [labels.z]',
   },
   {
     says: 'one member of an object is as approved',
-    approved: box({ lid: 'tin', key: '1' }),
-    fresh: box({ lid: 'oak', key: '1' }),
+    approved: access({ note: 'tin', key: '1' }),
+    fresh: access({ note: 'prod', key: '1' }),
     comes: 'subset, done: nothing whole',
   },
   {
     says: 'a role of ours, written whole, is as approved although the ledger has not heard of it',
-    approved: { desired: [desired(at('Door', 'front'), { colour: 'blue' })] },
+    approved: { desired: [desired(at('Role', 'job'), { colour: 'blue' })] },
     fresh: {
-      desired: [desired(at('Door', 'front'), { colour: 'blue' })],
-      live: [live(at('Door', 'front'), { spec: { colour: 'blue' } })],
+      desired: [desired(at('Role', 'job'), { colour: 'blue' })],
+      live: [live(at('Role', 'job'), { spec: { colour: 'blue' } })],
     },
-    comes: 'subset, done: Door/acme/front',
+    comes: 'subset, done: Role/acme/job',
   },
   {
     says: 'what was to be let go is declared again',
-    approved: fence(),
-    fresh: { ...fence(), desired: [desired(at('Fence', 'config'))] },
-    comes: 'differs: Fence/acme/config release -> nothing []',
+    approved: settings(),
+    fresh: { ...settings(), desired: [desired(at('Settings', 'config'))] },
+    comes: 'differs: Settings/acme/config release -> nothing []',
   },
   {
     says: 'what was to be let go is forgotten',
-    approved: fence(),
-    fresh: { ...fence(), records: {} },
-    comes: 'subset, done: Fence/acme/config',
+    approved: settings(),
+    fresh: { ...settings(), records: {} },
+    comes: 'subset, done: Settings/acme/config',
   },
   {
     says: 'the stack has another target by now',
@@ -279,48 +279,48 @@ export const approvalRows: readonly ApprovalRow[] = [
 
 function removal(about: LiveAbout = {}): World {
   return {
-    live: [live(home, { ...ours, ...about })],
-    records: { 'House/acme/home': record({ id: 'id-home' }) },
+    live: [live(app, { ...ours, ...about })],
+    records: { 'Whole/acme/app': record({ id: 'id-app' }) },
   };
 }
 
 function tombstone(remove: 'safe' | 'force'): World {
-  return { ...removal(), desired: [desired(home, {}, { remove })] };
+  return { ...removal(), desired: [desired(app, {}, { remove })] };
 }
 
 function adoption(about: LiveAbout): World {
   return {
-    desired: [desired(home, { colour: 'blue' }, { adopt: true })],
-    live: [live(home, { spec: { colour: 'red' }, ...about })],
+    desired: [desired(app, { colour: 'blue' }, { adopt: true })],
+    live: [live(app, { spec: { colour: 'red' }, ...about })],
   };
 }
 
 function doorway(about: World): World {
-  const front = at('Door', 'front');
-  const wanted = desired(front, { colour: 'blue' }, { adopt: true });
-  return { desired: [wanted], live: [live(front, { spec: { colour: 'red' } })], ...about };
+  const job = at('Role', 'job');
+  const wanted = desired(job, { colour: 'blue' }, { adopt: true });
+  return { desired: [wanted], live: [live(job, { spec: { colour: 'red' } })], ...about };
 }
 
-function rooms(before: readonly string[], after: readonly string[]): World {
-  return house({ rooms: before }, { rooms: after });
+function readers(before: readonly string[], after: readonly string[]): World {
+  return whole({ readers: before }, { readers: after });
 }
 
 function labels(before: Spec, after: Spec): World {
-  return house({ labels: before }, { labels: after });
+  return whole({ labels: before }, { labels: after });
 }
 
-function box(before: Spec): World {
-  return house({ box: before }, { box: { lid: 'oak', key: '2' } });
+function access(before: Spec): World {
+  return whole({ access: before }, { access: { note: 'prod', key: '2' } });
 }
 
-function house(before: Spec, after: Spec): World {
-  return { desired: [desired(home, after)], live: [live(home, { ...ours, spec: before })] };
+function whole(before: Spec, after: Spec): World {
+  return { desired: [desired(app, after)], live: [live(app, { ...ours, spec: before })] };
 }
 
-function fence(): World {
-  const config = at('Fence', 'config');
+function settings(): World {
+  const config = at('Settings', 'config');
   return {
-    live: [live(config, { spec: { colour: 'red', timer: 0, rooms: [] } })],
-    records: { 'Fence/acme/config': record({ fields: { colour: 'red' } }) },
+    live: [live(config, { spec: { colour: 'red', timeout: 0, readers: [] } })],
+    records: { 'Settings/acme/config': record({ fields: { colour: 'red' } }) },
   };
 }

@@ -1,4 +1,4 @@
-/** Random specs of a house, and other ways to write the same one. */
+/** Random specs of a whole, and other ways to write the same one. */
 import fc from 'fast-check';
 import { formatDuration } from '../../../src/model/kind/duration.ts';
 import type { Json } from '../../../src/model/json/json.ts';
@@ -17,31 +17,31 @@ function orNull(value: fc.Arbitrary<Json>): fc.Arbitrary<Json> {
 }
 
 /** Any part of it may be absent; fields that have a default may be null. */
-export const houseSpec: fc.Arbitrary<Spec> = fc.record(
+export const wholeSpec: fc.Arbitrary<Spec> = fc.record(
   {
     colour: orNull(word),
     about: orNull(word),
-    rooms: orNull(words),
+    readers: orNull(words),
     steps: orNull(words),
-    timer: orNull(seconds),
+    timeout: orNull(seconds),
     labels: orNull(fc.dictionary(word, word, { maxKeys: 4 })),
     owner: word,
-    box: orNull(fc.record({ lid: orNull(word), toys: orNull(words), key: word }, { requiredKeys: [] })),
+    access: orNull(fc.record({ note: orNull(word), users: orNull(words), key: word }, { requiredKeys: [] })),
     hint: word,
   },
   { requiredKeys: [] },
 );
 
 /** What a service answers: every field that it can tell. */
-export const liveHouse: fc.Arbitrary<Spec> = fc.record({
+export const liveWhole: fc.Arbitrary<Spec> = fc.record({
   colour: word,
   about: orNull(word),
-  rooms: words,
+  readers: words,
   steps: words,
-  timer: seconds,
+  timeout: seconds,
   labels: fc.dictionary(word, word, { maxKeys: 4 }),
   owner: word,
-  box: orNull(fc.record({ lid: orNull(word), toys: words, key: word })),
+  access: orNull(fc.record({ note: orNull(word), users: words, key: word })),
 });
 
 /** The same spec as another hand would write it: keys and sets in another order, elements twice, durations in words. */
@@ -55,14 +55,14 @@ export function rewritten(spec: Spec): fc.Arbitrary<Spec> {
 
 function rewrittenField(name: string, value: Json): fc.Arbitrary<readonly [string, Json]> {
   const named = (arbitrary: fc.Arbitrary<Json>) => arbitrary.map((other) => [name, other] as const);
-  if (name === 'rooms' && Array.isArray(value)) return named(reordered(value));
-  if (name === 'timer' && typeof value === 'number') {
+  if (name === 'readers' && Array.isArray(value)) return named(reordered(value));
+  if (name === 'timeout' && typeof value === 'number') {
     const spellings = [value, `${value}`, `${value}s`, formatDuration(value), `${value}.0s`];
     return named(fc.constantFrom(...spellings));
   }
-  if ((name === 'labels' || name === 'box') && typeof value === 'object' && value !== null) {
+  if ((name === 'labels' || name === 'access') && typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(([key, member]) =>
-      key === 'toys' && name === 'box' && Array.isArray(member)
+      key === 'users' && name === 'access' && Array.isArray(member)
         ? reordered(member).map((other): [string, Json] => [key, other])
         : fc.constant<[string, Json]>([key, member]),
     );

@@ -21,136 +21,135 @@ import {
 } from '../../../src/compare/comparisons.ts';
 
 /** One field of every sort. */
-export const houseFields: FieldTable = {
+export const wholeFields: FieldTable = {
   colour: { compare: scalar, default: 'red' },
   about: { compare: text, default: null },
-  rooms: { compare: set, default: [] },
+  readers: { compare: set, default: [] },
   steps: { compare: list, default: [] },
-  friends: { compare: set, default: [] },
-  timer: { compare: duration, default: 0 },
+  consumers: { compare: set, default: [] },
+  timeout: { compare: duration, default: 0 },
   labels: { compare: stringMap, default: {} },
   owner: { compare: scalar },
-  box: {
+  access: {
     compare: whole,
     default: null,
     members: {
-      lid: { compare: optionalText, default: null },
-      toys: { compare: set, default: [] },
+      note: { compare: optionalText, default: null },
+      users: { compare: set, default: [] },
       key: { compare: scalar },
     },
   },
-  maker: { compare: scalar, createOnly: true, bearsBirthMark: true },
-  code: { compare: secretVersion, default: null, writeOnly: true },
+  madeBy: { compare: scalar, createOnly: true, bearsBirthMark: true },
+  credential: { compare: secretVersion, default: null, writeOnly: true },
   hint: { compare: scalar, local: true },
 };
 
-const doorFields: FieldTable = {
+const roleFields: FieldTable = {
   colour: { compare: scalar, default: 'red' },
-  timer: { compare: duration, default: 0 },
-  rooms: { compare: set, default: [] },
+  timeout: { compare: duration, default: 0 },
+  readers: { compare: set, default: [] },
 };
 
-const gardenFields: FieldTable = { trees: { compare: set, default: [] }, grass: { compare: scalar } };
+const partFields: FieldTable = { tags: { compare: set, default: [] }, owner: { compare: scalar } };
 
 const base = {
   service: 'workspaces',
-  names: { pattern: /^.+$/, says: 'anything' },
+  names: { pattern: /^.+$/, description: 'anything' },
   specSchema: { type: 'object' },
   read: async () => ({ resources: [], incomplete: [], invisible: [], notes: [] }),
   readOne: async () => undefined,
 } as const;
 
 /** Bears a claim in the target. */
-export const house: Kind = {
+export const wholeKind: Kind = {
   ...base,
-  name: 'House',
-  summary: 'a house',
-  fields: houseFields,
+  name: 'Whole',
+  summary: 'a whole',
+  fields: wholeFields,
   ownership: { by: 'claim' },
   absent: 'unmanaged',
   references: ({ address, spec }) =>
-    textsOf(spec['friends']).map((name, at) => ({
+    textsOf(spec['consumers']).map((name, at) => ({
       to: { ...address, name },
-      path: ['friends', String(at)],
+      path: ['consumers', String(at)],
     })),
-  blockers: (live, action) =>
-    action === 'delete' && live.facts['inhabited'] === true ? ['somebody lives in it'] : [],
-  calls: houseCalls,
+  blockers: (live, action) => (action === 'delete' && live.facts['inUse'] === true ? ['it is in use'] : []),
+  calls: wholeCalls,
 };
 
 /** Bears no mark, has names that a target owns, and is deleted when the ledger proves that it is ours. */
-export const door: Kind = {
+export const roleKind: Kind = {
   ...base,
-  name: 'Door',
-  summary: 'a door',
+  name: 'Role',
+  summary: 'a role',
   names: { ...base.names, fold: (name) => name.toLowerCase() },
-  fields: doorFields,
+  fields: roleFields,
   ownership: { by: 'ledger', named: true, undeclared: 'delete' },
   absent: 'unmanaged',
   calls: (change, context) => wholesale(change, context, ['content']),
 };
 
 /** Every write replaces it whole; it cannot be deleted. */
-export const fence: Kind = {
+export const settingsKind: Kind = {
   ...base,
-  name: 'Fence',
-  summary: 'a fence',
-  fields: doorFields,
+  name: 'Settings',
+  summary: 'settings',
+  fields: roleFields,
   ownership: { by: 'ledger', named: false, undeclared: 'release' },
   absent: 'default',
   calls: (change, context) => (change.action === 'release' ? { calls: [] } : wholesale(change, context, [])),
 };
 
-/** A part of the house of its name. Not told apart from weeds: what a gardener does not name stays. */
-export const garden: Kind = {
+/** A part of the whole of its name. What its document does not name stays. */
+export const partKind: Kind = {
   ...base,
-  name: 'Garden',
-  summary: 'a garden',
-  fields: gardenFields,
-  ownership: { by: 'part', of: houseOf },
+  name: 'Part',
+  summary: 'a part',
+  fields: partFields,
+  ownership: { by: 'part', of: wholeOf },
   absent: 'unmanaged',
   revoke: (record, live) => ({
-    trees: textsOf(live.spec['trees']).filter((tree) => !textsOf(record.fields['trees']).includes(tree)),
+    tags: textsOf(live.spec['tags']).filter((tag) => !textsOf(record.fields['tags']).includes(tag)),
   }),
   losses: ({ address, facts }, outlives) =>
-    Object.entries(isJsonObject(facts['visitors'] ?? null) ? (facts['visitors'] as JsonObject) : {})
-      .filter(([name, id]) => outlives({ ...address, kind: 'House', name }, String(id)))
-      .map(([name]) => `${name} has no garden to sit in`),
-  calls: gardenCalls,
+    Object.entries(isJsonObject(facts['readers'] ?? null) ? (facts['readers'] as JsonObject) : {})
+      .filter(([name, id]) => outlives({ ...address, kind: 'Whole', name }, String(id)))
+      .map(([name]) => `${name} can read it no more`),
+  calls: partCalls,
 };
 
-export function houseOf({ target, name }: Address): Address {
-  return { kind: 'House', target, name };
+export function wholeOf({ target, name }: Address): Address {
+  return { kind: 'Whole', target, name };
 }
 
 export function registryOf(...kinds: readonly Kind[]): Registry {
   return new Map(kinds.map((kind) => [kind.name, kind]));
 }
 
-export const toys = registryOf(house, door, fence, garden);
+export const toys = registryOf(wholeKind, roleKind, settingsKind, partKind);
 
-function houseCalls(change: Change, context: CallContext): PlannedCalls {
+function wholeCalls(change: Change, context: CallContext): PlannedCalls {
   const { address, action } = change;
-  const friends = textsOf(context.desired['friends']).map(
+  const consumers = textsOf(context.desired['consumers']).map(
     (name) => context.idOf({ ...address, name }) ?? null,
   );
   const text = formatAddress(address);
   const send = (about: Partial<Call>): PlannedCalls => ({
-    calls: [{ ...callOf(address, `${text}#${action}`), path: ['houses', change.id ?? 'new'], ...about }],
+    calls: [{ ...callOf(address, `${text}#${action}`), path: ['wholes', change.id ?? 'new'], ...about }],
   });
   switch (action) {
     case 'create':
       return send({
         method: 'POST',
-        path: ['houses'],
-        body: { name: address.name, claim: context.claim?.stack ?? null, friends },
+        path: ['wholes'],
+        body: { name: address.name, claim: context.claim?.stack ?? null, consumers },
         success: [201],
         repeatable: false,
         createsId: { address: text, pointer: '/id' },
       });
     case 'update':
     case 'adopt':
-      return send({ body: { ...fieldsOf(change), friends } });
+      return send({ body: { ...fieldsOf(change), consumers } });
     case 'release':
       return send({ body: { claim: null } });
     case 'delete':
@@ -168,9 +167,9 @@ function wholesale(change: Change, context: CallContext, preconditions: readonly
   return { calls: [{ ...call, method: 'PUT', body: { ...context.desired } }], preconditions };
 }
 
-/** The trees of a house that the same plan creates are sent along with it. */
-function gardenCalls(change: Change, context: CallContext): PlannedCalls {
-  const whole = houseOf(change.address);
+/** The tags of a whole that the same plan creates are sent along with it. */
+function partCalls(change: Change, context: CallContext): PlannedCalls {
+  const whole = wholeOf(change.address);
   if (context.peer(whole).action === 'create')
     return { calls: [], sharedCall: `${formatAddress(whole)}#create` };
   if (change.fields.length === 0) return { calls: [] };
@@ -179,8 +178,8 @@ function gardenCalls(change: Change, context: CallContext): PlannedCalls {
     calls: [
       {
         ...callOf(change.address, `${formatAddress(change.address)}#plant`),
-        path: ['houses', id ?? 'none', 'garden'],
-        body: { trees: context.desired['trees'] ?? [] },
+        path: ['wholes', id ?? 'none', 'part'],
+        body: { tags: context.desired['tags'] ?? [] },
         order: 5,
       },
     ],

@@ -5,32 +5,20 @@ import { parseClaim } from '../../../src/model/resource/claim.ts';
 import type { Json } from '../../../src/model/json/json.ts';
 import type { LiveSet } from '../../../src/model/kind/kind.ts';
 import type { Ledger, LedgerRecord } from '../../../src/model/stack/ledger.ts';
-import type { DesiredResource, LiveResource, Metadata, Spec } from '../../../src/model/resource/resource.ts';
+import type { DesiredResource, LiveResource, Spec } from '../../../src/model/resource/resource.ts';
 import type { Stack, Target } from '../../../src/model/stack/target.ts';
 import { buildPlan, type PlanInput, type Planning } from '../../../src/plan/build-plan.ts';
 import type { FormerStack, PlanContextInput } from '../../../src/plan/context/plan-context.ts';
+import { declaredResource } from '../declared-resource.ts';
 import { toys } from './toy-kind.ts';
 
-/** `House/acme/home`; the target may be left out. */
+/** `Whole/acme/app`; the target may be left out. */
 export function at(kind: string, name: string, target = 'acme'): Address {
   return { kind, target, name };
 }
 
-export function desired(
-  address: Address,
-  spec: Spec = {},
-  metadata: Partial<Metadata> = {},
-): DesiredResource {
-  const place = { file: 'toys.yaml', line: 1, column: 1, length: 1, text: formatAddress(address) };
-  return {
-    address,
-    spec,
-    metadata: { name: address.name, ...metadata },
-    place,
-    placeOf: () => place,
-    fromDefaults: [],
-  };
-}
+/** A resource as its manifest declares it. */
+export const desired = declaredResource;
 
 export interface LiveAbout {
   readonly spec?: Spec;
@@ -45,10 +33,10 @@ export interface LiveAbout {
 
 export function live(address: Address, about: LiveAbout = {}): LiveResource {
   const { spec = {}, claim, inherited = false, bornOf, facts = {}, id = `id-${address.name}` } = about;
-  const isClaimed = address.kind === 'House';
+  const isClaimed = address.kind === 'Whole';
   return {
     address,
-    ...(id === null || address.kind === 'Door' || address.kind === 'Fence' ? {} : { id }),
+    ...(id === null || address.kind === 'Role' || address.kind === 'Settings' ? {} : { id }),
     spec: isClaimed ? { name: address.name, ...spec } : spec,
     witness: {
       ...(claim === undefined ? {} : { claim: parseClaim(claim, inherited) }),
@@ -156,7 +144,7 @@ export function changeAt({ plan }: Planning, address: Address): Change {
   return found;
 }
 
-/** What a plan does, in short: `House/acme/home: create`. */
+/** What a plan does, in short: `Whole/acme/app: create`. */
 export function deeds({ plan }: Planning): string[] {
   return plan.changes.map(({ address, action }) => `${formatAddress(address)}: ${action}`);
 }

@@ -25,13 +25,13 @@ export interface Script {
 }
 
 export interface Done extends Applied {
-  /** `POST /houses`, in the order in which they were sent */
+  /** `POST /wholes`, in the order in which they were sent */
   readonly sent: readonly string[];
   readonly requests: readonly WireRequest[];
   readonly events: readonly ApplyEvent[];
   /** each ledger that was written, and how many requests had been sent by then */
   readonly written: readonly { readonly ledger: Ledger; readonly after: number }[];
-  /** `House/acme/home: applied` */
+  /** `Whole/acme/app: applied` */
   readonly summary: readonly string[];
 }
 

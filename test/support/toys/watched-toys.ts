@@ -6,12 +6,12 @@ import type { LedgerRecord } from '../../../src/model/stack/ledger.ts';
 import type { Spec } from '../../../src/model/resource/resource.ts';
 import type { Risk } from '../../../src/model/plan/risk.ts';
 import type { Guards } from '../../../src/model/stack/target.ts';
-import { door, fence, garden, house, registryOf } from './toy-kind.ts';
+import { roleKind, settingsKind, partKind, wholeKind, registryOf } from './toy-kind.ts';
 import { at, desired, live, planOf, record, type World } from './toy-plan.ts';
 
-/** Houses that were painted with glass can be looked into; two of one owner look alike, the more so with one colour. */
-const watchedHouse: Kind = {
-  ...house,
+/** What is of glass everyone can look into; two of one owner look alike, the more so with one colour. */
+const watchedWhole: Kind = {
+  ...wholeKind,
   risk: (before, after) => {
     const [was, is] = [before?.['colour'] === 'glass', after?.['colour'] === 'glass'];
     if (was === is || after === undefined) return [];
@@ -22,38 +22,40 @@ const watchedHouse: Kind = {
   similarity: ({ owner, colour }) => (typeof owner === 'string' ? [owner, String(colour)] : undefined),
 };
 
-/** Whoever stands in `rooms` may come in. */
-export const watchedDoor: Kind = {
-  ...door,
+/** Whoever stands in `readers` may read. */
+export const watchedRole: Kind = {
+  ...roleKind,
   risk: (before, after) => {
-    if (after === undefined) return [closes('rooms', `${roomsOf(before)} stay out`)];
-    if (before === undefined) return [opens('rooms', `${roomsOf(after)} may come in`, 'new-role')];
-    const gained = roomsOf(after).filter((room) => !roomsOf(before).includes(room));
-    const lost = roomsOf(before).filter((room) => !roomsOf(after).includes(room));
+    if (after === undefined) return [closes('readers', `${readersOf(before)} read no more`)];
+    if (before === undefined) return [opens('readers', `${readersOf(after)} may read`, 'new-role')];
+    const gained = readersOf(after).filter((reader) => !readersOf(before).includes(reader));
+    const lost = readersOf(before).filter((reader) => !readersOf(after).includes(reader));
     return [
-      ...gained.map((room) =>
-        room === '*' ? opens('rooms', 'all may come in', 'wildcard') : opens('rooms', `${room} may come in`),
+      ...gained.map((reader) =>
+        reader === '*'
+          ? opens('readers', 'all may read', 'wildcard')
+          : opens('readers', `${reader} may read`),
       ),
-      ...lost.map((room) => closes('rooms', `${room} stays out`)),
+      ...lost.map((reader) => closes('readers', `${reader} reads no more`)),
     ];
   },
-  similarity: (spec) => (roomsOf(spec).length === 0 ? undefined : [roomsOf(spec).join()]),
+  similarity: (spec) => (readersOf(spec).length === 0 ? undefined : [readersOf(spec).join()]),
 };
 
-export function opens(path: string, says: string, guard?: Risk['guard']): Risk {
-  return { path: [path], effect: 'widens', says, ...(guard === undefined ? {} : { guard }) };
+export function opens(path: string, message: string, guard?: Risk['guard']): Risk {
+  return { path: [path], effect: 'widens', message, ...(guard === undefined ? {} : { guard }) };
 }
 
-export function closes(path: string, says: string): Risk {
-  return { path: [path], effect: 'narrows', says };
+export function closes(path: string, message: string): Risk {
+  return { path: [path], effect: 'narrows', message };
 }
 
-function roomsOf(spec: Spec | undefined): string[] {
-  const rooms = spec?.['rooms'];
-  return Array.isArray(rooms) ? rooms.map(String) : [];
+function readersOf(spec: Spec | undefined): string[] {
+  const readers = spec?.['readers'];
+  return Array.isArray(readers) ? readers.map(String) : [];
 }
 
-export const watchedToys = registryOf(watchedHouse, watchedDoor, fence, garden);
+export const watchedToys = registryOf(watchedWhole, watchedRole, settingsKind, partKind);
 
 export function guardsOf(world: World): readonly Guard[] {
   return planOf({ kinds: watchedToys, ...world }).plan.guards;
@@ -77,11 +79,11 @@ export interface Crowd {
   readonly guards?: Guards;
 }
 
-/** That many houses of each fate. */
+/** That many wholes of each fate. */
 export function crowd(of: Crowd): World {
   const { target = 'acme' } = of;
   const some = (fate: string, count = 0) =>
-    Array.from({ length: count }, (_, index) => at('House', `${fate}-${index}`, target));
+    Array.from({ length: count }, (_, index) => at('Whole', `${fate}-${index}`, target));
   const ours = [
     ...some('kept', of.kept),
     ...some('deleted', of.deleted),

@@ -12,8 +12,7 @@ import type {
 } from '../../../../src/model/resource/resource.ts';
 import { canonicalSpec } from '../../../../src/compare/canonical-spec.ts';
 import { diff } from '../../../../src/compare/diff.ts';
-
-const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
+import { declaredResource } from '../../declared-resource.ts';
 
 export function declare(
   kind: Kind,
@@ -21,14 +20,7 @@ export function declare(
   spec: Spec,
   metadata: Partial<Metadata> = {},
 ): DesiredResource {
-  return {
-    address: { kind: kind.name, target: 'prod', name },
-    spec,
-    metadata: { name, ...metadata },
-    place,
-    placeOf: () => place,
-    fromDefaults: [],
-  };
+  return declaredResource({ kind: kind.name, target: 'prod', name }, spec, metadata);
 }
 
 export function wants(

@@ -2,15 +2,13 @@
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import type { AddressInfo } from 'node:net';
 import { fastify } from 'fastify';
-import { findDialect } from '../../../../src/http/dialects.ts';
-import { openTarget, type TargetConnection } from '../../../../src/http/open-target.ts';
 import type { Call } from '../../../../src/model/plan/call.ts';
 import type { Session } from '../../../../src/model/kind/kind.ts';
 import type { Target } from '../../../../src/model/stack/target.ts';
 import type { Answer } from '../../../../src/model/wire.ts';
 import { acceptListVerb } from '../../../../src/server/list-verb.ts';
-import { startServer } from '../../../../src/server/start-server.ts';
-import { openSession } from '../../../../src/services/open-session.ts';
+import { startService } from '../../rig/embedded-service.ts';
+import { connect } from '../open-connection.ts';
 
 export interface Mount {
   readonly session: Session;
@@ -26,8 +24,7 @@ export interface Mount {
 /** The embedded service with one empty mount `cluster`. */
 export async function openEmbeddedMount(target: Partial<Target> = {}): Promise<Mount> {
   const seen: string[] = [];
-  const server = await startServer({
-    data: ':memory:',
+  const server = await startService({
     seed: { mounts: ['cluster'], 'service-tokens': [{ token: 'root-token', policies: ['root'] }] },
     onRequest: ({ method, url }) => seen.push(line(method, url)),
   });
@@ -81,19 +78,9 @@ function mountAt(url: string, about: Partial<Target>, seen: string[], stop: () =
     mount: 'cluster',
     ...about,
   };
-  const dialect = findDialect('cluster-auth', target.dialect);
-  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
-  const connection: TargetConnection = openTarget({
-    target,
-    url,
-    dialect,
-    userAgent: 'trueup/test',
-    token: async () => 'root-token',
-    retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
-  });
-  const writer = connection.openWriter();
+  const { openSession, writer, close } = connect(url, target, 'root-token');
   return {
-    session: openSession({ target, dialect, stack: 'payments', reader: connection.reader }),
+    session: openSession(),
     seen,
     send: (call, secrets = {}) =>
       writer.send({
@@ -105,7 +92,7 @@ function mountAt(url: string, about: Partial<Target>, seen: string[], stop: () =
     write: (path, body) =>
       writer.send({ method: 'POST', path, body: JSON.parse(JSON.stringify(body)), repeatable: false }),
     async close() {
-      await connection.close();
+      await close();
       await stop();
     },
   };

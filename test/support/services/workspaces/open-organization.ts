@@ -1,16 +1,14 @@
 // An organization to test against: the embedded service, or one that answers what the test wants, both over real HTTP.
 // Invariant: what a test opens it closes; nothing outlives `close`.
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { findDialect } from '../../../../src/http/dialects.ts';
-import { openTarget } from '../../../../src/http/open-target.ts';
 import type { JsonObject } from '../../../../src/model/json/json.ts';
 import type { Session } from '../../../../src/model/kind/kind.ts';
 import type { Target } from '../../../../src/model/stack/target.ts';
 import type { Answer, WriteMethod } from '../../../../src/model/wire.ts';
 import type { OrganizationSeed } from '../../../../src/server/seed/seed.ts';
-import { startServer } from '../../../../src/server/start-server.ts';
-import { openSession } from '../../../../src/services/open-session.ts';
+import { smallSeed, startService } from '../../rig/embedded-service.ts';
+import { startListening } from '../../rig/listen.ts';
+import { connect } from '../open-connection.ts';
 
 export interface Organization {
   readonly session: Session;
@@ -22,7 +20,6 @@ export interface Organization {
   close(): Promise<void>;
 }
 
-const owners = { teams: [{ name: 'owners', members: ['owner'] }] };
 const token = 'owner-token';
 
 /** The embedded service with one organization, read and written by one of its owners. */
@@ -31,9 +28,8 @@ export async function openEmbeddedOrganization(
   target: Partial<Target> = {},
 ): Promise<Organization> {
   const seen: string[] = [];
-  const server = await startServer({
-    data: ':memory:',
-    seed: { organizations: [{ name: 'acme', ...owners, ...seed }], users: [{ username: 'owner', token }] },
+  const server = await startService({
+    seed: smallSeed({ owners: { owner: token }, organization: seed }),
     onRequest: ({ method, url }) => seen.push(line(method, url)),
   });
   return organizationAt(server.url, { target, seen, stop: () => server.close() });
@@ -57,17 +53,8 @@ export async function openCannedOrganization(
     response.writeHead(status, { 'content-type': 'application/vnd.api+json' });
     response.end(body === undefined ? '' : JSON.stringify(body));
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  const stop = async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => {
-      server.close(resolve);
-    });
-  };
-  return organizationAt(`http://127.0.0.1:${port}`, { target, seen, stop });
+  const { url, close } = await startListening(server);
+  return organizationAt(url, { target, seen, stop: close });
 }
 
 function line(method: string, url: string): string {
@@ -90,26 +77,15 @@ function organizationAt(url: string, { target: about, seen, stop }: Opened): Org
     requestsPerSecond: 10_000,
     ...about,
   };
-  const dialect = findDialect('workspaces', target.dialect);
-  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
-  const connection = openTarget({
-    target,
-    url,
-    dialect,
-    userAgent: 'trueup/test',
-    token: async () => token,
-    retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
-  });
-  const writer = connection.openWriter();
-  const open = () => openSession({ target, dialect, stack: 'payments', reader: connection.reader });
+  const { openSession, writer, close } = connect(url, target, token);
   return {
-    session: open(),
+    session: openSession(),
     seen,
-    again: open,
+    again: openSession,
     send: (method, path, body) =>
       writer.send({ method, path, repeatable: false, ...(body === undefined ? {} : { body }) }),
     async close() {
-      await connection.close();
+      await close();
       await stop();
     },
   };

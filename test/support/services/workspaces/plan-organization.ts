@@ -19,12 +19,11 @@ import type {
   Spec,
 } from '../../../../src/model/resource/resource.ts';
 import { buildPlan } from '../../../../src/plan/build-plan.ts';
+import { declaredResource } from '../../declared-resource.ts';
 
 export const kinds: ReadonlyMap<string, Kind> = new Map(
   [workspace, tagBindings, remoteStateConsumers].map((kind) => [kind.name, kind] as const),
 );
-
-const place = { file: 'manifest.yaml', line: 1, column: 1, length: 1, text: '' };
 
 /** `declare('Workspace', 'app', { … })`; short forms stay in the spec that has them. */
 export function declare(
@@ -33,14 +32,8 @@ export function declare(
   spec: Spec = {},
   metadata: Partial<Metadata> = {},
 ): DesiredResource {
-  return {
-    address: { kind, target: 'acme', name },
-    spec: kinds.get(kind)?.upgrade?.(spec) ?? spec,
-    metadata: { name, ...metadata },
-    place,
-    placeOf: () => place,
-    fromDefaults: [],
-  };
+  const upgraded = kinds.get(kind)?.upgrade?.(spec) ?? spec;
+  return declaredResource({ kind, target: 'acme', name }, upgraded, metadata);
 }
 
 export function wants(

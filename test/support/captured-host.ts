@@ -1,8 +1,10 @@
-/** A world for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
+/** A host for `run` inside a test: everything that a command writes is kept, nobody answers questions. */
+import { randomUUID } from 'node:crypto';
 import type { ExitCode } from '../../src/cli/exit-codes.ts';
 import { run } from '../../src/cli/command-line.ts';
 import type { CliHost } from '../../src/cli/cli-host.ts';
 import { kinds } from '../../src/kinds/index.ts';
+import { thisMachine } from '../../src/cli/this-machine.ts';
 
 export interface Ran {
   readonly code: ExitCode;
@@ -10,7 +12,7 @@ export interface Ran {
   readonly err: string;
 }
 
-export interface WorldOptions {
+export interface HostOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Uint8Array;
@@ -18,7 +20,7 @@ export interface WorldOptions {
 }
 
 /** Runs one command line in this process and returns its exit code and all that it wrote. */
-export async function trueup(args: readonly string[], options: WorldOptions): Promise<Ran> {
+export async function trueup(args: readonly string[], options: HostOptions): Promise<Ran> {
   const written = { out: '', err: '' };
   const capture = (stream: 'out' | 'err') => ({
     write: (text: string) => {
@@ -30,6 +32,9 @@ export async function trueup(args: readonly string[], options: WorldOptions): Pr
   const code = await run(args, {
     cwd: options.cwd,
     env: options.env ?? {},
+    machine: thisMachine,
+    now: () => Date.now(),
+    newId: randomUUID,
     kinds: options.kinds ?? kinds,
     version: '0.0.0-test',
     stdout: capture('out'),

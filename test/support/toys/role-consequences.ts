@@ -1,25 +1,25 @@
 /** What is asked before something that can bear no mark is taken or taken away, and what the ledger says of it: rules 22-24, 33. */
 import { declared, tombstones } from './decision-table.ts';
 import {
-  type DoorRule,
-  doorThere,
+  type RoleRule,
+  there,
   notAsDeclared,
-  doorRecorded,
-  doorUnrecorded,
-  doorDeletable,
+  withRecord,
+  withoutRecord,
+  deletable,
   mayBeOurs,
-} from './door-circumstances.ts';
+} from './role-circumstances.ts';
 
 /** Which guard asks first (rules 8, 22, 24). */
-export const doorGuards: readonly DoorRule[] = [
+export const roleGuards: readonly RoleRule[] = [
   {
     says: 'what we had applied and somebody deleted is not created again without a word',
-    when: { document: declared, live: 'missing', ledger: doorRecorded },
+    when: { document: declared, live: 'missing', ledger: withRecord },
     comes: 'recreate',
   },
   {
     says: 'what never was there is created without asking',
-    when: { document: declared, live: 'missing', ledger: doorUnrecorded },
+    when: { document: declared, live: 'missing', ledger: withoutRecord },
     comes: '-',
   },
   {
@@ -29,17 +29,17 @@ export const doorGuards: readonly DoorRule[] = [
   },
   {
     says: 'an update of what the ledger knows asks nothing',
-    when: { document: declared, live: notAsDeclared, ledger: doorRecorded },
+    when: { document: declared, live: notAsDeclared, ledger: withRecord },
     comes: '-',
   },
   {
     says: 'an adoption asks',
-    when: { document: 'declared', live: notAsDeclared, ledger: doorUnrecorded },
+    when: { document: 'declared', live: notAsDeclared, ledger: withoutRecord },
     comes: 'adopt',
   },
   {
     says: 'an adoption that the manifest asks for is answered already',
-    when: { document: 'adopt', live: notAsDeclared, ledger: doorUnrecorded },
+    when: { document: 'adopt', live: notAsDeclared, ledger: withoutRecord },
     comes: '-',
   },
   {
@@ -51,19 +51,19 @@ export const doorGuards: readonly DoorRule[] = [
     says: 'what becomes of one that we created, or were told to delete, asks nothing',
     when: {
       document: ['none', ...tombstones],
-      ledger: [...doorDeletable, 'created:protect', 'created:release'],
-      live: doorThere,
+      ledger: [...deletable, 'created:protect', 'created:release'],
+      live: there,
     },
     comes: '-',
   },
   {
     says: 'a tombstone of an adopted one asks nothing',
-    when: { document: tombstones, ledger: 'adopted', live: doorThere },
+    when: { document: tombstones, ledger: 'adopted', live: there },
     comes: '-',
   },
   {
     says: 'to let go of an adopted one asks nothing',
-    when: { document: 'none', ledger: 'adopted', live: doorThere, target: 'shared' },
+    when: { document: 'none', ledger: 'adopted', live: there, target: 'shared' },
     comes: '-',
   },
   {
@@ -90,7 +90,7 @@ export const doorGuards: readonly DoorRule[] = [
   },
   {
     says: 'to forget an adopted one outside of what its exclusive target owns asks nothing',
-    when: { document: 'none', owns: 'outside', ledger: 'adopted', live: doorThere, target: 'exclusive' },
+    when: { document: 'none', owns: 'outside', ledger: 'adopted', live: there, target: 'exclusive' },
     comes: '-',
   },
   {
@@ -98,8 +98,8 @@ export const doorGuards: readonly DoorRule[] = [
     when: {
       document: ['none', ...tombstones],
       owns: 'outside',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
     },
     comes: '-',
   },
@@ -108,8 +108,8 @@ export const doorGuards: readonly DoorRule[] = [
     when: {
       document: ['none', ...tombstones],
       owns: mayBeOurs,
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'exclusive',
     },
     comes: 'no-record',
@@ -119,15 +119,15 @@ export const doorGuards: readonly DoorRule[] = [
     when: {
       document: tombstones,
       owns: 'inside',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'shared',
     },
     comes: 'no-record',
   },
   {
     says: 'what a shared target does not own, or only mentions, asks nothing',
-    when: { document: 'none', owns: mayBeOurs, ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    when: { document: 'none', owns: mayBeOurs, ledger: withoutRecord, live: there, target: 'shared' },
     comes: '-',
   },
   {
@@ -135,16 +135,16 @@ export const doorGuards: readonly DoorRule[] = [
     when: {
       document: tombstones,
       owns: 'unsaid',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'shared',
     },
     comes: '-',
   },
 ];
 
-/** What the ledger is told of a declared door. */
-export const doorOrigins: readonly DoorRule[] = [
+/** What the ledger is told of a declared role. */
+export const roleOrigins: readonly RoleRule[] = [
   {
     says: 'what is created is ours from the start',
     when: { document: declared, live: 'missing' },
@@ -154,14 +154,14 @@ export const doorOrigins: readonly DoorRule[] = [
     says: 'what was recorded stays what it was: ours',
     when: {
       document: declared,
-      live: doorThere,
+      live: there,
       ledger: ['created', 'created:protect', 'created:release'],
     },
     comes: 'created',
   },
   {
     says: 'what was recorded stays what it was: adopted',
-    when: { document: declared, live: doorThere, ledger: ['adopted', 'adopted:delete'] },
+    when: { document: declared, live: there, ledger: ['adopted', 'adopted:delete'] },
     comes: 'adopted',
   },
   {
@@ -176,7 +176,7 @@ export const doorOrigins: readonly DoorRule[] = [
   },
   {
     says: 'what was there is adopted, equal or not',
-    when: { document: declared, live: doorThere, ledger: ['no ledger', 'no record'] },
+    when: { document: declared, live: there, ledger: ['no ledger', 'no record'] },
     comes: 'adopted',
   },
   {

@@ -2,10 +2,10 @@
 import { type Combination, declared, documents, type Rule } from './decision-table.ts';
 
 /**
- * The circumstances of a door. `unsaid`: its target has no `owns`; `begun`: the ledger does not know it, and an apply that was
+ * The circumstances of a role. `unsaid`: its target has no `owns`; `begun`: the ledger does not know it, and an apply that was
  * cut short had begun to create it; `adopted:delete`: its last manifest said so.
  */
-export const doorCircumstances = {
+export const roleCircumstances = {
   document: documents,
   owns: ['inside', 'outside', 'unsaid'],
   ledger: [
@@ -22,24 +22,24 @@ export const doorCircumstances = {
   target: ['shared', 'exclusive'],
 } as const;
 
-export type DoorCase = Combination<typeof doorCircumstances>;
-export type DoorRule = Rule<typeof doorCircumstances>;
+export type RoleCase = Combination<typeof roleCircumstances>;
+export type RoleRule = Rule<typeof roleCircumstances>;
 
-export const doorThere = ['as declared', 'as last written', 'changed since'] as const;
+export const there = ['as declared', 'as last written', 'changed since'] as const;
 export const notAsDeclared = ['as last written', 'changed since'] as const;
-export const doorRecorded = [
+export const withRecord = [
   'created',
   'adopted',
   'adopted:delete',
   'created:protect',
   'created:release',
 ] as const;
-export const doorUnrecorded = ['no ledger', 'no record', 'begun'] as const;
+export const withoutRecord = ['no ledger', 'no record', 'begun'] as const;
 /** those that the manifest meant to be deleted with it */
-export const doorDeletable = ['created', 'adopted:delete'] as const;
+export const deletable = ['created', 'adopted:delete'] as const;
 export const mayBeOurs = ['inside', 'unsaid'] as const;
 
 /** A name outside of `owns` cannot be declared at all: validation refuses it (rule 24). */
-export function isPossibleDoor({ document, owns }: DoorCase): boolean {
+export function isPossibleRole({ document, owns }: RoleCase): boolean {
   return owns !== 'outside' || !(declared as readonly string[]).includes(document);
 }

@@ -6,8 +6,8 @@ import { type Combination, declared, documents, type Rule, tombstones } from './
 
 const there = ['as declared', 'different'] as const;
 
-/** The circumstances of a house. `inherited` is our own claim, handed down by a project. */
-export const houseCircumstances = {
+/** The circumstances of a whole. `inherited` is our own claim, handed down by a project. */
+export const wholeCircumstances = {
   document: documents,
   claim: ['none', 'ours', 'ours:protect', 'ours:release', "another's", 'inherited'],
   birthMark: ['ours', "another's", 'none'],
@@ -15,25 +15,25 @@ export const houseCircumstances = {
   live: ['missing', ...there],
 } as const;
 
-export type HouseCase = Combination<typeof houseCircumstances>;
-type HouseRule = Rule<typeof houseCircumstances>;
+export type WholeCase = Combination<typeof wholeCircumstances>;
+type WholeRule = Rule<typeof wholeCircumstances>;
 
 const ours = ['ours', 'ours:protect', 'ours:release'] as const;
 const notOurs = ['none', "another's", 'inherited'] as const;
-/** the ledger knows this very house */
+/** the ledger knows this very whole */
 const recorded = ['created', 'adopted'] as const;
 const unrecorded = ['no ledger', 'no record', 'record of another id'] as const;
 const othersBirth = ["another's", 'none'] as const;
 
 /** A thing that is not there bears nothing, and a record of another id is a record like any other then. */
-export function isPossibleHouse({ live, claim, birthMark, ledger }: HouseCase): boolean {
+export function isPossibleWhole({ live, claim, birthMark, ledger }: WholeCase): boolean {
   return (
     live !== 'missing' || (claim === 'none' && birthMark === 'none' && ledger !== 'record of another id')
   );
 }
 
 /** What the plan does. `colour` stands for the live difference, which is shown whole. */
-export const houseDeeds: readonly HouseRule[] = [
+export const wholeDeeds: readonly WholeRule[] = [
   // Nothing there.
   {
     says: 'declared and not there: created, with its claim',
@@ -233,7 +233,7 @@ export const houseDeeds: readonly HouseRule[] = [
 ];
 
 /** Which origin the ledger shall tell of what is declared: on it depends whether it is deleted or released one day. */
-export const houseOrigins: readonly HouseRule[] = [
+export const wholeOrigins: readonly WholeRule[] = [
   { says: 'what is not declared is not recorded', when: { document: ['none', ...tombstones] }, comes: '-' },
   { says: 'what is not there is created', when: { document: declared, live: 'missing' }, comes: 'created' },
   {
@@ -298,7 +298,7 @@ export const houseOrigins: readonly HouseRule[] = [
 ];
 
 /** Which guard asks first (rules 8, 22); those that count are not asked here. */
-export const houseGuards: readonly HouseRule[] = [
+export const wholeGuards: readonly WholeRule[] = [
   {
     says: 'what we had applied and somebody deleted is not created again without a word',
     when: { document: declared, live: 'missing', ledger: recorded },

@@ -4,17 +4,17 @@
  */
 import { declared, tombstones } from './decision-table.ts';
 import {
-  type DoorRule,
-  doorThere,
+  type RoleRule,
+  there,
   notAsDeclared,
-  doorRecorded,
-  doorUnrecorded,
-  doorDeletable,
+  withRecord,
+  withoutRecord,
+  deletable,
   mayBeOurs,
-} from './door-circumstances.ts';
+} from './role-circumstances.ts';
 
 /** What the plan does. What was last written is not what is declared: `as declared` has changed since, too. */
-export const doorDeeds: readonly DoorRule[] = [
+export const roleDeeds: readonly RoleRule[] = [
   // Nothing there.
   {
     says: 'declared and not there: created',
@@ -23,22 +23,22 @@ export const doorDeeds: readonly DoorRule[] = [
   },
   {
     says: 'not declared and not there: nobody speaks of it',
-    when: { document: 'none', live: 'missing', ledger: doorUnrecorded },
+    when: { document: 'none', live: 'missing', ledger: withoutRecord },
     comes: 'nothing',
   },
   {
     says: 'not declared, and gone since it was recorded: forgotten',
-    when: { document: 'none', live: 'missing', ledger: doorRecorded },
+    when: { document: 'none', live: 'missing', ledger: withRecord },
     comes: 'nothing, forgotten',
   },
   {
     says: 'a tombstone that has done its work is a hint to delete it',
-    when: { document: tombstones, live: 'missing', ledger: doorUnrecorded },
+    when: { document: tombstones, live: 'missing', ledger: withoutRecord },
     comes: 'nothing, says "its tombstone document can be deleted"',
   },
   {
     says: 'a tombstone that has done its work, and the ledger forgets',
-    when: { document: tombstones, live: 'missing', ledger: doorRecorded },
+    when: { document: tombstones, live: 'missing', ledger: withRecord },
     comes: 'nothing, says "its tombstone document can be deleted", forgotten',
   },
 
@@ -50,34 +50,34 @@ export const doorDeeds: readonly DoorRule[] = [
   },
   {
     says: 'declared, recorded or begun, and as declared: nothing to do',
-    when: { document: declared, live: 'as declared', ledger: ['begun', ...doorRecorded] },
+    when: { document: declared, live: 'as declared', ledger: ['begun', ...withRecord] },
     comes: 'nothing',
   },
   {
     says: 'declared, known to the ledger and different: updated',
-    when: { document: declared, live: notAsDeclared, ledger: doorRecorded },
+    when: { document: declared, live: notAsDeclared, ledger: withRecord },
     comes: 'update, colour',
   },
   {
     says: 'declared, never recorded and different: an adoption, shown whole',
-    when: { document: declared, live: notAsDeclared, ledger: doorUnrecorded },
+    when: { document: declared, live: notAsDeclared, ledger: withoutRecord },
     comes: 'adopt, colour',
   },
 
   // Not declared and there.
   {
     says: "not declared, outside of what the target owns, never recorded: nobody's concern",
-    when: { document: 'none', owns: 'outside', ledger: doorUnrecorded, live: doorThere },
+    when: { document: 'none', owns: 'outside', ledger: withoutRecord, live: there },
     comes: 'nothing',
   },
   {
     says: 'not declared, recorded, and outside of what the target owns by now: left alone',
-    when: { document: 'none', owns: 'outside', ledger: doorRecorded, live: doorThere },
+    when: { document: 'none', owns: 'outside', ledger: withRecord, live: there },
     comes: 'nothing, says "not among the names that its target owns", forgotten',
   },
   {
     says: 'not declared, protected by its last manifest: kept',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'created:protect', live: doorThere },
+    when: { document: 'none', owns: mayBeOurs, ledger: 'created:protect', live: there },
     comes: 'nothing, says "protected: it is kept"',
   },
   {
@@ -86,7 +86,7 @@ export const doorDeeds: readonly DoorRule[] = [
       document: 'none',
       owns: mayBeOurs,
       ledger: 'created:release',
-      live: doorThere,
+      live: there,
       target: 'shared',
     },
     comes: 'release',
@@ -97,14 +97,14 @@ export const doorDeeds: readonly DoorRule[] = [
       document: 'none',
       owns: mayBeOurs,
       ledger: 'created:release',
-      live: doorThere,
+      live: there,
       target: 'exclusive',
     },
     comes: 'nothing, says "remembered for as long as its target is exclusive"',
   },
   {
     says: 'not declared, created by us and as we last wrote it: deleted',
-    when: { document: 'none', owns: mayBeOurs, ledger: doorDeletable, live: 'as last written' },
+    when: { document: 'none', owns: mayBeOurs, ledger: deletable, live: 'as last written' },
     comes: 'delete',
   },
   {
@@ -112,14 +112,14 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: doorDeletable,
+      ledger: deletable,
       live: ['as declared', 'changed since'],
     },
     comes: 'nothing, says "no longer declared, but changed since"',
   },
   {
     says: 'not declared, and adopted: released, however it is by now',
-    when: { document: 'none', owns: mayBeOurs, ledger: 'adopted', live: doorThere, target: 'shared' },
+    when: { document: 'none', owns: mayBeOurs, ledger: 'adopted', live: there, target: 'shared' },
     comes: 'release',
   },
   {
@@ -149,27 +149,27 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'none',
       owns: mayBeOurs,
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'exclusive',
     },
     comes: 'delete',
   },
   {
     says: 'not declared, never recorded, inside what a shared target owns: reported',
-    when: { document: 'none', owns: 'inside', ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    when: { document: 'none', owns: 'inside', ledger: withoutRecord, live: there, target: 'shared' },
     comes: 'nothing, says "never written by this stack"',
   },
   {
     says: "not declared, never recorded, in a target that owns no names: nobody's concern",
-    when: { document: 'none', owns: 'unsaid', ledger: doorUnrecorded, live: doorThere, target: 'shared' },
+    when: { document: 'none', owns: 'unsaid', ledger: withoutRecord, live: there, target: 'shared' },
     comes: 'nothing',
   },
 
   // Tombstones.
   {
     says: 'a tombstone of what is protected is refused',
-    when: { document: tombstones, ledger: 'created:protect', live: doorThere },
+    when: { document: tombstones, ledger: 'created:protect', live: there },
     comes: 'conflict protected',
   },
   {
@@ -177,7 +177,7 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'safe tombstone',
       ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
-      live: doorThere,
+      live: there,
     },
     comes: 'delete',
   },
@@ -186,23 +186,23 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'force tombstone',
       ledger: ['created', 'adopted', 'adopted:delete', 'created:release'],
-      live: doorThere,
+      live: there,
     },
     comes: 'delete, by force',
   },
   {
     says: 'a safe tombstone removes what we never wrote inside what the target owns',
-    when: { document: 'safe tombstone', owns: 'inside', ledger: doorUnrecorded, live: doorThere },
+    when: { document: 'safe tombstone', owns: 'inside', ledger: withoutRecord, live: there },
     comes: 'delete',
   },
   {
     says: 'the same by force',
-    when: { document: 'force tombstone', owns: 'inside', ledger: doorUnrecorded, live: doorThere },
+    when: { document: 'force tombstone', owns: 'inside', ledger: withoutRecord, live: there },
     comes: 'delete, by force',
   },
   {
     says: 'a tombstone of what we never wrote outside of that is refused, however exclusive the target is',
-    when: { document: tombstones, owns: 'outside', ledger: doorUnrecorded, live: doorThere },
+    when: { document: tombstones, owns: 'outside', ledger: withoutRecord, live: there },
     comes: 'conflict not-ours',
   },
   {
@@ -210,8 +210,8 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: tombstones,
       owns: 'unsaid',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'shared',
     },
     comes: 'conflict not-ours',
@@ -221,8 +221,8 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'safe tombstone',
       owns: 'unsaid',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'exclusive',
     },
     comes: 'delete',
@@ -232,8 +232,8 @@ export const doorDeeds: readonly DoorRule[] = [
     when: {
       document: 'force tombstone',
       owns: 'unsaid',
-      ledger: doorUnrecorded,
-      live: doorThere,
+      ledger: withoutRecord,
+      live: there,
       target: 'exclusive',
     },
     comes: 'delete, by force',

@@ -1,0 +1,120 @@
+/** The same list as `tried-elsewhere.ts` for the command line, which is tried by commands as users type them. */
+import type { TriedElsewhere } from './tried-elsewhere.ts';
+
+const command = 'a command is what a user types: its whole way is tried, from the flags to the exit code';
+const ofApproval =
+  'an approval is right when the very plan passes and no other one does: the commands show it';
+const ofExport = 'steps of one export, which is right when its manifests are adopted without a change';
+const ofRun = 'what it prepares is seen by what the command then does, and by its message when it cannot';
+
+export const triedByCommands: readonly TriedElsewhere[] = [
+  {
+    by: 'test/e2e/logins/role-check.test.ts',
+    because: command,
+    sources: [
+      ...['cli/commands/check-role.ts', 'cli/role-check/choose-target.ts'],
+      ...['model/login-check.ts', 'report/login/login-schema.ts'],
+    ],
+  },
+  {
+    by: 'test/cli/role-check/recorded-logins.test.ts',
+    because: 'the checks and their order are right when a real service makes the same ones in the same order',
+    sources: ['cli/role-check/login-rules.ts', 'cli/role-check/walk-checks.ts'],
+  },
+  {
+    by: 'test/e2e/approval/approval.test.ts',
+    because: ofApproval,
+    sources: ['cli/approval/check-approval.ts', 'cli/approval/read-approval.ts'],
+  },
+  {
+    by: 'test/e2e/approval/guards.test.ts',
+    because: ofApproval,
+    sources: ['cli/approval/acknowledge.ts', 'cli/approval/consent.ts', 'cli/terminal/terminal.ts'],
+  },
+  {
+    by: 'test/e2e/approval/screen.test.ts',
+    because: 'a question needs a real terminal and somebody in front of it',
+    sources: ['cli/terminal/question.ts'],
+  },
+  {
+    by: 'test/e2e/approval/plan-files.test.ts',
+    because: command,
+    sources: ['cli/approval/plan-file.ts', 'cli/commands/apply.ts', 'cli/commands/plan.ts'],
+  },
+  {
+    by: 'test/e2e/manifests/commands.test.ts',
+    because: command,
+    sources: ['cli/command-line.ts', 'cli/run/read-input.ts', 'main.ts', 'report/json/history-schema.ts'],
+  },
+  { by: 'test/e2e/failures/waiting.test.ts', because: command, sources: ['cli/command-options.ts'] },
+  {
+    by: 'test/e2e/failures/waiting.test.ts',
+    because: 'signals and deadlines end real processes, and what they were doing',
+    sources: ['cli/stop/deadline.ts', 'cli/stop/stop-signals.ts'],
+  },
+  {
+    by: 'test/e2e/manifests/export.test.ts',
+    because: ofExport,
+    sources: [
+      ...['cli/commands/export.ts', 'cli/export/check.ts', 'cli/export/draft.ts'],
+      ...['cli/export/files.ts', 'cli/export/read.ts', 'cli/export/select.ts'],
+    ],
+  },
+  {
+    by: 'test/e2e/ledger/history.test.ts',
+    because: command,
+    sources: [
+      ...['cli/commands/history.ts', 'cli/ledger/record-history.ts', 'report/terminal/history-text.ts'],
+    ],
+  },
+  {
+    by: 'test/e2e/ledger/recover.test.ts',
+    because: command,
+    sources: ['cli/commands/recover.ts', 'plan/ledger/recover-records.ts'],
+  },
+  {
+    by: 'test/e2e/ownership/belonging.test.ts',
+    because: 'targets move in stack files, and what was recorded of them must not be lost by it',
+    sources: [
+      ...['cli/commands/recover-moved.ts', 'plan/ledger/carry-over-records.ts'],
+      'plan/ledger/moved-targets.ts',
+    ],
+  },
+  {
+    by: 'test/e2e/ownership/renamed-stack.test.ts',
+    because: 'a stack is renamed in its file, and takes over what was its own under the old name',
+    sources: ['cli/ledger/former-ledger.ts', 'plan/ledger/take-over-stack.ts'],
+  },
+  {
+    by: 'test/e2e/ledger/locks.test.ts',
+    because: 'locks are held by processes against each other',
+    sources: ['cli/commands/unlock.ts', 'cli/ledger/hold-lock.ts'],
+  },
+  {
+    by: 'test/e2e/ledger/ledger-places.test.ts',
+    because: ofRun,
+    sources: ['cli/ledger/open-ledger.ts'],
+  },
+  {
+    by: 'test/e2e/service/serve.test.ts',
+    because: command,
+    sources: ['cli/commands/serve.ts', 'cli/run/embedded-service.ts'],
+  },
+  {
+    by: 'test/e2e/secrets/secrets.test.ts',
+    because: ofRun,
+    sources: ['cli/run/missing-secrets.ts', 'cli/run/read-secret.ts'],
+  },
+  { by: 'test/dialects/login.test.ts', because: ofRun, sources: ['cli/run/connect.ts'] },
+  {
+    by: 'test/e2e/ownership/selection.test.ts',
+    because: ofRun,
+    sources: ['cli/run/make-plan.ts', 'cli/run/prepare-run.ts'],
+  },
+
+  {
+    by: 'test/e2e/secrets/secrets.test.ts',
+    because: 'what no output may show is looked for in the output of commands',
+    sources: ['cli/cli-host.ts'],
+  },
+];

@@ -1,0 +1,111 @@
+/**
+ * The pages below docs/conformance name the test that shows each row of a specification. Here it is held that they tell the
+ * truth: each test exists, under the title that is written, and nothing that is served is missing from its page.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { describe, expect, it } from 'vitest';
+
+import { API_ENDPOINTS } from '../src/server/endpoints.ts';
+
+const pages = fileURLToPath(new URL('../docs/conformance', import.meta.url));
+const tests = fileURLToPath(new URL('.', import.meta.url));
+
+interface Row {
+  readonly number: number;
+  /** Each as it is written: a path below `test`, and a title. */
+  readonly shownBy: readonly string[];
+}
+
+/** The rows of all tables of a page that begin with a number. */
+function rowsOf(page: string): Row[] {
+  return page.split('\n').flatMap((line) => {
+    const number = /^\| (\d+) \|/.exec(line)?.[1];
+    if (number === undefined) return [];
+    const shownBy = [...line.matchAll(/``(.+?)``(?!`)/g)].flatMap(([, named]) => named ?? []);
+    return [{ number: Number(number), shownBy }];
+  });
+}
+
+/** What is the matter with a test that a row names; undefined when it exists. */
+function whyNot(named: string): string | undefined {
+  const [file = '', title = ''] = named.split(' › ');
+  const path = join(tests, file);
+  if (!file.endsWith('.test.ts') || !existsSync(path)) return `there is no ${file}`;
+  const source = readFileSync(path, 'utf8');
+  return titlesIn(source).some((written) => isTitle(written, title, source))
+    ? undefined
+    : `${file} has no test "${title}"`;
+}
+
+/** What stands as the title of a test, or of several, in a source. */
+function titlesIn(source: string): string[] {
+  const calls = source.matchAll(
+    /(?:\b(?:it|test|describe)|\))\(\s*(?<quote>['"`])(?<title>.*?)(?<!\\)\k<quote>/gs,
+  );
+  return [...calls].map(({ groups }) => (groups?.['title'] ?? '').replaceAll(/\\(.)/g, '$1'));
+}
+
+/** Also when a title has places for values, and the source has each of the values that the page puts there. */
+function isTitle(written: string, title: string, source: string): boolean {
+  if (written === title) return true;
+  const parts = written.split(/%[a-z]|\$\w+/).map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
+  if (parts.length === 1) return false;
+  const values = new RegExp(`^${parts.join('(.+?)')}$`, 's').exec(title)?.slice(1);
+  return (
+    values?.every((value) => ["'", '"', '`'].some((quote) => source.includes(quote + value + quote))) ?? false
+  );
+}
+
+function read(page: string): string {
+  return readFileSync(join(pages, page), 'utf8');
+}
+
+describe.each(readdirSync(pages).filter((name) => name.endsWith('.md')))('docs/conformance/%s', (page) => {
+  it('numbers its rows one after the other', () => {
+    const numbers = rowsOf(read(page)).map(({ number }) => number);
+    expect(numbers).toEqual(numbers.map((_, index) => index + 1));
+    expect(numbers.length).toBeGreaterThan(100);
+  });
+
+  it('names a test for each row, and each of them exists', () => {
+    const wrong = rowsOf(read(page)).flatMap(({ number, shownBy }) => {
+      if (shownBy.length === 0) return [`row ${number} names no test`];
+      return shownBy.flatMap((named) => whyNot(named) ?? []).map((why) => `row ${number}: ${why}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+it('has every endpoint of the workspaces API in docs/conformance/workspaces.md', () => {
+  const text = read('workspaces.md');
+  const endpoints = API_ENDPOINTS.map(({ method, path }) => `\`${method} ${path}\``);
+  expect(endpoints.filter((endpoint) => !text.includes(endpoint))).toEqual([]);
+});
+
+describe('a test that a row names', () => {
+  it.each([
+    'conformance.test.ts › a test that a row names',
+    'conformance.test.ts › has places: one',
+    'conformance.test.ts › has places: two',
+  ])('exists: %s', (named) => {
+    expect(whyNot(named)).toBeUndefined();
+  });
+
+  it.each([
+    'conformance.test.ts › no such title',
+    'conformance.test.ts › a test that a row',
+    'conformance.test.ts › has places: three',
+    'nowhere.test.ts › a test that a row names',
+    'support/server/send-raw.ts › a test that a row names',
+    'a test that a row names',
+  ])('does not exist: %s', (named) => {
+    expect(whyNot(named)).toEqual(expect.any(String));
+  });
+
+  it.each(['one', 'two'])('has places: %s', (value) => {
+    expect(isTitle('has places: %s', `has places: ${value}`, "['one', 'two']")).toBe(true);
+  });
+});

@@ -1,0 +1,122 @@
+/**
+ * `trueup serve` under a load of writes, killed with SIGKILL again and again on one data file: what it has answered is there
+ * after each restart, and what it has not answered is there whole or not at all.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
+import { expect, it } from 'vitest';
+
+import { temporaryFolder } from '../support/rig/temporary-folder.ts';
+import { serveProcess } from '../support/cli/process.ts';
+import { bindings, TestClient } from '../support/server/serve-for-test.ts';
+
+const SEED = 'organizations: [{ name: acme, teams: [{ name: owners, token: owner }] }]\n';
+
+/** Each server is killed as soon as it has answered so many writes. */
+const KILLED_AFTER = [1, 2, 5, 13, 34, 89, 233, 377];
+
+const WRITERS = 8;
+
+/** What a writer knows of one workspace: the version that it saw answered, and the one it has asked for. */
+interface Known {
+  readonly name: string;
+  id?: string;
+  answered: number;
+  asked: number;
+  isDeleted: 'no' | 'asked' | 'answered';
+}
+
+/** Writes one workspace after the other until the server is gone: creates it, updates it twice, deletes every third. */
+async function writeUntilGone(api: TestClient, names: () => string, answered: () => void): Promise<Known[]> {
+  const all: Known[] = [];
+  try {
+    for (;;) {
+      const known: Known = { name: names(), answered: 0, asked: 1, isDeleted: 'no' };
+      all.push(known);
+      known.id = await api.created(versionOf(1, known.name), bindings({ version: '1' }));
+      known.answered = 1;
+      answered();
+      for (const version of [2, 3]) {
+        known.asked = version;
+        const { status } = await api.update(
+          known.id,
+          versionOf(version),
+          bindings({ version: String(version) }),
+        );
+        if (status !== 200) throw new Error(`the update answered ${status}`);
+        known.answered = version;
+        answered();
+      }
+      if (all.length % 3 !== 0) continue;
+      known.isDeleted = 'asked';
+      const { status } = await api.delete(`/workspaces/${known.id}`);
+      if (status !== 204) throw new Error(`the delete answered ${status}`);
+      known.isDeleted = 'answered';
+      answered();
+    }
+  } catch (error) {
+    // fetch fails like this when the connection ends; anything else is an answer that is wrong
+    if (!(error instanceof TypeError)) throw error;
+    return all;
+  }
+}
+
+/** A version is written in two places of one request, so that half of one would be seen. */
+function versionOf(version: number, name?: string): Record<string, string> {
+  return { ...(name === undefined ? {} : { name }), description: `version ${version}` };
+}
+
+async function check(api: TestClient, known: Known): Promise<void> {
+  const shown = await api.get(`/organizations/acme/workspaces/${known.name}`);
+  if (known.isDeleted === 'answered') return expect(shown.status, known.name).toBe(404);
+  if (shown.status === 404) {
+    const mayBeGone = known.answered === 0 || known.isDeleted === 'asked';
+    return expect(mayBeGone, `${known.name} is gone`).toBe(true);
+  }
+  const { id, attributes } = shown.resource;
+  const [binding] = (await api.get(`/workspaces/${id}/tag-bindings`)).resources;
+  const version = Number(binding?.attributes['value']);
+  expect(attributes['description'], known.name).toBe(`version ${version}`);
+  expect([known.answered, known.asked], known.name).toContain(version);
+  return undefined;
+}
+
+it.each([
+  ['as it is', []],
+  ['with relaxed writes', ['--relaxed-writes']],
+])(
+  'loses no write that was answered, whenever it is killed, %s',
+  async (_how, more) => {
+    const cwd = temporaryFolder();
+    await writeFile(join(cwd, 'seed.yaml'), SEED);
+    const args = ['--data', 'service.db', '--seed', 'seed.yaml', ...more];
+    const all: Known[] = [];
+    let made = 0;
+    for (const last of KILLED_AFTER) {
+      const serving = await serveProcess(args, { cwd, durable: true });
+      const api = new TestClient(serving.url, 'owner');
+      for (const known of all) await check(api, known);
+      let answers = 0;
+      let killed: Promise<unknown> | undefined;
+      const count = (): void => {
+        answers += 1;
+        if (answers >= last) killed ??= serving.stop('SIGKILL');
+      };
+      const writers = Array.from({ length: WRITERS }, () => writeUntilGone(api, () => `w-${made++}`, count));
+      all.push(...(await Promise.all(writers)).flat());
+      await killed;
+      expect(answers).toBeGreaterThanOrEqual(last);
+    }
+    const serving = await serveProcess(args, { cwd, durable: true });
+    const api = new TestClient(serving.url, 'owner');
+    for (const known of all) await check(api, known);
+    await serving.stop();
+    const database = new DatabaseSync(join(cwd, 'service.db'), { readOnly: true });
+    expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);
+    expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
+    database.close();
+  },
+  300_000,
+);

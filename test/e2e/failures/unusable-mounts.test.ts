@@ -1,0 +1,110 @@
+/** A mount that nobody can work with is told in one line, once and at once: what is amiss, and what to do. */
+import { describe, expect, it } from 'vitest';
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
+
+const names = Array.from({ length: 30 }, (_, index) => `web-${index}`);
+const everything = [clusterAuthConfig(), ...names.map((name) => role(name))];
+
+/** The one problem of a plan, with the number of requests to the mount that it took. */
+async function onlyProblem(bench: Bench, stack: Checkout): Promise<{ message: string; requests: number }> {
+  bench.wire.reset();
+  const { problems, changes } = await stack.plan(1);
+  expect(changes).toEqual([]);
+  expect(problems).toMatchObject([{ code: 'target-unread' }]);
+  const requests = bench.wire.seen.filter(({ path }) => path.startsWith('/v1/')).length;
+  return { message: problems[0]?.message ?? '', requests };
+}
+
+const bao = { dialect: 'openbao', mount: 'kubernetes', owns: ['web-*'] };
+
+async function openBao(target: object = {}): Promise<{ bench: Bench; stack: Checkout }> {
+  const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'] });
+  const stack = await bench.checkout({ clusterAuth: { ...bao, ...target } });
+  await stack.declare(...everything);
+  return { bench, stack };
+}
+
+const sealed = { answer: 503, body: { errors: ['Vault is sealed'] } };
+
+describe('a service that is sealed', () => {
+  it('is told after one request, and apply writes nothing', async () => {
+    const { bench, stack } = await openBao();
+    bench.wire.add({ path: /^\/v1\//, times: 1000, fault: sealed });
+    const { problems } = await stack.plan(1);
+    expect(problems.map(({ message }) => message)).toEqual([
+      expect.stringMatching(
+        /^target "prod" could not be read: the service is sealed and answers nothing until somebody unseals it: GET \S+ answered 503: Vault is sealed$/,
+      ),
+    ]);
+    expect(bench.wire.seen.filter(({ path }) => path.startsWith('/v1/'))).toHaveLength(1);
+    await stack.run(['apply', '--yes'], 1);
+    expect(bench.wire.writes()).toEqual([]);
+  });
+
+  it('is told by the login, too, and nothing is said about its role or JWT', async () => {
+    const token = { login: { mount: 'kubernetes', role: 'ci', jwt: { env: 'REVIEWER_JWT' } } };
+    const { bench, stack } = await openBao({ token });
+    bench.wire.add({ path: /^\/v1\//, times: 1000, fault: sealed });
+    const { problems } = await stack.plan(1);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.message).toContain('the service is sealed');
+    expect(problems[0]?.message).not.toContain('JWT');
+    expect(bench.wire.seen.filter(({ path }) => path.startsWith('/v1/'))).toHaveLength(1);
+  });
+});
+
+describe('a namespace that does not exist', () => {
+  it('is told as just that', async () => {
+    const { bench, stack } = await openBao({ namespace: 'team-a' });
+    const { message, requests } = await onlyProblem(bench, stack);
+    expect(message).toMatch(
+      /^target "prod" could not be read: there is no namespace "team-a", so correct the target's "namespace": GET \S+ answered 404: namespace not found/,
+    );
+    expect(requests).toBe(1);
+  });
+});
+
+describe('a dialect that is not that of the service', () => {
+  it('is named among the reasons why a token is refused', async () => {
+    const { bench, stack } = await openBao({ dialect: 'neutral' });
+    const { message } = await onlyProblem(bench, stack);
+    expect(message).toContain(`check that it is valid and may "list" and "read" below "auth/kubernetes/"`);
+    expect(message).toContain(
+      `that the target's "dialect" is right ("neutral" sends it as "x-service-token")`,
+    );
+  });
+
+  it('is noted where the roles have a field that it does not know', async () => {
+    const { stack } = await openBao();
+    await stack.run(['apply', '--yes'], 0);
+    const other = await stack.become({ clusterAuth: { ...bao, dialect: 'vault' } });
+    const { coverage } = await other.plan(0);
+    expect(coverage.targets.flatMap(({ notes }) => notes)).toContain(
+      'its roles have "tokenStrictlyBindIp", which the dialect "vault" does not: check the target\'s "dialect"',
+    );
+  });
+});
+
+describe('a token without a right', () => {
+  it('to list is told once', async () => {
+    const readOnly = [{ path: 'auth/+/role/*', capabilities: ['read'] as const }];
+    const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });
+    const stack = await bench.checkout({ clusterAuth: { ...bao, token: { env: 'READ_SERVICE_TOKEN' } } });
+    await stack.declare(...everything);
+    const { message, requests } = await onlyProblem(bench, stack);
+    expect(message).toContain('the mount "kubernetes" of target "prod" cannot be read with this token: LIST');
+    expect(requests).toBeLessThan(6);
+  });
+
+  it('to read any of thirty roles is told once', async () => {
+    const readOnly = [{ path: 'auth/+/role', capabilities: ['list'] as const }];
+    const bench = await openBench({ dialects: ['openbao'], mounts: ['kubernetes'], readOnly });
+    const owner = await bench.checkout({ clusterAuth: bao });
+    await owner.begin(...everything);
+    const stack = await bench.checkout({ clusterAuth: { ...bao, token: { env: 'READ_SERVICE_TOKEN' } } });
+    await stack.declare(...everything.slice(1));
+    const { message } = await onlyProblem(bench, stack);
+    expect(message).toContain('the mount "kubernetes" of target "prod" fails to give any of its 30 roles');
+  });
+});

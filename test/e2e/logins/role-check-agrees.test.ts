@@ -1,0 +1,115 @@
+// `trueup role check --try` at the embedded service, which asks a cluster about each login: what is foreseen is what happens,
+// in each dialect.
+import { describe, expect, it } from 'vitest';
+import { role } from '../../support/cli/documents.ts';
+import { clusterAuthTarget, type StackFolder, stackIn } from '../../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+import {
+  lasting,
+  legacyClaims,
+  projectedClaims,
+  publicKeyOf,
+  sign,
+} from '../../support/server/cluster-auth/issuing-cluster.ts';
+import { DIALECTS, type Logins, ROOT, serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
+
+interface Told {
+  readonly succeeds: boolean;
+  readonly checks: readonly { readonly name: string; readonly result: string }[];
+  readonly trial: { readonly granted: boolean; readonly why?: string; readonly unrevoked?: string };
+}
+
+async function openStack(logins: Logins, dialect: string): Promise<StackFolder> {
+  const directory = temporaryFolder();
+  const target = clusterAuthTarget(logins.url, { dialect, mount: logins.mount });
+  const stack = stackIn({ directory, stack: { targets: [target] }, env: { SERVICE_TOKEN: ROOT } });
+  await stack.declare();
+  return stack;
+}
+
+/** Checks the live role `app` with a JWT, and tries it. */
+async function check(stack: StackFolder, jwt: string): Promise<Told & { code: number; failed?: string }> {
+  await stack.write('app.jwt', jwt);
+  const args = [
+    'role',
+    'check',
+    'app',
+    '--jwt',
+    'app.jwt',
+    '--from',
+    '127.0.0.1',
+    '--try',
+    '--format',
+    'json',
+  ];
+  const { code, out, err } = await stack.tryRun(args);
+  expect(out + err).not.toContain(jwt);
+  const told = JSON.parse(out) as Told;
+  const failed = told.checks.find(({ result }) => result === 'failed')?.name;
+  return { ...told, code, ...(failed === undefined ? {} : { failed }) };
+}
+
+describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
+  it('foresees each login, and names the check that refuses it', async () => {
+    const logins = await serveLogins({ dialect });
+    const { cluster } = logins;
+    const stack = await openStack(logins, dialect);
+    await logins.configure({ pem_keys: [publicKeyOf('ES256'), publicKeyOf('RS256')] });
+    await logins.role({ audience: 'service' });
+
+    const admitted = [await cluster.issue(), await cluster.issue({}, lasting(projectedClaims()), 'RS384')];
+    for (const jwt of admitted)
+      expect(await check(stack, jwt)).toMatchObject({ code: 0, succeeds: true, trial: { granted: true } });
+
+    const now = Math.trunc(Date.now() / 1000);
+    const refused: [string, string][] = [
+      ['signature', await cluster.issue({}, lasting(projectedClaims()), 'ES384')],
+      ['audience', await cluster.issue({}, lasting({ ...projectedClaims(), aud: ['other'] }))],
+      ['audience', await cluster.issue({}, legacyClaims())],
+      ['times', await cluster.issue({}, { ...lasting(projectedClaims()), exp: now - 100 })],
+      ['name', await cluster.issue({ name: 'worker' })],
+      ['namespace', await cluster.issue({ namespace: 'orders' })],
+      ['alias', await cluster.issue({ uid: '' })],
+    ];
+    for (const [failed, jwt] of refused)
+      expect(await check(stack, jwt)).toMatchObject({ code: 2, failed, trial: { granted: false } });
+  });
+
+  it('leaves to the cluster what only the cluster knows', async () => {
+    const logins = await serveLogins({ dialect });
+    const stack = await openStack(logins, dialect);
+    const unknown = await sign(lasting(projectedClaims()));
+    const told = await check(stack, unknown);
+    expect(told).toMatchObject({ code: 2, succeeds: false, trial: { granted: false } });
+    expect(told.trial.why).toContain('permission denied');
+    expect(told).not.toHaveProperty('failed');
+    const open = told.checks.filter(({ result }) => result === 'open').map(({ name }) => name);
+    expect(open).toEqual(['signature', 'review']);
+  });
+
+  it('tells of a token that cannot be revoked', async () => {
+    const logins = await serveLogins({ dialect });
+    const stack = await openStack(logins, dialect);
+    await logins.role({ token_type: 'batch' });
+    const { code, trial } = await check(stack, await logins.cluster.issue());
+    expect({ code, granted: trial.granted }).toEqual({ code: 0, granted: true });
+    expect(trial.unrevoked).toContain('/auth/token/revoke-self answered 400');
+  });
+});
+
+describe('a role that was just declared', () => {
+  it('admits in fact whom it was foreseen to admit', async () => {
+    const logins = await serveLogins();
+    const stack = await openStack(logins, 'neutral');
+    await stack.declare(
+      role('next', { boundServiceAccountNames: ['ap*'], audience: 'service', tokenTtl: '10m' }),
+    );
+    await stack.write('app.jwt', await logins.cluster.issue());
+    const args = ['role', 'check', 'next', '--jwt', 'app.jwt'];
+    await stack.run(args, 2);
+    await stack.run([...args, '--against', 'declared'], 0);
+    await stack.run(['apply', '--yes'], 0);
+    const { out } = await stack.run([...args, '--try'], 0);
+    expect(out).toContain('the service gave a token for 10m');
+  });
+});

@@ -1,0 +1,121 @@
+/** What a service would accept and nobody should want is told by code, and a stack chooses what becomes of it (rule 47). */
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Checkout, openBench } from '../../support/cli/bench.ts';
+import { clusterAuthConfig, role } from '../../support/cli/documents.ts';
+import { caCert, publicKey, sha1Certs } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
+
+interface Told {
+  readonly code: string;
+  readonly severity: string;
+  readonly message: string;
+  readonly fix?: string;
+}
+
+/** What a command reports as JSON. */
+async function told(stack: Checkout, args: readonly string[], code = 0): Promise<readonly Told[]> {
+  const { out } = await stack.run([...args, '--format', 'json'], code);
+  return (JSON.parse(out) as { diagnostics: Told[] }).diagnostics;
+}
+
+const codes = (reported: readonly Told[]) => reported.map(({ severity, code }) => `${severity} ${code}`);
+
+/** A stack with this lint. */
+async function linted(lint?: object): Promise<Checkout> {
+  const bench = await openBench();
+  return bench.checkout(lint === undefined ? {} : { spec: { lint } });
+}
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe('the lint', () => {
+  const careless = {
+    boundServiceAccountNames: ['*'],
+    boundServiceAccountNamespaces: ['*'],
+    audience: '',
+    tokenMaxTtl: '8760h',
+    tokenPeriod: '1h',
+    policies: [],
+  };
+
+  it('tells of a role that is open, endless and powerless, in validate and in plan alike', async () => {
+    const stack = await linted();
+    await stack.declare(role('web', careless));
+    const found = [
+      'warning blank-audience',
+      'warning deprecated-field',
+      'warning long-lifetime',
+      'warning no-policies',
+      'warning open-role',
+      'warning unlimited-tokens',
+    ];
+    const reported = await told(stack, ['validate']);
+    expect(codes(reported).toSorted()).toEqual(found);
+    expect(reported.filter(({ fix }) => fix === undefined)).toEqual([]);
+    expect(reported.find(({ code }) => code === 'deprecated-field')?.fix).toBe('use tokenPolicies');
+    expect(codes(await told(stack, ['plan'])).toSorted()).toEqual(found);
+  });
+
+  it('is silent about a role that is none of these', async () => {
+    const stack = await linted();
+    await stack.declare(role('web', { tokenMaxTtl: '768h', tokenPeriod: '1h', tokenExplicitMaxTtl: '30d' }));
+    expect(await told(stack, ['validate'])).toEqual([]);
+  });
+
+  it('is an error where the stack raises it, and then nothing is planned or applied', async () => {
+    const stack = await linted({ raise: ['blank-audience', 'no-policies'] });
+    await stack.declare(role('web', { audience: null, tokenPolicies: [] }));
+    expect(codes(await told(stack, ['validate'], 7)).toSorted()).toEqual([
+      'error blank-audience',
+      'error no-policies',
+    ]);
+    await stack.run(['plan'], 7);
+    await stack.run(['apply', '--yes'], 7);
+  });
+
+  it('is silent where the stack allows it, and nothing else is', async () => {
+    const stack = await linted({ allow: ['blank-audience', 'deprecated-field'] });
+    await stack.declare(
+      role('web', { audience: '', policies: ['read'], tokenPeriod: '1h' }),
+      clusterAuthConfig({ issuer: 'https://issuer.test' }),
+    );
+    expect(codes(await told(stack, ['validate']))).toEqual(['warning unlimited-tokens']);
+  });
+
+  it('knows only its own codes, and none in both lists', async () => {
+    const stack = await linted({ raise: ['open-role', 'yaml-syntax'], allow: ['open-role'] });
+    const { err } = await stack.run(['validate'], 7);
+    expect(err).toContain('yaml-syntax');
+    expect(err).toContain('the code "open-role" is both raised and allowed');
+  });
+});
+
+describe('the lint of certificates', () => {
+  it('tells of each that is signed with SHA-1, whether of the CA or of a key', async () => {
+    const stack = await linted();
+    const [ecdsa = '', rsa = ''] = sha1Certs;
+    await stack.declare(
+      clusterAuthConfig({ clusterCaCert: caCert + ecdsa, pemKeys: [publicKey, rsa, caCert] }),
+    );
+    expect((await told(stack, ['validate'])).map(({ code, message }) => [code, message])).toEqual([
+      ['certificate-with-sha1', expect.stringContaining('"CN=old-cluster-ca" is signed with SHA-1')],
+      ['certificate-with-sha1', expect.stringContaining('"CN=old-signer" is signed with SHA-1')],
+    ]);
+  });
+
+  it.each([
+    ['2126-09-26T00:00:00Z', []],
+    ['2126-10-07T12:00:00Z', ['expires on 2126-10-27, in 19 days']],
+    ['2126-10-28T00:00:00Z', ['expired on 2126-10-27']],
+    ['2026-11-01T00:00:00Z', ['is not valid before 2026-11-20']],
+  ])('judges their dates by the clock of the host: at %s', async (now, expected) => {
+    const stack = await linted();
+    await stack.declare(clusterAuthConfig({ clusterCaCert: caCert }));
+    vi.useFakeTimers({ now: new Date(now), toFake: ['Date'] });
+    const reported = await told(stack, ['validate']);
+    expect(reported.map(({ code, message }) => [code, message])).toEqual(
+      expected.map((when) => ['certificate-expires', `the certificate of "CN=cluster-ca-1" ${when}`]),
+    );
+  });
+});

@@ -1,0 +1,111 @@
+/**
+ * Health assessments that nobody declares, in a workspace whose project decides the execution mode: an update repeats them, but
+ * never to a mode that has none.
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { workspace } from '../../support/cli/documents.ts';
+
+const asked = /\/(projects\/[^/]+|organizations\/acme)$/;
+
+async function openProjects() {
+  const bench = await openBench({
+    organization: {
+      projects: [
+        { name: 'plain', id: 'prj-plain' },
+        { name: 'remote', id: 'prj-remote', 'default-execution-mode': 'remote' },
+        { name: 'agents', id: 'prj-agents', 'default-execution-mode': 'agent' },
+      ],
+    },
+  });
+  const stack = await bench.checkout();
+  /** The first writes of the workspace; assessments are switched on by hand, so that no manifest declares them. */
+  const begin = async (spec: object) => {
+    await stack.begin(workspace('app', spec));
+    const id = await bench.idOf('app');
+    const attributes = { 'assessments-enabled': true };
+    const { status } = await bench.byHand.patch(`/workspaces/${id}`, {
+      data: { type: 'workspaces', attributes },
+    });
+    expect(status).toBe(200);
+  };
+  const askings = () => bench.wire.seen.flatMap(({ path }) => asked.exec(path)?.[1] ?? []);
+  return { bench, stack, begin, askings };
+}
+
+const notKept =
+  'health assessments need the execution mode remote: with agent, an update does not keep assessmentsEnabled';
+
+describe('Undeclared health assessments, where the execution mode comes to be inherited', () => {
+  it.each([
+    ['with the project', { projectId: 'prj-plain' }, { projectId: 'prj-agents' }],
+    [
+      'with the inheritance',
+      { executionMode: 'remote', projectId: 'prj-agents' },
+      { executionMode: null, projectId: 'prj-agents' },
+    ],
+    [
+      'when the mode is no longer declared',
+      { executionMode: 'remote', projectId: 'prj-agents' },
+      { projectId: 'prj-agents' },
+    ],
+  ])('are not repeated to another mode that comes %s, and the plan says it', async (_, before, after) => {
+    const { bench, stack, begin } = await openProjects();
+    await begin(before);
+    await stack.declare(workspace('app', { description: 'moved', ...after }));
+    const { changes } = await stack.plan();
+    expect(changes.map(({ notes }) => notes)).toEqual([[notKept]]);
+    await stack.run(['apply', '--yes'], 0);
+    const sent = bench.wire.writes().map(({ text }) => JSON.parse(text).data.attributes);
+    expect(sent.filter((attributes) => 'assessments-enabled' in attributes)).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it.each([
+    ['the project says remote', { projectId: 'prj-remote' }, ['projects/prj-remote']],
+    [
+      'neither says anything but the organization',
+      { projectId: 'prj-plain' },
+      ['projects/prj-plain', 'organizations/acme'],
+    ],
+  ])('are kept where %s', async (_, after, documents) => {
+    const { bench, stack, begin, askings } = await openProjects();
+    await begin({ executionMode: 'remote', projectId: 'prj-agents' });
+    await stack.declare(workspace('app', { executionMode: null, ...after }));
+    const { changes } = await stack.plan();
+    expect(changes.map(({ notes }) => notes)).toEqual([[]]);
+    expect(askings()).toEqual(documents);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
+      'assessments-enabled': true,
+      'execution-mode': 'remote',
+    });
+  });
+
+  it('are not repeated in a mode that the project took on since', async () => {
+    const { bench, stack, begin } = await openProjects();
+    await begin({ projectId: 'prj-plain' });
+    const attributes = { 'default-execution-mode': 'local' };
+    await bench.byHand.patch('/projects/prj-plain', { data: { type: 'projects', attributes } });
+    await stack.declare(workspace('app', { description: 'as before', projectId: 'prj-plain' }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('ask no question while neither the project nor the inheritance changes', async () => {
+    const { stack, begin, askings } = await openProjects();
+    await begin({ projectId: 'prj-plain' });
+    await stack.declare(workspace('app', { description: 'as before', projectId: 'prj-plain' }));
+    await stack.run(['apply', '--yes'], 0);
+    expect(askings()).toEqual([]);
+  });
+
+  it('are repeated where the project cannot be read: the service has the last word', async () => {
+    const { bench, stack, begin } = await openProjects();
+    await begin({ projectId: 'prj-plain' });
+    bench.wire.add({ method: 'GET', path: asked, times: 1000, fault: { answer: 403 } });
+    await stack.declare(workspace('app', { projectId: 'prj-agents' }));
+    const { out } = await stack.run(['apply', '--yes'], 1);
+    expect(out).toContain('assessments-enabled needs the execution mode remote');
+  });
+});

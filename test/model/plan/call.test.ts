@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import {
+  IdReference,
+  isCallObject,
+  isReference,
+  referencesIn,
+  SecretReference,
+} from '../../../src/model/plan/call.ts';
+import { readAddress } from '../../../src/model/resource/address.ts';
+
+const id = new IdReference(readAddress('Workspace/acme/app'));
+const token = new SecretReference({ env: 'TOKEN' });
+
+describe('A reference in a call', () => {
+  it('is found at any depth, in the order in which it stands', () => {
+    expect(referencesIn({ data: [{ id: 'ws-1' }, { id }], token, at: { id } })).toEqual([id, token, id]);
+    expect(referencesIn(id)).toEqual([id]);
+  });
+
+  it('is never what a service answers: JSON that is spelt like one is JSON', () => {
+    const answered = JSON.parse(JSON.stringify({ data: id, token }));
+    expect(answered).toEqual({ data: { $id: 'Workspace/acme/app' }, token: { $secret: { env: 'TOKEN' } } });
+    expect(referencesIn(answered)).toEqual([]);
+    expect(isReference(answered.data)).toBe(false);
+    expect(isCallObject(answered.data)).toBe(true);
+  });
+
+  it('is no object to look into, and neither is a list or nothing', () => {
+    expect([id, token, [id], null, 'text', undefined].map(isCallObject)).toEqual(Array(6).fill(false));
+    expect(referencesIn(undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,49 @@
+/** The embedded service as most tests want it: one organization, one mount, somebody who may do everything in both. */
+import type { OrganizationSeed, Seed } from '../../../src/server/seed/seed.ts';
+import {
+  type RunningServer,
+  type ServedRequest,
+  type ServerOptions,
+  startServer,
+} from '../../../src/server/start-server.ts';
+
+export interface SmallSeed {
+  /** tokens of the owners of the organization `acme`, by their names */
+  readonly owners: Readonly<Record<string, string>>;
+  /** may do everything in the mount `cluster` */
+  readonly serviceToken?: string;
+  /** more of the organization */
+  readonly organization?: Partial<OrganizationSeed>;
+}
+
+export function smallSeed({ owners, serviceToken, organization = {} }: SmallSeed): Seed {
+  const { teams = [], ...more } = organization;
+  return {
+    users: Object.entries(owners).map(([username, token]) => ({ username, token })),
+    organizations: [
+      { name: 'acme', ...more, teams: [{ name: 'owners', members: Object.keys(owners) }, ...teams] },
+    ],
+    ...(serviceToken === undefined
+      ? {}
+      : { mounts: ['cluster'], 'service-tokens': [{ token: serviceToken, policies: ['root'] }] }),
+  };
+}
+
+export interface EmbeddedService extends RunningServer {
+  /** all that it was asked, in the order of its answers */
+  readonly requests: ServedRequest[];
+}
+
+/** Starts it on a free port; in memory, where nothing else is said. */
+export async function startService(options: Partial<ServerOptions>): Promise<EmbeddedService> {
+  const requests: ServedRequest[] = [];
+  const server = await startServer({
+    data: ':memory:',
+    ...options,
+    onRequest: (request) => {
+      requests.push(request);
+      options.onRequest?.(request);
+    },
+  });
+  return { ...server, requests };
+}

@@ -1,0 +1,103 @@
+/**
+ * A stack in a folder, as a user has it: `trueup.yaml`, manifests and, once it was applied, a ledger; and commands that are
+ * run in it. It knows no service: whoever opens one says where the targets are.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Ledger } from '../../../src/model/stack/ledger.ts';
+import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
+import { type Ran, trueup } from '../captured-host.ts';
+import { writeFiles } from './temporary-folder.ts';
+
+export interface StackFile {
+  /** `payments` where nothing is said */
+  readonly name?: string;
+  readonly renamedFrom?: string | undefined;
+  readonly targets: readonly object[];
+  /** `manifests.yaml` where nothing is said */
+  readonly manifests?: readonly unknown[];
+  /** further members of `spec` */
+  readonly spec?: object;
+}
+
+/** `trueup.yaml`; as JSON, which is YAML. */
+export function stackText(stack: StackFile): string {
+  const { name = 'payments', renamedFrom, targets, manifests = ['manifests.yaml'], spec } = stack;
+  return JSON.stringify({
+    apiVersion: 'trueup.dev/v1',
+    kind: 'Stack',
+    metadata: { name, ...(renamedFrom === undefined ? {} : { renamedFrom }) },
+    spec: { manifests, targets, ...spec },
+  });
+}
+
+const reached = (url: string) => ({ url, dialect: 'neutral', requestsPerSecond: 10_000 });
+
+/** The target `acme`: the organization of that name, with the token in API_TOKEN. */
+export function workspacesTarget(url: string, more: object = {}): object {
+  const token = { env: 'API_TOKEN' };
+  return { name: 'acme', service: 'workspaces', organization: 'acme', token, ...reached(url), ...more };
+}
+
+/** The target `prod`: the mount `cluster`, with the token in SERVICE_TOKEN. */
+export function clusterAuthTarget(url: string, more: object = {}): object {
+  const token = { env: 'SERVICE_TOKEN' };
+  return { name: 'prod', service: 'cluster-auth', mount: 'cluster', token, ...reached(url), ...more };
+}
+
+/** Documents as one text; as JSON, which is YAML. */
+export function documentsText(documents: readonly object[]): string {
+  return documents.map((document) => JSON.stringify(document)).join('\n---\n');
+}
+
+export interface StackFolder {
+  readonly directory: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** the stack's manifests are these from now on */
+  declare(...documents: readonly object[]): Promise<void>;
+  write(file: string, text: string): Promise<void>;
+  /** runs a command in this process, expects its exit code, and gives all that it wrote */
+  run(args: readonly string[], code: number): Promise<Ran>;
+  /** the same for a command whose exit code is what the test is about */
+  tryRun(args: readonly string[]): Promise<Ran>;
+  /** `plan --format json` and its exit code */
+  plan(code?: number): Promise<PlanJson>;
+  readonly ledgerFile: string;
+  /** the ledger's file as it stands */
+  ledger(): Promise<StoredLedger>;
+}
+
+export type StoredLedger = { readonly records: Record<string, ReturnType<Ledger['records']['get']>> };
+
+export interface StackPlace {
+  readonly directory: string;
+  readonly stack: StackFile;
+  readonly env?: Readonly<Record<string, string>>;
+  /** where `declare` writes to; `manifests.yaml` where nothing is said */
+  readonly manifestsFile?: string;
+}
+
+/** Writes `trueup.yaml` into the directory, over one that is there. */
+export function stackIn({ directory, stack, env = {}, manifestsFile }: StackPlace): StackFolder {
+  const ledgerFile = join(directory, '.trueup', `${stack.name ?? 'payments'}.ledger.json`);
+  const write = async (file: string, text: string) => writeFiles(directory, { [file]: text });
+  const tryRun = (args: readonly string[]) => trueup(args, { cwd: directory, env });
+  const run = async (args: readonly string[], code: number) => {
+    const ran = await tryRun(args);
+    expect(ran, `${args.join(' ')}\n${ran.out}${ran.err}`).toMatchObject({ code });
+    return ran;
+  };
+  writeFiles(directory, { 'trueup.yaml': stackText(stack) });
+  return {
+    directory,
+    env,
+    write,
+    declare: (...documents) => write(manifestsFile ?? 'manifests.yaml', documentsText(documents)),
+    run,
+    tryRun,
+    plan: async (code = 0) => JSON.parse((await run(['plan', '--format', 'json'], code)).out) as PlanJson,
+    ledgerFile,
+    ledger: async () => JSON.parse(await readFile(ledgerFile, 'utf8')) as StoredLedger,
+  };
+}

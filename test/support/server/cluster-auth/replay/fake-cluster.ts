@@ -1,0 +1,79 @@
+/**
+ * The API of a container cluster that answers as a case recorded it, over HTTP and over TLS, and keeps what it was asked.
+ * The answers are set case by case, so that all cases can share its two ports.
+ */
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { type ClusterAnswer, type ClusterAnswers, type ClusterQuestion, fixtures } from './vectors.ts';
+
+export interface FakeCluster {
+  /** over HTTP and over TLS */
+  readonly url: string;
+  readonly tlsUrl: string;
+  /** From now on it answers so, and has been asked nothing. */
+  answer(answers: ClusterAnswers): void;
+  asked(): readonly ClusterQuestion[];
+  close(): Promise<void>;
+}
+
+const notFound: ClusterAnswer = {
+  status: 404,
+  body: { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 },
+};
+
+export async function startFakeCluster(): Promise<FakeCluster> {
+  let answers: ClusterAnswers = {};
+  let questions: ClusterQuestion[] = [];
+  const serve = (tls: boolean) => async (request: IncomingMessage, response: ServerResponse) => {
+    const body = await text(request);
+    const { headers, method = '', url = '' } = request;
+    questions.push({
+      method,
+      path: url,
+      authorization: headers.authorization ?? null,
+      accept: headers.accept ?? null,
+      contentType: headers['content-type'] ?? null,
+      body: body === '' ? null : JSON.parse(body),
+      tls,
+    });
+    const given = answerTo(`${method} ${url}`, answers);
+    const sent = typeof given.body === 'string' ? given.body : JSON.stringify(given.body);
+    response.writeHead(given.status, { 'content-type': 'application/json' }).end(sent);
+  };
+  const { certificate, private: key } = fixtures().certs.server;
+  const plain = await listen(createHttpServer(serve(false)));
+  const overTls = await listen(createTlsServer({ cert: certificate, key }, serve(true)));
+  return {
+    url: `http://127.0.0.1:${plain.port}`,
+    tlsUrl: `https://127.0.0.1:${overTls.port}`,
+    answer(next) {
+      answers = next;
+      questions = [];
+    },
+    asked: () => questions,
+    close: async () => {
+      await Promise.all([plain.close(), overTls.close()]);
+    },
+  };
+}
+
+function answerTo(question: string, { tokenreview, namespaces }: ClusterAnswers): ClusterAnswer {
+  if (question === 'POST /apis/authentication.k8s.io/v1/tokenreviews') return tokenreview ?? notFound;
+  const [, name = ''] = /^GET \/api\/v1\/namespaces\/([^/]+)$/.exec(question) ?? [];
+  return namespaces?.[name] ?? notFound;
+}
+
+async function listen(
+  server: Server & { closeAllConnections(): void },
+): Promise<{ port: number; close(): Promise<void> }> {
+  await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.closeAllConnections();
+      return new Promise((closed) => server.close(() => closed()));
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** The two kinds of placeholders of a recorded case: what is filled in before, and what differs each time. */
+
+import { isRawJson } from './vectors.ts';
+
+export type Values = Readonly<Record<string, string>>;
+
+/** Replaces `${name}` in every text of a value. */
+export function fill<T>(value: T, values: Values): T {
+  return mapTexts(value, (text) =>
+    text.replaceAll(/\$\{(\w+)\}/g, (_whole, name: string) => values[name] ?? ''),
+  );
+}
+
+/** What may stand where a record says `<name>`. */
+const forms: Readonly<Record<string, RegExp>> = {
+  request_id: /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+  accessor: /^\S+$/,
+  token: /^\S+$/,
+  entity_id: /^\S+$/,
+  uuid: /^\S+$/,
+  cluster_id: /^\S+$/,
+  cluster_name: /^\S+$/,
+  time: /^(?:\d+|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d))$/,
+  ttl: /^\d+$/,
+};
+
+/**
+ * The answered value, with the placeholders of the recorded one wherever it has what they stand for: then the two are
+ * equal exactly when the answer is the recorded one.
+ */
+export function withPlaceholders(answered: unknown, recorded: unknown): unknown {
+  if (typeof recorded === 'string') {
+    const form = forms[/^<(\w+)>$/.exec(recorded)?.[1] ?? ''];
+    const scalar = typeof answered === 'string' || typeof answered === 'number';
+    return form !== undefined && scalar && form.test(String(answered)) ? recorded : answered;
+  }
+  if (Array.isArray(recorded) && Array.isArray(answered))
+    return answered.map((element, index) => withPlaceholders(element, recorded[index]));
+  if (isObject(recorded) && isObject(answered)) {
+    return Object.fromEntries(
+      Object.entries(answered).map(([key, value]) => [key, withPlaceholders(value, recorded[key])]),
+    );
+  }
+  return answered;
+}
+
+/** The texts of libraries, which are not asserted, cut off behind what the service itself says. */
+export function withoutLibraryTexts<T>(value: T): T {
+  return mapTexts(value, (text) =>
+    text.replace(/(error converting input for field "[^"]*":|failed to decode JSON input:).*$/s, '$1 …'),
+  );
+}
+
+function mapTexts<T>(value: T, change: (text: string) => string): T {
+  if (typeof value === 'string') return change(value) as T;
+  if (Array.isArray(value)) return value.map((element: unknown) => mapTexts(element, change)) as T;
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, mapTexts(inner, change)])) as T;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return value !== null && typeof value === 'object' && !Array.isArray(value) && !isRawJson(value);
+}

@@ -1,0 +1,93 @@
+// Everybody who may ask: each by one token, each with workspaces of its own, which nobody but it and those with wider
+// rights has access to. A principal's name is also its token's text, unless it has no valid one.
+
+import type { OrganizationSeed, Seed, TeamSeed, UserSeed } from '../../../../src/server/seed/seed.ts';
+
+type WorkspaceAccess = NonNullable<TeamSeed['workspace-access']>[string];
+
+/** Users in a team that has this access to each of their own workspaces. */
+const LEVELS = ['read', 'plan', 'write', 'admin'] as const;
+
+/** Teams, by their tokens, that have just this one right to each of their own workspaces, and the right to read with it. */
+const CUSTOM_RIGHTS = [
+  'can-lock',
+  'can-unlock',
+  'can-force-unlock',
+  'can-manage-tags',
+  'can-update',
+  'can-destroy',
+  'can-read-settings',
+] as const;
+
+/** Users in a team that has this access to the project that all the workspaces are in. */
+const PROJECT_LEVELS = ['read', 'write', 'maintain', 'admin'] as const;
+
+export const PROJECT = 'platform';
+export const OTHER_PROJECT = 'sandbox';
+
+/** What is asked about is the organization `acme`; `workspacesOf` names the workspaces of a principal. */
+export function principalsSeed(
+  names: readonly string[],
+  workspacesOf: (principal: string) => readonly NonNullable<OrganizationSeed['workspaces']>[number][],
+  organization: Partial<OrganizationSeed>,
+): Seed {
+  const accessOf = (principal: string, access: WorkspaceAccess) =>
+    Object.fromEntries(workspacesOf(principal).map(({ name }) => [name, access]));
+  const user = (username: string): UserSeed => ({ username, token: username });
+  const teamOf = (name: string, more: Omit<TeamSeed, 'name'>): TeamSeed => ({
+    name: `team-${name}`,
+    members: [name],
+    ...more,
+  });
+  const levelUsers = LEVELS.map((level) => `workspace-${level}`);
+  const projectUsers = PROJECT_LEVELS.map((level) => `project-${level}`);
+  const others = ['stranger', 'rival-owner', 'member', 'team-member', 'two-teams', 'both-projects', 'owner'];
+  return {
+    users: [...others, ...levelUsers, ...projectUsers, 'expired-token'].map(user),
+    organizations: [
+      {
+        name: 'acme',
+        token: 'organization',
+        ...organization,
+        members: ['member'],
+        projects: [
+          { name: PROJECT, id: `prj-${PROJECT}` },
+          { name: OTHER_PROJECT, id: `prj-${OTHER_PROJECT}` },
+        ],
+        'ssh-keys': [{ name: 'deploy', id: 'sshkey-deploy' }],
+        workspaces: names.flatMap(workspacesOf),
+        teams: [
+          { name: 'owners', token: 'owners-team', members: ['owner', 'expired-token'] },
+          teamOf('team-member', {}),
+          ...LEVELS.map((level) =>
+            teamOf(`workspace-${level}`, { 'workspace-access': accessOf(`workspace-${level}`, level) }),
+          ),
+          ...CUSTOM_RIGHTS.map((right) => ({
+            name: right,
+            token: right,
+            'workspace-access': accessOf(right, [right]),
+          })),
+          ...PROJECT_LEVELS.map((level) =>
+            teamOf(`project-${level}`, { 'project-access': { [PROJECT]: level } }),
+          ),
+          teamOf('both-projects', { 'project-access': { [PROJECT]: 'admin', [OTHER_PROJECT]: 'admin' } }),
+          teamOf('two-teams', { 'workspace-access': accessOf('two-teams', ['can-lock']) }),
+          {
+            name: 'second-of-two-teams',
+            members: ['two-teams'],
+            'workspace-access': accessOf('two-teams', ['can-manage-tags']),
+          },
+          { name: 'read-workspaces', token: 'read-workspaces', 'read-workspaces': true },
+          { name: 'manage-workspaces', token: 'manage-workspaces', 'manage-workspaces': true },
+          { name: 'manage-projects', token: 'manage-projects', 'manage-projects': true },
+        ],
+      },
+      { name: 'rival', teams: [{ name: 'owners', members: ['rival-owner'] }] },
+    ],
+  };
+}
+
+/** What a principal sends; undefined is nothing at all. */
+export function tokenOf(principal: string): string | undefined {
+  return principal === 'no-token' ? undefined : principal;
+}

@@ -1,0 +1,33 @@
+/** Sessions and a writer for one target, as the command line would open them, over real HTTP and without retries. */
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openTarget } from '../../../src/http/open-target.ts';
+import type { Session } from '../../../src/model/kind/kind.ts';
+import type { Target } from '../../../src/model/stack/target.ts';
+import type { Writer } from '../../../src/model/wire.ts';
+import { openSession } from '../../../src/services/open-session.ts';
+
+export interface Connected {
+  /** a fresh one each time: a new run, which remembers nothing */
+  openSession(): Session;
+  readonly writer: Writer;
+  close(): Promise<void>;
+}
+
+/** @throws for a dialect that nobody knows */
+export function connect(url: string, target: Target, token: string): Connected {
+  const dialect = findDialect(target.service, target.dialect);
+  if (dialect === undefined) throw new Error(`no dialect ${target.dialect}`);
+  const connection = openTarget({
+    target,
+    url,
+    dialect,
+    userAgent: 'trueup/test',
+    token: async () => token,
+    retryPolicy: { attempts: 1, attemptsUnanswered: 1 },
+  });
+  return {
+    openSession: () => openSession({ target, dialect, stack: 'payments', reader: connection.reader }),
+    writer: connection.openWriter(),
+    close: () => connection.close(),
+  };
+}
