@@ -3,14 +3,14 @@ import type { Field, FieldChange, FieldTable } from '../model/kind/field.ts';
 import { isJsonObject, type Json } from '../model/json/json.ts';
 import type { Spec } from '../model/resource/resource.ts';
 
-/** The canonical form of one field's value; `null` becomes the field's default where it has one. */
+/** The canonical form of a field's value; `null` becomes the field's default if there is one. */
 export function canonicalValue(field: Field, value: Json): Json {
   if (value === null && field.default !== undefined) return canonicalDefault(field);
   if (field.members !== undefined && isJsonObject(value)) return canonicalSpec(field.members, value);
   return field.compare.canonical(value);
 }
 
-/** What `null`, or a field that is owned and left out, stands for. */
+/** The canonical value for `null`, and for an absent field of a kind that is owned whole. */
 export function canonicalDefault(field: Field): Json {
   return field.default === undefined || field.default === null
     ? field.compare.canonical(null)
@@ -28,8 +28,8 @@ export function canonicalSpec(table: FieldTable, spec: Spec): Spec {
 }
 
 /**
- * The whole content that is left when these changes are made to what is live: every field, those that nobody mentions
- * at their defaults. The ledger keeps it for kinds whose deletion needs the proof that nobody changed them since.
+ * The complete content after these changes are made to the live spec: every field, unmentioned ones at their defaults.
+ * The ledger keeps it for kinds whose deletion requires proof that nobody changed the resource since.
  */
 export function contentAfter(
   table: FieldTable,

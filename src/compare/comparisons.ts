@@ -1,7 +1,7 @@
 /**
- * The ways in which fields compare. Each brings a value to one canonical form; equal forms are equal values, and a
- * canonical value is its own canonical form. Values that the kind's schema would refuse pass through unchanged, but for
- * secrets, which never pass.
+ * The comparisons that fields can use. Each converts a value to its canonical form; equal forms mean equal values, and
+ * the conversion is idempotent. Values that the kind's schema would refuse are returned unchanged, except secrets, whose
+ * values are never returned.
  */
 import ipaddr from 'ipaddr.js';
 import { parseDuration } from '../model/kind/duration.ts';
@@ -32,7 +32,7 @@ function elements(value: Json): readonly Json[] {
 /** Equal when identical. */
 export const scalar: Comparison = { shape: 'scalar', canonical: (value) => value };
 
-/** Text for people, shown as a text diff; the service answers `""` and `null` alike for "none". */
+/** Text for people, shown as a text diff; the service answers either `""` or `null` for "none". */
 export const text: Comparison = { shape: 'text', canonical: (value) => (value === '' ? null : value) };
 
 /** One word that the service answers as `""` or `null` when unset. */
@@ -67,7 +67,7 @@ export const lowerCaseSet: Comparison = {
       : unique(elements(value).map((item) => (typeof item === 'string' ? item.toLowerCase() : item))),
 };
 
-/** Keys that users choose, each compared by itself. Absent values are empty text. */
+/** A map whose keys users choose, each compared by itself. `null` values are empty text. */
 export const stringMap: Comparison = {
   shape: 'map',
   canonical: (value) =>
@@ -84,7 +84,7 @@ export const duration: Comparison = comparison('duration', (value) => {
   return typeof value === 'number' || typeof value === 'string' ? (parseDuration(value) ?? value) : value;
 });
 
-/** RFC 3339 with its zone: without one, the same text would be another moment on another machine. */
+/** RFC 3339 with a zone: without one, the text would mean different moments on different machines. */
 const moment = /^\d{4}-\d{2}-\d{2}[Tt ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?([Zz]|[+-]\d{2}:?\d{2})$/;
 
 /** A moment in any spelling, to the minute: the service cuts seconds off (wire/workspaces 2.1). */
@@ -94,8 +94,8 @@ export const minute: Comparison = comparison('scalar', (value) => {
 });
 
 /**
- * CIDR blocks as the secrets service reads them back: a single host without its suffix, host bits kept, an IPv4 address
- * in IPv6 clothes as IPv4 (wire/cluster-auth 2.4).
+ * CIDR blocks as the secrets service returns them: a single host without its suffix, host bits kept, IPv4-mapped IPv6
+ * addresses as IPv4 (wire/cluster-auth 2.4).
  */
 export const cidrSet: Comparison = {
   shape: 'set',
@@ -104,6 +104,19 @@ export const cidrSet: Comparison = {
 
 function canonicalCidr(value: Json): Json {
   if (typeof value !== 'string') return value;
+  const [, v4, v6, port] = /^(?:([\d.]+)|\[(.+)\]):(\d{1,5})$/.exec(value.trim()) ?? [];
+  return port === undefined ? canonicalBlock(value) : withPort(v4 ?? v6 ?? '', Number(port), value);
+}
+
+/** An address with a port, which the service takes, too; port 0 is none. */
+function withPort(address: string, port: number, written: string): string {
+  if (!isAddress(address) || port > 65_535) return written.trim();
+  const canonical = canonicalBlock(address);
+  if (port === 0) return canonical;
+  return canonical.includes(':') ? `[${canonical}]:${port}` : `${canonical}:${port}`;
+}
+
+function canonicalBlock(value: string): string {
   const [text = '', prefix, ...more] = value.trim().split('/');
   const written = more.length === 0 && isAddress(text) ? ipaddr.parse(text) : undefined;
   if (written === undefined) return value.trim();
@@ -111,14 +124,14 @@ function canonicalCidr(value: Json): Json {
   const address = mapped ? written.toIPv4Address() : written;
   const length = prefixLength(prefix, bitsOf(written));
   const kept = mapped ? length - mappedBits : length;
-  // What is no block is left as it is: the service takes it for the path of a socket.
+  // A text that is no block stays unchanged: the service treats it as the path of a socket, or as another block.
   if (Number.isNaN(kept) || kept < 0) return value.trim();
   return kept === bitsOf(address) ? address.toString() : `${address.toString()}/${kept}`;
 }
 
 type IpAddress = ReturnType<typeof ipaddr.parse>;
 
-/** How many bits of an IPv6 address only say that the rest of it is an IPv4 address. */
+/** Length in bits of the prefix that marks an IPv4-mapped IPv6 address. */
 const mappedBits = 96;
 
 /** Only the plain spellings: the parser itself would also read `10` as an address. */
@@ -150,7 +163,7 @@ export const pem: Comparison = {
   canonical: (value) => (value === null ? '' : canonicalPem(value)),
 };
 
-/** Several PEM texts in any order: any key that verifies wins. */
+/** Several PEM texts in any order: the service accepts whichever key verifies. */
 export const pemSet: Comparison = {
   shape: 'set',
   canonical: (value) => {

@@ -1,6 +1,6 @@
 /**
- * The differ: what a resource asks for against what the service answers, field by field. Pure, and blind to kinds: all
- * it knows is a table of fields. Equal canonical forms are no difference; a field that is not managed is not looked at.
+ * The differ: compares a desired spec with a live one, field by field. Pure, and knows no kind, only a table of fields.
+ * Equal canonical forms are no difference; a field that is not managed is not compared.
  */
 import type { Field, FieldChange, FieldTable } from '../model/kind/field.ts';
 import {
@@ -17,22 +17,22 @@ import { canonicalDefault, canonicalValue } from './canonical-spec.ts';
 export interface DiffInput {
   readonly fields: FieldTable;
   readonly desired: Spec;
-  /** undefined: there is no live resource. A missing member: the service does not answer that field (rule 12). */
+  /** undefined: the resource does not exist. A missing member: the service does not answer that field (rule 12). */
   readonly live: Spec | undefined;
   /** values last applied, by field; undefined when the ledger does not know the resource */
   readonly recorded: Spec | undefined;
-  /** what a field means that the manifest leaves out */
+  /** how a field that the manifest lacks is treated */
   readonly absent: 'unmanaged' | 'default';
-  /** fields whose live value cannot be told, and why */
+  /** fields whose live value is unknown, each with the reason */
   readonly unknown?: Readonly<Record<string, string>>;
 }
 
-export interface FieldDiff {
+interface FieldDiff {
   readonly fields: readonly FieldChange[];
   readonly notes: readonly string[];
 }
 
-/** What would have to change for `live` to be `desired`. Empty when nothing would. */
+/** The changes that make `live` equal to `desired`. Empty when they are equal. */
 export function diff(input: DiffInput): FieldDiff {
   return joined(Object.entries(input.fields).map(([name, field]) => diffField(input, name, field)));
 }
@@ -47,7 +47,7 @@ function joined(parts: readonly FieldDiff[]): FieldDiff {
 function diffField(input: DiffInput, name: string, field: Field): FieldDiff {
   if (field.local) return nothing;
   const { live, desired, absent } = input;
-  // Only what exists can have been managed before: a resource that is to be created has nothing to be reset.
+  // Only an existing resource has fields to reset: a resource that is to be created has none.
   const recorded = live === undefined ? undefined : input.recorded?.[name];
   const wanted = wantedValue({ name, field, declared: desired[name], recorded, absent });
   if (wanted.value === undefined) return { fields: [], notes: wanted.notes };
@@ -78,7 +78,7 @@ interface FieldRequest {
 interface WantedValue {
   /** canonical; undefined: the field is not managed */
   readonly value?: Json;
-  /** where the value comes from when the manifest does not say it */
+  /** where the value comes from, if not from the manifest */
   readonly origin?: string | undefined;
   readonly notes: readonly string[];
 }
@@ -128,7 +128,7 @@ function compareField(input: FieldInput): FieldDiff {
   return sameJson(before, wanted) ? nothing : only(change(input, { before }));
 }
 
-/** Why a value before is unknown where no reading of the resource ever tells it. */
+/** Why the value before is unknown where the service never answers the field. */
 export const notAnswered = 'not answered by the service';
 
 function only(change: FieldChange): FieldDiff {
@@ -146,14 +146,14 @@ function change(input: FieldInput, known: { before?: Json; unknown?: string }): 
   };
 }
 
-/** Where the value comes from, and what it comes to where it does not say so itself. */
+/** Where the value comes from, and what a default means where its value alone does not tell. */
 function originOf({ field, wanted, origin }: FieldInput): string | undefined {
   const isDefault = field.default !== undefined && sameJson(wanted, canonicalDefault(field));
   const words = [origin, isDefault ? field.defaultMeans : undefined].filter((word) => word !== undefined);
   return words.length === 0 ? undefined : words.join(': ');
 }
 
-/** An object whose members are fields of their own: those that are absent are not managed, or reset when they were. */
+/** For an object whose members are fields of their own: absent members are not managed, or reset if they were before. */
 function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, live: Spec): FieldDiff {
   const recorded = isJsonObject(input.recorded) ? input.recorded : undefined;
   const found = Object.entries(members).map(([name, field]) => {
@@ -180,7 +180,7 @@ function compareMembers(input: FieldInput, members: FieldTable, wanted: Spec, li
   return joined(found);
 }
 
-/** A map whose keys users choose: every key is compared by itself. */
+/** For a map whose keys users choose: each key is compared by itself. */
 function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): FieldChange[] {
   const keys = [...new Set([...Object.keys(live), ...Object.keys(wanted)])].sort();
   return keys.flatMap((key) => {
@@ -196,7 +196,7 @@ function compareKeys(input: FieldInput, wanted: JsonObject, live: JsonObject): F
   });
 }
 
-/** Of a value that the service does not tell there is nothing to say. */
+/** No note where the live value is unknown. */
 function createOnlyNote(name: string, { before, after, unknown }: FieldChange): string[] {
   if (unknown !== undefined) return [];
   const [live, declared] = [before, after].map((value) => JSON.stringify(value ?? null));

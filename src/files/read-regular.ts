@@ -1,14 +1,14 @@
 /**
- * Reads a file that somebody has named: the whole of it, if it is a regular one and not too long. Nothing is waited for, as
- * for a pipe that nobody writes to, and nothing has no end, as a device may.
+ * Reads a file that a user named, if it is a regular file and not too long. So reading never blocks, as it would on a pipe
+ * without a writer, and always ends, which it would not on some devices.
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 
-/** Why a file is not read: it is a folder, or no file of text at all, or has more bytes than any that is meant. */
+/** Why a file is not read: it is a folder, no regular file (a pipe, a device), or longer than the limit. */
 export type Obstacle = 'folder' | 'irregular' | 'too-long';
 
-/** What the file of a name must not be; the message says it, behind the name. */
+/** A file that is not read. The message is a clause that follows the file's name. */
 export class UnfitFile extends Error {
   override readonly name = 'UnfitFile';
   readonly obstacle: Obstacle;
@@ -28,9 +28,9 @@ const words: Readonly<Record<Obstacle, (most: number) => string>> = {
 export const megabyte = 1024 * 1024;
 
 /**
- * The text in it. A link is followed: what counts is what it leads to.
- * @param most bytes
- * @throws UnfitFile for what is no regular file or has more than that, or what the system says
+ * The text of a file. Symbolic links are followed.
+ * @param most limit in bytes
+ * @throws UnfitFile for a file that is not regular or exceeds the limit; the system's error if it cannot be opened or read
  */
 export async function readRegularText(path: string, most: number): Promise<string> {
   const bytes = await readRegular(path, most);
@@ -39,10 +39,10 @@ export async function readRegularText(path: string, most: number): Promise<strin
 }
 
 /**
- * Looks before it opens, for to open a device can do something. What was looked at may be another file by then, so what was
- * opened is judged again.
- * @param most bytes
- * @param judge what else is to be said of the opened file; undefined for nothing
+ * Checks the file before opening it, because opening a device can have effects. The file may be replaced in between, so the
+ * opened file is checked again.
+ * @param most limit in bytes
+ * @param judge another check of the opened file; returns why not to read it, or undefined
  */
 export async function readRegular<O extends string = never>(
   path: string,
@@ -67,7 +67,7 @@ function whyIrregular(found: Stats): Obstacle | undefined {
   return found.isDirectory() ? 'folder' : 'irregular';
 }
 
-/** Also of a file that grows meanwhile no more than the bound, and one byte by which that is known. */
+/** Stops as soon as the limit is exceeded, even if the file grows while it is read. */
 async function readWhole(handle: FileHandle, size: number, most: number): Promise<Buffer | Obstacle> {
   let bytes = Buffer.alloc(size + 1);
   let length = 0;

@@ -1,4 +1,4 @@
-/** Numbers with their nouns: one of something is never told in the plural. */
+/** Counts with their nouns, singular or plural. */
 
 /** `1 file`, `3 files`, `2 directories`. */
 export function counted(count: number, one: string, many = `${one}s`): string {

@@ -1,16 +1,17 @@
 /**
- * The catalogue of errors: every code that a diagnostic or an answer in JSON can have, what it means and what to do. One that
- * does not stand here does not compile; `docs/errors.md` is written from it.
+ * The catalogue of errors: every code that a diagnostic or a JSON report can have, what it means and what to do. A code that is
+ * missing here does not compile. `docs/errors.md` is generated from this file.
  */
 import type { CodeTable } from './codes/code-entry.ts';
 import { kindCodes } from './codes/kind-codes.ts';
+import { lintCodes } from './codes/lint-codes.ts';
 import { manifestCodes } from './codes/manifest-codes.ts';
 import { planCodes } from './codes/plan-codes.ts';
 import { runCodes } from './codes/run-codes.ts';
 
 export interface CodeGroup {
   readonly title: string;
-  /** when its codes are met, in one sentence */
+  /** when these codes occur, as a clause */
   readonly when: string;
   readonly codes: CodeTable;
 }
@@ -28,6 +29,11 @@ export const codeGroups: readonly CodeGroup[] = [
     codes: kindCodes,
   },
   {
+    title: 'Lint',
+    when: 'when a manifest is hardly as intended: offline, and a stack raises each to an error, or allows it, with "spec.lint"',
+    codes: lintCodes,
+  },
+  {
     title: 'Plans',
     when: 'when a plan is made: it is shown with them, and apply writes nothing',
     codes: planCodes,
@@ -42,6 +48,7 @@ export const codeGroups: readonly CodeGroup[] = [
 export const diagnosticCodes = {
   ...manifestCodes,
   ...kindCodes,
+  ...lintCodes,
   ...planCodes,
   ...runCodes,
 } as const satisfies CodeTable;

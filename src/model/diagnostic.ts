@@ -1,4 +1,4 @@
-/** A problem told to the user: what was found, where, what is allowed, and the way out. Never thrown; always returned. */
+/** An error or a warning for the user: what was found, where, what is allowed, and how to fix it. Returned, never thrown. */
 import type { DiagnosticClass } from './codes/code-entry.ts';
 import type { DiagnosticCode } from './diagnostic-codes.ts';
 
@@ -26,16 +26,16 @@ export interface Diagnostic<Code extends string = DiagnosticCode> {
   /** what was found and what is allowed, where the message does not say it */
   readonly found?: string;
   readonly allowed?: string;
-  /** the way out, as an instruction */
+  /** how to fix it, as an instruction */
   readonly fix?: string;
   /** a second place, such as the first of two duplicates */
   readonly related?: readonly { readonly message: string; readonly place?: Place }[];
 }
 
-/** As reports take it: out of a plan file of another version it may have a code that this one does not know. */
+/** A diagnostic as reports accept it: a plan file of another trueup version may hold codes that are unknown here. */
 export type ShownDiagnostic = Diagnostic<string>;
 
-/** Diagnostics in reading order: by file, line, column, code; those without a place first. */
+/** Sorts by file, line, column, code; diagnostics without a place come first. */
 export function sortDiagnostics<D extends ShownDiagnostic>(diagnostics: readonly D[]): D[] {
   const at = (d: D) => d.place ?? { file: '', line: 0, column: 0 };
   const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);

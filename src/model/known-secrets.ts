@@ -1,32 +1,32 @@
 /**
- * What a run has learnt and nobody may read: tokens, JWTs, passwords, whatever place they belong to (rule 42). Filled by
- * whoever reads or sends a secret, asked by whoever says something.
+ * The secrets that a run has read: tokens, JWTs, passwords, of whatever target (rule 42). Code that reads or sends a secret
+ * adds it here; code that prints or stores a text redacts it here.
  */
 import { isJsonObject, type Json } from './json/json.ts';
-import { type SpellingFinder, type Found, finderOf } from './secret-spellings.ts';
+import { type SecretFinder, type TextRange, makeFinder } from './secret-spellings.ts';
 
-/** What stands in the place of a secret, wherever one would have been said. */
-export const secretWord = '[secret]';
+/** Replaces each occurrence of a secret in a text. */
+export const secretPlaceholder = '[secret]';
 
-/** Shorter ones are words, too: kept out of what others say, not out of everything. */
-const shortestUnmistakable = 8;
+/** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
+const minPrintedLength = 8;
 
 export class KnownSecrets {
-  readonly #finders = new Map<string, SpellingFinder>();
-  /** what was cleaned before: a ledger is written many times, and most of it stays as it is */
-  #kept = new WeakMap<object, object>();
+  readonly #finders = new Map<string, SecretFinder>();
+  /** redacted values by their originals: a ledger is written many times, and most of it does not change */
+  #redacted = new WeakMap<object, object>();
 
-  /** Remembers it, and gives it back as it is. */
+  /** Adds a secret. @returns `value` itself */
   keep(value: string): string {
     const secret = value.trim();
     if (secret !== '' && !this.#finders.has(secret)) {
-      this.#finders.set(secret, finderOf(secret));
-      this.#kept = new WeakMap();
+      this.#finders.set(secret, makeFinder(secret));
+      this.#redacted = new WeakMap();
     }
     return value;
   }
 
-  /** For what a service or a proxy said. */
+  /** For texts from a service or a proxy: redacts all secrets, short ones included. */
   redact(text: string): string {
     return redact(text, [...this.#finders.values()]);
   }
@@ -37,52 +37,52 @@ export class KnownSecrets {
   }
 
   /**
-   * For everything that is printed: a secret that may well be a word of its own stays, or plans could not be read. What is
-   * JSON stays JSON.
+   * For everything that is printed: does not redact short secrets, which may be ordinary words, so that plans stay readable.
+   * JSON stays valid JSON.
    */
   redactPrinted(text: string): string {
-    const finders = this.#unmistakable();
+    const finders = this.#longFinders();
     const clean = redact(text, finders);
     return clean !== text && isJson(text) ? redactStrings(text, finders) : clean;
   }
 
   /**
-   * The same for every text inside of what is written to be kept: what is printed of it later is the very same. Texts
-   * become texts, and nothing else changes. @param value never changed afterwards
+   * The same for every text inside a value that will be stored, so that later prints show the same. Only texts change.
+   * @param value must not be changed afterwards: the result is cached
    */
   redactKept<T extends object>(value: T): T {
-    const kept = this.#kept.get(value) ?? redactBody(value as unknown as Json, this.#unmistakable());
-    this.#kept.set(value, kept as object);
-    return kept as T;
+    const redacted = this.#redacted.get(value) ?? redactBody(value as unknown as Json, this.#longFinders());
+    this.#redacted.set(value, redacted as object);
+    return redacted as T;
   }
 
-  /** Whether it would be kept otherwise than it is. */
+  /** Whether `redactKept` would change the value. */
   isIn(value: Json): boolean {
-    return redactBody(value, this.#unmistakable()) !== value;
+    return redactBody(value, this.#longFinders()) !== value;
   }
 
-  #unmistakable(): SpellingFinder[] {
+  #longFinders(): SecretFinder[] {
     return [...this.#finders].flatMap(([secret, finder]) =>
-      secret.length >= shortestUnmistakable ? [finder] : [],
+      secret.length >= minPrintedLength ? [finder] : [],
     );
   }
 }
 
-/** Every occurrence in whatever spelling becomes `[secret]`; those that overlap become one. */
-function redact(text: string, finders: readonly SpellingFinder[]): string {
+/** Replaces every occurrence in any spelling by `[secret]`; overlapping occurrences become one. */
+function redact(text: string, finders: readonly SecretFinder[]): string {
   const found = finders.flatMap((find) => find(text)).sort((a, b) => a.start - b.start);
   let clean = '';
   let shown = 0;
-  for (const { start, end } of joined(found)) {
-    clean += `${text.slice(shown, start)}${secretWord}`;
+  for (const { start, end } of mergeOverlaps(found)) {
+    clean += `${text.slice(shown, start)}${secretPlaceholder}`;
     shown = end;
   }
   return shown === 0 ? text : clean + text.slice(shown);
 }
 
 /** @param found sorted */
-function joined(found: readonly Found[]): Found[] {
-  const parts: Found[] = [];
+function mergeOverlaps(found: readonly TextRange[]): TextRange[] {
+  const parts: TextRange[] = [];
   for (const part of found) {
     const last = parts.at(-1);
     if (last === undefined || part.start >= last.end) parts.push(part);
@@ -91,8 +91,8 @@ function joined(found: readonly Found[]): Found[] {
   return parts;
 }
 
-/** The very same value where there is nothing to leave out. */
-function redactBody(body: Json, finders: readonly SpellingFinder[]): Json {
+/** Returns the same object when there is nothing to redact. */
+function redactBody(body: Json, finders: readonly SecretFinder[]): Json {
   if (typeof body === 'string') return redact(body, finders);
   if (Array.isArray(body)) {
     const items = body.map((item) => redactBody(item, finders));
@@ -116,8 +116,8 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Only texts of it change: a secret of digits or of quotes must not take a number or a bracket away. */
-function redactStrings(json: string, finders: readonly SpellingFinder[]): string {
+/** Only string tokens change: a secret made of digits or quotes must not remove a number or a bracket. */
+function redactStrings(json: string, finders: readonly SecretFinder[]): string {
   return json.replace(/"(?:[^"\\]|\\.)*"/g, (token) => {
     const value: string = JSON.parse(token);
     const clean = redact(value, finders);
@@ -125,7 +125,7 @@ function redactStrings(json: string, finders: readonly SpellingFinder[]): string
   });
 }
 
-/** What was escaped, because it can move a cursor or reorder a line, has to be again. */
+/** Escapes all but printable ASCII again: other characters can move the cursor or reorder a line. */
 function asciiJson(text: string): string {
   return JSON.stringify(text).replace(
     /[^ -~]/g,

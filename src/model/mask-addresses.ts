@@ -1,15 +1,14 @@
 /**
- * Addresses in what people and programs say: nobody is told who an address says one is, with which password, or what stands
- * among its parameters.
+ * Masks addresses (URLs) in texts: user names, passwords and parameters are never shown.
  */
 
-/** A word, or all within quotes, where an address may have spaces; a quote in the middle of a word ends nothing. */
+/** A word, or a quoted text that holds an address, which may have spaces; a quote in the middle of a word does not end it. */
 const words = /(["'])(?:(?!\1)[^\n])*\/\/(?:(?!\1)[^\n])*\1(?![^\s:;,.?!)\]}])|\S+/g;
 
-/** Behind the path, up to what closes the word. */
+/** Everything after the path, up to the punctuation that closes the word. */
 const parameters = /(\/\/[^?#]*[?#]).+?(["']?[:;,.?!)\]}]*)$/;
 
-/** The text, with `***` in place of all before the last "@" of each address, and of all behind its "?" or "#". */
+/** Replaces by `***` what stands before the last "@" of each address, and what follows its "?" or "#". */
 export function maskAddresses(text: string): string {
   return text.replace(words, (word) => {
     const [start, end] = [word.indexOf('//'), word.lastIndexOf('@')];

@@ -1,6 +1,6 @@
-/** Waiting that a signal may end. The work goes on, and what becomes of it is then nobody's concern. */
+/** Waits for work until a signal aborts the wait. The work itself goes on, and its result is ignored. */
 
-/** What the work comes to. @throws the signal's reason once it is aborted; work that has ended by then has the last word */
+/** @returns the result of the work. @throws the signal's reason once it is aborted, unless the work had ended before */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   const { promise, reject } = Promise.withResolvers<never>();

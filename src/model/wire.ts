@@ -1,6 +1,6 @@
 /**
- * HTTP as the floors above see it. A `Reader` has no way to write: what is planned with it cannot change anything.
- * Any answer of a service is a value, whatever its status; only a service that cannot be reached throws.
+ * HTTP as the floors above see it. A `Reader` cannot write, so planning cannot change anything.
+ * Every answer is a value, whatever its status; only a service that cannot be reached causes a throw.
  */
 import type { Json, JsonObject } from './json/json.ts';
 
@@ -15,12 +15,12 @@ export interface Answer {
   readonly body: Json;
   /** the service's own words about a failure, joined to one line; empty on success */
   readonly words: string;
-  /** what the service says about a success that it doubts; absent when it says nothing */
+  /** the service's warnings about a successful request; absent when there are none */
   readonly warnings?: readonly string[];
   readonly requestId?: string;
   /**
-   * An earlier try of the same request came to the service, or to what stands in front of it: it may have been carried
-   * out, whatever it was answered, and this answer be the echo of that.
+   * An earlier try of the same request reached the service or its proxy. That try may have been carried out, and this
+   * answer may be a consequence of it.
    */
   readonly repeated?: true;
 }
@@ -32,8 +32,14 @@ export interface Reader {
   list(path: string): Promise<Answer>;
 }
 
+/** What a token may do, as its service tells it. */
+export type TokenRights =
+  /** capabilities by path below the API root: `auth/cluster/role/web` → `create`, `update`; paths that were not told are unknown */
+  | { readonly is: 'told'; readonly on: ReadonlyMap<string, ReadonlySet<string>> }
+  | { readonly is: 'untold'; readonly why: string };
+
 export interface Writer {
-  /** Sends one request as it stands (wire names, secrets resolved). Retries only what `repeatable` allows, and 429 always. */
+  /** Sends one request unchanged (wire names, secrets resolved). Retries after 429 always, else only if it is `repeatable`. */
   send(request: WireRequest): Promise<Answer>;
 }
 
@@ -42,11 +48,11 @@ export interface WireRequest {
   readonly path: string;
   readonly body?: JsonObject;
   readonly repeatable: boolean;
-  /** values inside the body that no message may show, even when the service repeats them */
+  /** values in the body that no message may show, even when the service returns them */
   readonly secrets?: readonly string[];
-  /** Asked when its turn has come, before each try: a try that it does not resolve for is not made. */
+  /** Called just before each try: if it rejects, the try is not made. */
   readonly permit?: () => Promise<void>;
-  /** Once aborted it is sent no more, nor sent again, whatever it waits for; a try that is in flight goes on. */
+  /** Once aborted, the request is neither sent nor retried; a try that is in flight goes on. */
   readonly stop?: AbortSignal;
 }
 
@@ -65,15 +71,20 @@ export class WireError extends Error {
   }
 }
 
+/** Whether a secrets service answers nothing because it is sealed: that lasts until a person unseals it (wire/cluster-auth 2.1). */
+export function isSealed({ status, words }: Pick<Answer, 'status' | 'words'>): boolean {
+  return status === 503 && /\bis sealed\b/i.test(words);
+}
+
 /** `GET https://… answered 403: permission denied (request 7f…)` */
 export function describeAnswer(answer: Answer): string {
-  const words = answer.words === '' ? oddity(answer) : `: ${answer.words}`;
+  const words = answer.words === '' ? unexpectedForm(answer) : `: ${answer.words}`;
   const request = answer.requestId === undefined ? '' : ` (request ${answer.requestId})`;
   return `${answer.method} ${answer.url} answered ${answer.status}${words}${request}`;
 }
 
-/** A success is only described when it was none of use: its form says why. */
-function oddity({ status, body }: Answer): string {
+/** For a successful answer that could not be used: describes the unexpected form of its body. */
+function unexpectedForm({ status, body }: Answer): string {
   if (status < 200 || status >= 300) return '';
   const form = body === null ? 'an empty body' : Array.isArray(body) ? 'a list' : 'a body of another form';
   return ` with ${form}, and that is no answer to this; check that the target's "url" leads to the service itself`;

@@ -1,18 +1,18 @@
-/** What the catalogue says of one code. Titles name no kind: a code belongs to what went wrong, not to where. */
+/** One entry of the error catalogue. Titles name no kind: a code stands for what went wrong, not for where. */
 
 /** The exit code an error leads to (architecture: exit codes); a run ends with the most telling one. */
 export type DiagnosticClass = 'invalid' | 'conflict' | 'incomplete' | 'failure';
 
 export interface CodeEntry {
-  /** what is the case, in one line without a full stop */
+  /** what went wrong, in one line without a full stop */
   readonly title: string;
-  /** of what is told under it; several where that depends on who found it */
+  /** the class of the diagnostics with this code; several where it depends on who found the problem */
   readonly class: DiagnosticClass | readonly DiagnosticClass[];
-  /** it stops nothing */
+  /** diagnostics with this code are warnings: they stop nothing */
   readonly warning?: true;
-  /** what to do, as an instruction without a full stop; the message of a single error knows more */
+  /** what to do, as an instruction without a full stop; the message of a single error is more precise */
   readonly fix: string;
 }
 
-/** By code, in kebab-case. Once published, a code keeps its meaning: scripts and searches rely on it. */
+/** Entries by code, in kebab-case. Once published, a code keeps its meaning: scripts and searches rely on it. */
 export type CodeTable = Readonly<Record<string, CodeEntry>>;

@@ -1,4 +1,4 @@
-/** Codes of what kinds find in one resource. Several kinds may use one of them; none is named here. */
+/** Codes of problems that a kind finds in one resource. Several kinds may use the same code, so none is named here. */
 import type { CodeTable } from './code-entry.ts';
 
 export const kindCodes = {
@@ -9,7 +9,7 @@ export const kindCodes = {
     fix: 'keep the one that it is connected through',
   },
   'vcs-repo-incomplete': {
-    title: 'A repository is to be added, and too little is said of it',
+    title: 'A repository is to be added, and its settings are incomplete',
     class: 'invalid',
     fix: 'give its identifier and how it is connected',
   },
@@ -73,12 +73,6 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'turn file triggers off, or remove the expression',
   },
-  'doubtful-regex': {
-    title: 'A text does not look like a regular expression',
-    class: 'invalid',
-    warning: true,
-    fix: 'check it where expressions of that service are explained',
-  },
   // tags
   'bad-tag': {
     title: 'A tag has a key or value that the service refuses',
@@ -109,12 +103,6 @@ export const kindCodes = {
     title: 'A tag has the key of the claim, which trueup writes by itself',
     class: 'invalid',
     fix: 'remove the tag',
-  },
-  'kept-and-declared': {
-    title: 'A tag is declared, and is said to be looked after by someone else',
-    class: 'invalid',
-    warning: true,
-    fix: 'remove it from one of the two',
   },
   'tags-unread': {
     title: 'Tags could not be read, so nothing about them can be decided',
@@ -168,28 +156,10 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'leave "*" alone in the list, or take it out',
   },
-  'open-role': {
-    title: 'Every account of a cluster may log in',
-    class: 'invalid',
-    warning: true,
-    fix: 'name the accounts or the namespaces',
-  },
   'invalid-selector': {
     title: 'A text is no selector that the service takes',
     class: 'invalid',
     fix: 'write a LabelSelector with matchLabels only',
-  },
-  'open-selector': {
-    title: 'A selector matches every namespace',
-    class: 'invalid',
-    warning: true,
-    fix: 'name labels, or write null for no selector',
-  },
-  'blank-audience': {
-    title: 'A token that was made for any other service is accepted',
-    class: 'invalid',
-    warning: true,
-    fix: 'set the audience that tokens are made for',
   },
   'invalid-duration': {
     title: 'A text is no duration',
@@ -200,6 +170,21 @@ export const kindCodes = {
     title: 'A duration is below a second, which the service keeps as no limit',
     class: 'invalid',
     fix: 'write a second or more, or 0',
+  },
+  'duration-out-of-range': {
+    title: 'A duration is longer than the service can count',
+    class: 'invalid',
+    fix: 'write a shorter one, or 0 for no limit',
+  },
+  'not-in-dialect': {
+    title: 'A field does not exist in the dialect of the target',
+    class: 'invalid',
+    fix: 'remove the field, or correct the dialect of the target',
+  },
+  'two-bindings': {
+    title: 'Tokens are bound to addresses in two ways that exclude each other',
+    class: 'invalid',
+    fix: 'remove one of the two',
   },
   'ttl-over-maximum': {
     title: 'A lifetime is greater than its maximum',
@@ -227,12 +212,6 @@ export const kindCodes = {
     fix: 'write "tokenPolicies" only',
   },
   // how logins are checked
-  'host-without-scheme': {
-    title: 'A host has no scheme, and every login would fail',
-    class: 'invalid',
-    warning: true,
-    fix: 'write "https://" before it',
-  },
   'reviewer-jwt-source': {
     title: 'The reviewer JWT has no source, or two',
     class: 'invalid',
@@ -249,26 +228,14 @@ export const kindCodes = {
     fix: 'give the whole text from "-----BEGIN CERTIFICATE-----" on',
   },
   'invalid-pem-key': {
-    title: 'A text holds no public key',
+    title: 'A text holds no public key that the service takes, or more than one',
     class: 'invalid',
     fix: 'give the whole text from "-----BEGIN" on',
-  },
-  'pem-key-unused': {
-    title: 'An element holds several keys, of which the service uses the first',
-    class: 'invalid',
-    warning: true,
-    fix: 'make each key an element of its own',
   },
   'private-key': {
     title: 'A private key stands in a manifest',
     class: 'invalid',
     fix: 'give the public key or the certificate, and replace the key pair',
-  },
-  'no-ca-cert': {
-    title: 'There is no certificate to trust the cluster by, and logins may fail',
-    class: 'invalid',
-    warning: true,
-    fix: 'set "clusterCaCert"',
   },
   'no-trust-anchor': {
     title: 'Nothing is given that the cluster could be trusted by',

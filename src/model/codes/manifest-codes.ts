@@ -1,4 +1,4 @@
-/** Codes of what stands in the files of a stack, or does not: found offline. */
+/** Codes of problems in the files of a stack. All are found offline. */
 import type { CodeTable } from './code-entry.ts';
 
 export const manifestCodes = {
@@ -172,12 +172,6 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'keep one of them',
   },
-  'deprecated-field': {
-    title: 'A field is deprecated by its API',
-    class: 'invalid',
-    warning: true,
-    fix: 'write its successor, or leave it out',
-  },
   // the stack
   'renamed-from-itself': {
     title: 'A stack names itself as the one that it goes on for',
@@ -213,6 +207,11 @@ export const manifestCodes = {
     title: 'Two targets are one place',
     class: 'invalid',
     fix: 'make one target of them, or let each own other names',
+  },
+  'embedded-dialects': {
+    title: 'Two targets speak different dialects to the one embedded service',
+    class: 'invalid',
+    fix: 'write one dialect for both',
   },
   // what the documents say together
   duplicate: {

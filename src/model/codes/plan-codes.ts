@@ -1,4 +1,4 @@
-/** Codes of what forbids that a plan is applied: found where declared, live and ledger meet. */
+/** Codes of problems that forbid applying a plan: found when declared, live and recorded state are compared. */
 import type { CodeTable } from './code-entry.ts';
 
 export const planCodes = {

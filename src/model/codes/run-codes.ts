@@ -1,4 +1,4 @@
-/** Codes of what ends a run, or a part of it, for a reason outside of manifests and plan. */
+/** Codes of errors that end a run, or a part of it, for a reason outside of manifests and plan. */
 import type { CodeTable } from './code-entry.ts';
 
 export const runCodes = {
@@ -18,13 +18,23 @@ export const runCodes = {
     class: 'failure',
     fix: 'see "trueup history" for those that there are',
   },
+  'unknown-role': {
+    title: 'There is no role of this name, or no role could have it',
+    class: 'failure',
+    fix: 'write the name of a role as the manifest has it',
+  },
+  'target-needed': {
+    title: 'Several targets may have the role of this name',
+    class: 'failure',
+    fix: 'name one of them with --target',
+  },
   'unknown-guard': {
     title: 'There is no guard of this name',
     class: 'failure',
     fix: 'write the id as the plan shows it',
   },
   'ack-without-plan': {
-    title: 'Guards are acknowledged, and not said of which plan',
+    title: 'Guards are acknowledged, but no plan is named',
     class: 'failure',
     fix: 'give the digest with --approve, or the plan file',
   },
@@ -55,7 +65,7 @@ export const runCodes = {
     fix: 'pass --force, or another --out',
   },
   'output-refused': {
-    title: 'What was named for the output is not to be written over',
+    title: 'The output path names something that must not be overwritten',
     class: 'failure',
     fix: 'give --out the name of a new file, or of an earlier plan',
   },
@@ -86,19 +96,29 @@ export const runCodes = {
     fix: 'follow the message: it names the request and what to check',
   },
   'proxy-address': {
-    title: 'The environment asks for a proxy and gives no address of one',
+    title: 'The environment asks for a proxy but gives no valid address',
     class: 'failure',
     fix: 'correct the variable that is named',
   },
   'port-unavailable': {
-    title: 'The port to listen on is not to be had',
+    title: 'The port to listen on is not available',
     class: 'failure',
     fix: 'choose another with --port, or leave --port out',
   },
   'dialect-not-served': {
-    title: 'The embedded service does not speak this dialect',
+    title: 'The embedded service does not speak this dialect, or not together with another one',
     class: 'failure',
-    fix: 'leave --dialect out',
+    fix: 'follow the message: it serves one dialect for each of the two APIs',
+  },
+  'admin-token-place': {
+    title: 'There is no place for the token of the admin API',
+    class: 'failure',
+    fix: 'name a new file with --admin-token-file',
+  },
+  'edition-not-served': {
+    title: 'The embedded service does not have this edition, or not in this dialect',
+    class: 'failure',
+    fix: 'choose one of those that the message names, or leave --edition out',
   },
   'data-file-served': {
     title: 'The data file of the embedded service is served by another process',
@@ -173,7 +193,7 @@ export const runCodes = {
     fix: 'follow the message: it names the place and the reason',
   },
   'ledger-address': {
-    title: 'The place of the ledger is told in a way that cannot be meant',
+    title: 'The address of the ledger is not valid',
     class: 'failure',
     fix: 'correct "spec.ledger", or the variable that it names',
   },
@@ -228,7 +248,7 @@ export const runCodes = {
     fix: 'correct "metadata.renamedFrom"',
   },
   'former-ledger-waits': {
-    title: 'The ledger of the former name has yet to come along',
+    title: "The ledger of the stack's former name has not been taken over yet",
     class: 'failure',
     fix: 'apply the stack; a damaged ledger of its own is moved away by hand first',
   },
@@ -254,12 +274,12 @@ export const runCodes = {
     fix: 'run it again: what was done is known',
   },
   stopped: {
-    title: 'The run ended before its result, and has told why as it went',
+    title: 'The run ended without a result; the reason is on standard error',
     class: 'failure',
     fix: 'see what it wrote to standard error',
   },
   note: {
-    title: 'Something is amiss and stops nothing',
+    title: 'Something is wrong, but the run goes on',
     class: 'failure',
     warning: true,
     fix: 'read the message',

@@ -5,7 +5,7 @@
 import type { FieldChange } from '../kind/field.ts';
 import { canonicalText, isJsonObject, type Json, type JsonObject, ownMember, type Path } from './json.ts';
 
-export type PatchOperation =
+type PatchOperation =
   | { readonly op: 'add' | 'replace'; readonly path: string; readonly value: Json }
   | { readonly op: 'remove'; readonly path: string };
 
@@ -16,7 +16,7 @@ export function jsonPointer(path: Path): string {
 
 /**
  * The operations of all changes of one resource, in the order of the changes. For a resource that is to be created
- * they start from `{}`. A parent of a nested change stands in the document already, as the differ sees to.
+ * they start from `{}`. The parent of a nested change already exists in the document: the differ guarantees that.
  */
 export function toJsonPatch(changes: readonly FieldChange[]): PatchOperation[] {
   return changes.flatMap(operationsOf);
@@ -35,7 +35,7 @@ function operationsOf({ path, before, after, shape }: FieldChange): PatchOperati
   return [{ op: 'replace', path: pointer, value: after }];
 }
 
-/** Removes from the end, so that no removal moves what a later one means; then adds at the end. */
+/** Removes from the end, so that no removal shifts the index of a later one; then adds at the end. */
 function setOperations(pointer: string, before: readonly Json[], after: readonly Json[]): PatchOperation[] {
   const wanted = new Set(after.map(canonicalText));
   const found = new Set(before.map(canonicalText));

@@ -5,24 +5,24 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-/** Where a value stands inside a document: object keys, and list positions as decimal text. */
+/** The path to a value inside a document: object keys, and list positions as decimal text. */
 export type Path = readonly string[];
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A member that the object itself has: users choose keys, and `constructor` is one that every object answers to. */
+/** An own member. Users choose keys, and a plain lookup of `constructor` would find an inherited member. */
 export function ownMember(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** A member of a value that may be no object at all. */
+/** A member of a value; undefined when the value is no object. */
 export function memberOf(value: Json | undefined, key: string): Json | undefined {
   return isJsonObject(value) ? ownMember(value, key) : undefined;
 }
 
-/** The elements of a list, as texts; of anything else none. */
+/** The elements of a list as texts; empty for any other value. */
 export function textsOf(value: Json | undefined): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }

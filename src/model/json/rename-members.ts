@@ -1,7 +1,7 @@
-/** Renames object members at any depth: the one thing that a dialect does to a body. References stay what they are. */
+/** Renames object members at any depth, which is all that a dialect changes in a body. References are kept as they are. */
 import { type CallValue, isCallObject } from '../plan/call.ts';
 
-/** The same value under other member names; what is JSON stays JSON. */
+/** The same value with other member names. JSON in, JSON out. */
 export function renameMembers<T extends CallValue>(value: T, names: Readonly<Record<string, string>>): T {
   return renamed(value, names) as T;
 }

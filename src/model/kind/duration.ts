@@ -4,11 +4,16 @@ const units: Readonly<Record<string, number>> = {
   ns: 1e-9,
   us: 1e-6,
   µs: 1e-6,
+  // the Greek letter, which looks the same
+  μs: 1e-6,
   ms: 1e-3,
   s: 1,
   m: 60,
   h: 3600,
 };
+
+/** In seconds: the service counts nanoseconds in 64 bits. */
+export const longestDuration = 9_223_372_036;
 
 /** Whole seconds, truncated as the service does; undefined when the text is no duration. */
 export function parseDuration(value: number | string): number | undefined {
@@ -18,15 +23,15 @@ export function parseDuration(value: number | string): number | undefined {
   if (/^\d+$/.test(text)) return Number(text);
   const days = /^(\d+)d$/.exec(text);
   if (days) return Number(days[1]) * 86_400;
-  if (!/^(\d+(\.\d*)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined;
+  if (!/^(\d+(\.\d*)?(ns|us|µs|μs|ms|s|m|h))+$/.test(text)) return undefined;
   let seconds = 0;
-  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d*)?)(ns|us|µs|ms|s|m|h)/g)) {
+  for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d*)?)(ns|us|µs|μs|ms|s|m|h)/g)) {
     seconds += Number(amount) * (units[unit ?? ''] ?? 0);
   }
   return Math.trunc(seconds + 1e-9);
 }
 
-/** The shortest exact way to say a number of seconds: `1h`, `1h30m`, `45s`, `0s`. */
+/** The shortest exact text for a number of seconds: `1h`, `1h30m`, `45s`, `0s`. */
 export function formatDuration(seconds: number): string {
   if (seconds === 0) return '0s';
   const parts: string[] = [];

@@ -1,4 +1,4 @@
-/** The one rule between an API's names and a manifest's: `execution-mode` and `token_max_ttl` ⇄ `executionMode`, `tokenMaxTtl`. */
+/** The one rule that converts API names to manifest names and back: `execution-mode` and `token_max_ttl` ⇄ `executionMode`, `tokenMaxTtl`. */
 
 export function camelCase(wireName: string): string {
   return wireName.replace(/[-_]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -15,29 +15,31 @@ export interface Comparison {
 
 export interface Field {
   readonly compare: Comparison;
-  /** what `null` asks for: the service's "Default on create". Absent: there is none, and `null` is invalid (rule 6). */
+  /** what `null` means: the service's "Default on create". Absent: there is no default, and `null` is invalid (rule 6). */
   readonly default?: Json;
-  /** what the service does for that default, where the value does not say it: "what the mount gives" for 0 seconds */
+  /** the effect of that default, where the value alone does not tell: "what the mount gives" for 0 seconds */
   readonly defaultMeans?: string;
-  /** sent by create and never again; a difference is a note (rule 13) */
+  /** sent only when the resource is created; a later difference is a note (rule 13) */
   readonly createOnly?: true;
-  /** the birth mark stands in it, unless a manifest sets it (rule 20) */
+  /** holds the birth mark, unless a manifest sets the field (rule 20) */
   readonly bearsBirthMark?: true;
-  /** never answered by the service: compared with the ledger */
+  /** the service never answers it: it is compared with the ledger */
   readonly writeOnly?: true;
   /** an instruction to trueup itself, not part of the live resource */
   readonly local?: true;
-  /** an object whose members are fields of their own: those that are absent are not managed */
+  /** for an object whose members are fields of their own: absent members are not managed */
   readonly members?: FieldTable;
 }
 
 /** Every field of a kind's spec, by its name in manifests. */
 export type FieldTable = Readonly<Record<string, Field>>;
 
-/** The table of a kind whose specs are of the type `S`: what is no field of the schema does not compile. */
-export type FieldsOf<S> = { readonly [Name in keyof S]?: Field };
+/** The field table of a kind whose specs have the type `S`, but for `Other` names: neither a missing name nor another one compiles. */
+export type FieldsOf<S, Other extends keyof S = never> = {
+  readonly [Name in Exclude<keyof S, Other>]-?: Field;
+};
 
-/** A field that is to change. A missing `before` or `after` means that there is no such member. */
+/** A field that is to change. A missing `before` or `after` means that the member does not exist on that side. */
 export interface FieldChange {
   readonly path: Path;
   /** canonical */
@@ -45,8 +47,8 @@ export interface FieldChange {
   /** canonical */
   readonly after?: Json;
   readonly shape: Shape;
-  /** the service does not tell the value before; this says why */
+  /** set where the value before is unknown: the reason */
   readonly unknown?: string;
-  /** why the value is what it is, where the manifest itself does not say it: "default", "no longer declared" */
+  /** where the value comes from, if not from the manifest: "default", "no longer declared" */
   readonly origin?: string;
 }

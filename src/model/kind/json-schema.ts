@@ -1,4 +1,4 @@
-/** A TypeBox schema as the plain JSON Schema that a kind publishes: data only, nothing of the library's own. */
+/** Converts a TypeBox schema to the plain JSON Schema that a kind publishes, without the library's own members. */
 import type { Static, TSchema } from 'typebox';
 import type { SchemaOf } from './spec-types.ts';
 

@@ -20,14 +20,14 @@ export function matchesPattern(name: string, pattern: string): boolean {
 }
 
 /**
- * Whether there is a text that both match. Case does not count: names that are kept in lower case are what this is asked
- * about, and two patterns that differ in case alone mean the same of them.
+ * Whether some text matches both patterns. Case does not count: this is about names that the service stores in lower case,
+ * for which patterns that differ only in case mean the same.
  */
 export function patternsOverlap(one: string, other: string): boolean {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   if (!a.includes('*')) return matchesPattern(a, b);
   if (!b.includes('*')) return matchesPattern(b, a);
-  // A star takes in whatever stands between the ends, so that only these can keep two patterns apart.
+  // A star matches anything between the ends, so only the ends can make two patterns disjoint.
   const [headA, headB] = [headOf(a), headOf(b)];
   const [tailA, tailB] = [tailOf(a), tailOf(b)];
   const headsAgree = headA.startsWith(headB) || headB.startsWith(headA);

@@ -1,4 +1,4 @@
-/** `null` in schemas, made one way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable (rule 7). */
+/** Makes a schema nullable in the one allowed way: `type: ["string", "null"]`, never `anyOf`, so that messages stay readable (rule 7). */
 import { type Static, type TSchema, Type } from 'typebox';
 
 /** The same schema, admitting `null`: "the service's default". */

@@ -1,7 +1,7 @@
 /**
  * Calls are data: one HTTP request that a change needs, complete before anything is sent. What apply sends is what the
- * plan shows. Ids that do not exist yet stand as references, secrets as their sources; both are types of their own that
- * no JSON can spell, so nothing that a service answers and a write repeats is ever taken for one (rule 42).
+ * plan shows. References stand for ids that do not exist yet and for secrets. They are classes, which JSON cannot express:
+ * a live value that is sent back can never be mistaken for a reference (rule 42).
  */
 import type { AddressText } from '../resource/address.ts';
 import type { SecretSource } from '../stack/target.ts';
@@ -48,31 +48,31 @@ export interface Call {
   readonly path: readonly (string | IdReference)[];
   /** in the target's own wire names; may hold references */
   readonly body?: CallObject;
-  /** calls of one target run in rising order; a later one waits for all earlier ones, whatever came of them */
+  /** calls of one target run in rising order; a later one waits until all earlier ones have ended, in whatever way */
   readonly order: number;
-  /** calls that must have succeeded; if one did not, this call is skipped. References add theirs by themselves. */
+  /** calls that must succeed first, or this one is skipped; the calls that create referenced ids are added automatically */
   readonly needs: readonly CallId[];
-  /** statuses that mean that the service has carried it out */
+  /** statuses that mean that the service carried out the call */
   readonly success: readonly number[];
   /**
-   * Statuses that mean that it was true already, by somebody else's doing, unless it is a repetition whose first answer
-   * was lost and the kind can prove that it was ours.
+   * Statuses that mean that somebody else had done the same before. Exception: the call was repeated after a lost answer, and
+   * the kind can prove that the first try did it.
    */
   readonly already?: readonly number[];
   /** may be sent again when its answer was lost */
   readonly repeatable: boolean;
-  /** where the answer holds the id of the resource that this call creates: `/data/id` */
+  /** for a call that creates a resource: the JSON pointer to its id in the answer, such as `/data/id` */
   readonly createsId?: { readonly address: AddressText; readonly pointer: string };
-  /** the right that it needs, by its name in `LiveResource.rights`: `can-update` (rule 30) */
+  /** the right that the call needs, by its name in `LiveResource.rights` or `TokenRights`: `can-update`, `create` (rule 30) */
   readonly permission?: string;
   /**
-   * The fields of its change that it writes, by their top-level names. Where neither this nor `takesFrom` is said: all that
-   * no other call of the change names. So the ledger hears of a change that was carried out in part.
+   * The fields of the change that this call writes, by top-level name. Without this and `takesFrom`: all fields that no other
+   * call of the change names. The ledger needs it to record a change that was carried out in part.
    */
   readonly writes?: readonly string[];
-  /** the fields that it takes elements from and adds none to: nothing in them becomes ours by it */
+  /** the fields that it only removes elements from: it makes nothing in them ours */
   readonly takesFrom?: readonly string[];
-  /** for a reader of the plan: what the call does, where method and path do not say it */
+  /** what the call does, for readers of the plan, where method and path do not tell */
   readonly description?: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a plan is made of: one resource, what is to become of it, and the calls that do it. */
+/** A change: one resource, what the plan does with it, and the calls that do it. */
 import type { Address } from '../resource/address.ts';
 import type { Call, CallId } from './call.ts';
 import type { Place } from '../diagnostic.ts';
@@ -11,49 +11,49 @@ export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'non
 export interface Change {
   readonly address: Address;
   readonly action: Action;
-  /** one clause, for people: "declared, not live" */
+  /** why, as a clause: "declared, not live" */
   readonly reason: string;
   readonly fields: readonly FieldChange[];
-  /** what the reader should know and no one needs to act on */
+  /** what the reader should know but need not act on */
   readonly notes: readonly string[];
-  /** what it opens or closes, and to whom; absent when nothing */
+  /** the access that it opens or closes, and to whom; absent when none */
   readonly risks?: readonly Risk[];
-  /** where the manifest declares it; absent for what is not declared any more */
+  /** where the manifest declares it; absent when it is no longer declared */
   readonly place?: Place;
   /** the live resource's id, when it exists and has one */
   readonly id?: string;
-  /** of the live content of what is taken away and has no id: another one under that name has another */
+  /** hash of the live content, for a removed resource without an id: tells it from a later resource of the same name */
   readonly fingerprint?: string;
   readonly calls: readonly Call[];
-  /** a call of another change that carries this one out too (rule 20) */
+  /** a call of another change that carries out this one, too (rule 20) */
   readonly sharedCall?: CallId;
-  /** facts of the live resource that the calls were built on besides the fields; checked again before writing */
+  /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
   readonly preconditions: Readonly<Record<string, Json>>;
 }
 
-/** Of a change what the digest knows: all that an approval is about (rule 27). */
-export type MeantChange = Pick<Change, 'address' | 'action' | 'fields' | 'id' | 'fingerprint'>;
+/** The members of a change that enter the digest: what an approval is about (rule 27). */
+export type DigestedChange = Pick<Change, 'address' | 'action' | 'fields' | 'id' | 'fingerprint'>;
 
-/** Which one of all that may ever bear a name: by its id, or, where it has none, by what it is. */
-export type Particular = { readonly id: string } | { readonly fingerprint: string };
+/** Identifies one resource among all that ever have the same name: by its id, or, without an id, by its content. */
+export type RemovedIdentity = { readonly id: string } | { readonly fingerprint: string };
 
 /**
- * What an approval of this change is about: of two resources that bore one name, one after the other, the approval to
- * take away the one says nothing about the other. What is created or updated is meant by its name.
+ * The resource that an approval of this removal is about; undefined where the change removes nothing. The approval to remove
+ * one resource must not remove a later one of the same name. Creations and updates are approved by name.
  */
-export function meantParticular({ action, id, fingerprint }: MeantChange): Particular | undefined {
+export function removedIdentity({ action, id, fingerprint }: DigestedChange): RemovedIdentity | undefined {
   if (action !== 'delete' && action !== 'release') return undefined;
   if (id !== undefined) return { id };
   return fingerprint === undefined ? undefined : { fingerprint };
 }
 
-/** The remote id that an approval of this change is about; undefined where it is about none. */
-export function meantId(change: MeantChange): string | undefined {
-  const particular = meantParticular(change);
-  return particular !== undefined && 'id' in particular ? particular.id : undefined;
+/** The remote id of the resource that this change removes; undefined when it removes nothing, or has no id. */
+export function removedId(change: DigestedChange): string | undefined {
+  const identity = removedIdentity(change);
+  return identity !== undefined && 'id' in identity ? identity.id : undefined;
 }
 
-/** A resource that trueup looked at, leaves alone, and mentions. */
+/** A resource that trueup read, does not change, and tells the user about. */
 export interface Mention {
   readonly address: Address;
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * Guards: what a plan is stopped for until somebody has read it (rule 33). The ids are what users type, so they are
- * stable: one may be added, none renamed. A guard follows from the changes and is no part of the digest.
+ * Guards: reasons to stop a plan until somebody acknowledges it (rule 33). Users type the ids, so they are stable:
+ * ids may be added, but never renamed. Guards follow from the changes and are not part of the digest.
  */
 import type { Address } from '../resource/address.ts';
 
@@ -24,16 +24,16 @@ export type GuardId =
   | 'new-role'
   | 'commit-unknown';
 
-/** Those that a kind trips by what its change opens. */
+/** The guards that a risk can trip. */
 export type RiskGuard = Extract<
   GuardId,
   'wildcard' | 'cleared-audience' | 'unlimited-lifetime' | 'global-sharing' | 'widening' | 'new-role'
 >;
 
-/** `blocks`: apply refuses until it is acknowledged; `warns`: it is told, and that is all. */
-export type GuardEffect = 'blocks' | 'warns';
+/** `blocks`: apply refuses until it is acknowledged. `warns`: it is only shown. */
+type GuardEffect = 'blocks' | 'warns';
 
-/** Every guard, in the order of reports, with what it does in a stack that says nothing about it. */
+/** Every guard with its default effect, in the order of reports. */
 export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
   'older-commit': 'blocks',
   deletes: 'blocks',
@@ -58,7 +58,7 @@ export const guardDefaults: Readonly<Record<GuardId, GuardEffect>> = {
 /** In the order of reports. */
 export const guardIds: readonly string[] = Object.keys(guardDefaults);
 
-/** One guard that fires: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
+/** A guard that fired: for one kind in one target, for a target (no `kind`), or for the plan (neither). */
 export interface Guard {
   readonly id: GuardId;
   readonly effect: GuardEffect;
@@ -66,9 +66,9 @@ export interface Guard {
   readonly target?: string;
   /** how many resources it is about */
   readonly counted: number;
-  /** of how many that the stack owned before; only where the guard weighs the two */
+  /** how many resources the stack owned before; only where the guard compares the two */
   readonly of?: number;
-  /** what is let pass without a word: a number of resources, or of percent where the id says so */
+  /** the highest value that does not trip it: a number of resources, or a percentage where the id says so */
   readonly limit?: number;
   /** one sentence without a full stop */
   readonly message: string;
@@ -77,15 +77,15 @@ export interface Guard {
 
 export interface Concern {
   readonly address: Address;
-  /** clauses about this very resource; empty where the message says all */
-  readonly says: readonly string[];
+  /** clauses about this resource; empty where the message says all */
+  readonly messages: readonly string[];
 }
 
 export function isBlocking({ effect }: Guard): boolean {
   return effect === 'blocks';
 }
 
-/** What has to be acknowledged before a plan with these guards may be applied: each id once, in the order of reports. */
+/** The ids that must be acknowledged before a plan with these guards may be applied: each once, in the order of reports. */
 export function blockingIds(guards: readonly Guard[]): GuardId[] {
   return [...new Set(guards.filter(isBlocking).map(({ id }) => id))];
 }

@@ -1,37 +1,37 @@
-/** What became of each change, and what apply tells while it works. */
+/** The outcome of each change, and the events that apply reports while it works. */
 import type { Address } from '../resource/address.ts';
 import type { Action, Change } from './change.ts';
 import type { Place } from '../diagnostic.ts';
 
 export type OutcomeKind =
-  /** sent, and the service said yes */
+  /** sent, and the service answered with success */
   | 'applied'
-  /** true already when it was to be sent */
+  /** the resource was already as desired when the call was to be sent */
   | 'unchanged'
-  /** the live resource moved since the plan; nothing was sent */
+  /** the live resource changed since the plan; nothing was sent */
   | 'stale'
-  /** something that it depends on did not happen; nothing was sent */
+  /** a change that it depends on did not succeed; nothing was sent */
   | 'skipped'
   | 'failed'
-  /** sent, and the answer was lost: it may or may not have happened */
+  /** sent, and the answer was lost: it may or may not have been carried out */
   | 'unknown';
 
 export interface Outcome {
   readonly address: Address;
   readonly action: Action;
   readonly kind: OutcomeKind;
-  /** why, in the service's words where there are any */
+  /** the reason, in the service's words where there are any */
   readonly detail?: string;
   readonly place?: Place;
-  /** what of a change with several calls was done before it stopped */
+  /** for a change with several calls: those that were carried out before it stopped */
   readonly done?: readonly string[];
-  /** failed by an answer that is no refusal: it may have happened all the same */
+  /** failed with an answer that is no refusal: it may have been carried out all the same */
   readonly inDoubt?: true;
-  /** failed by an answer that says no, and nobody could look at once whether that is so; no record keeps it */
+  /** failed with a refusal that could not be verified by an immediate look; never stored */
   readonly refused?: true;
-  /** failed or unknown, and all of it was found true when it was looked at afterwards */
+  /** failed or unknown, but a look afterwards found the resource as desired */
   readonly foundTrue?: true;
-  /** the service's own, about writes that it carried out */
+  /** the service's own warnings about writes that it carried out */
   readonly warnings?: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * How two plans differ in what they mean: in stack, targets and changes, and in nothing that stands outside the digest
- * (rule 27). An absent side means that this plan has no such thing.
+ * How two plans differ in stack, targets, selection and changes: in what the digest covers, and nothing else (rule 27). An absent side
+ * means that this plan has no such thing.
  */
 import type { Address, AddressText } from '../resource/address.ts';
 import type { Action } from './change.ts';
@@ -9,7 +9,7 @@ import type { Path } from '../json/json.ts';
 import type { PlanTarget } from './plan.ts';
 
 export interface PlanDifference {
-  /** absent when both are of one stack */
+  /** absent when both have the same stack */
   readonly stack?: { readonly one: string; readonly other: string };
   readonly targets: readonly TargetDifference[];
   /** absent when both are about the same resources; an absent side is about the whole stack */
@@ -27,9 +27,9 @@ export interface ChangeDifference {
   readonly address: Address;
   readonly one?: Action;
   readonly other?: Action;
-  /** the remote ids that the two are about, where what becomes of the resource as a whole differs */
+  /** the remote ids of the two, where the two plans treat the resource as a whole differently */
   readonly ids?: { readonly one?: string; readonly other?: string };
-  /** the same of what has no id */
+  /** the same for resources without an id */
   readonly fingerprints?: { readonly one?: string; readonly other?: string };
   /** only those that differ */
   readonly fields: readonly FieldDifference[];

@@ -1,28 +1,28 @@
-/** The plan: ordered changes with their calls, what was looked at, and the digest of what it all means. */
+/** The plan: ordered changes with their calls, the coverage, and the digest. */
 import type { AddressText } from '../resource/address.ts';
 import type { Change, Mention } from './change.ts';
 import type { ShownDiagnostic } from '../diagnostic.ts';
 import type { Guard } from './guard.ts';
 import type { TargetIdentity } from '../stack/target-identity.ts';
 
-/** Of the shape below, which plan files have: a reader refuses another one. */
+/** The version of this shape in plan files: a reader refuses any other. */
 export const planVersion = 2;
 
 export interface Plan {
   readonly version: typeof planVersion;
   readonly stack: string;
   readonly targets: readonly PlanTarget[];
-  /** the declared resources, sorted, where they are a part of the stack alone: what is not among them was left as it is */
+  /** present when only a part of the stack was declared: the declared resources, sorted; all others are left unchanged */
   readonly selection?: readonly AddressText[];
   /** in the order in which apply starts them; none with action `none` */
   readonly changes: readonly Change[];
   /** declared resources with nothing to do */
   readonly unchanged: number;
-  /** left alone, and mentioned */
+  /** resources that were read and are not changed */
   readonly mentions: readonly Mention[];
-  /** what forbids applying: ownership conflicts, references to nothing; a plan file may have codes of another version */
+  /** what forbids applying: ownership conflicts, dangling references; a plan file may hold codes of another version */
   readonly problems: readonly ShownDiagnostic[];
-  /** what it is stopped for until somebody has read it, or warned of; outside of the digest */
+  /** the guards that fired, blocking or warning; not part of the digest */
   readonly guards: readonly Guard[];
   readonly coverage: Coverage;
   /** 32 hexadecimal characters (rule 27) */
@@ -35,20 +35,20 @@ export interface PlanTarget extends TargetIdentity {
   readonly dialect: string;
 }
 
-/** What the look covered. A plan never says "no changes" when `complete` is false. */
+/** What was read for the plan. A plan never says "no changes" when `complete` is false. */
 export interface Coverage {
   readonly complete: boolean;
   readonly files: number;
   readonly documents: number;
   readonly ledger: 'found' | 'none';
-  /** what a reader of the plan should know about the ledger that it was made with */
+  /** remarks about the ledger that the plan was made with */
   readonly ledgerNotes: readonly string[];
   readonly targets: readonly TargetCoverage[];
 }
 
 export interface TargetCoverage {
   readonly target: string;
-  /** nothing of it could be looked at: the plan holds no change of it, and says why among its problems */
+  /** the target could not be read: the plan holds none of its changes, and a problem says why */
   readonly unread?: true;
   /** requests sent to read it */
   readonly requests: number;

@@ -1,4 +1,4 @@
-/** The name of one managed thing, `kind/target/name`. The one place that knows how it is written. */
+/** The address of a resource, `kind/target/name`. Only this file knows how it is written. */
 
 export interface Address {
   readonly kind: string;
@@ -9,8 +9,8 @@ export interface Address {
 declare const isAddress: unique symbol;
 
 /**
- * `Kind/acme/network-prod`. Kinds and targets have no slash, so the text reads back without loss. Made by `formatAddress`;
- * what stands in JSON is one after `readAddress` has looked at it.
+ * `Kind/acme/network-prod`. Kinds and targets have no slash, so the text can be parsed back without loss. Made by
+ * `formatAddress`, or from a text of a JSON file by `readAddress`.
  */
 export type AddressText = string & { readonly [isAddress]: true };
 

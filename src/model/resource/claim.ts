@@ -1,10 +1,10 @@
-/** The claim as text, `<stack>[:protect][:release]`, written in one place and read in the same one (rules 20). */
+/** The claim as text, `<stack>[:protect][:release]`. Only this file formats and parses it (rules 20). */
 import type { Claim, Witness } from './resource.ts';
 
 /** The key of the direct tag binding that holds the claim. */
 export const claimKey = 'trueup-stack';
 
-/** What the birth mark of a resource that a stack created says: `trueup/payments`. */
+/** The birth mark of a resource that a stack created: `trueup/payments`. */
 export function birthMark(stack: string): string {
   return `trueup/${stack}`;
 }
@@ -22,7 +22,7 @@ export function parseClaim(text: string, inherited = false): Claim {
   return { stack, protect: flags.includes('protect'), release: flags.includes('release'), inherited };
 }
 
-/** The claim that a resource bears itself: one that its parent hands down says nothing about it. */
+/** The claim of the resource itself: one that is inherited from its project proves nothing. */
 export function ownClaim({ claim }: Witness): Claim | undefined {
   return claim?.inherited ? undefined : claim;
 }

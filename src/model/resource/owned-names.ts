@@ -1,9 +1,9 @@
-/** Which names of a target are the stack's: one answer for whoever reads, judges or removes resources (rule 24). */
+/** Which names of a target belong to the stack: the same rule for reading, judging and removing resources (rule 24). */
 import type { NameRule } from '../kind/kind.ts';
 import { matchesPattern } from '../kind/name-pattern.ts';
 import type { Target } from '../stack/target.ts';
 
-/** Whether `owns` of the target admits the name, both as the service keeps names; where it says nothing, every name is. */
+/** Whether `owns` of the target admits the name, both folded as the service folds names. Without `owns` every name is admitted. */
 export function ownsName(
   { owns }: Pick<Target, 'owns'>,
   name: string,

@@ -1,4 +1,4 @@
-/** A managed thing from its two sides: desired (what manifests ask for) and live (what the service answers now). */
+/** A resource from its two sides: desired (what manifests ask for) and live (what the service answers now). */
 import type { Address } from './address.ts';
 import type { Place } from '../diagnostic.ts';
 import type { Json, Path } from '../json/json.ts';
@@ -17,12 +17,12 @@ export interface Metadata {
 
 export interface DesiredResource<D extends Spec = Spec> {
   readonly address: Address;
-  /** as written; stack defaults merged, short forms taken out; values not yet canonical */
+  /** as written, with stack defaults merged and short forms removed; values are not canonical yet */
   readonly spec: D;
   readonly metadata: Metadata;
-  /** of the document, at its `metadata.name` (or of the short form that stands for it) */
+  /** of `metadata.name` in its document, or of the short form that it comes from */
   readonly place: Place;
-  /** of a field of the spec, wherever it was written (a default points into `trueup.yaml`) */
+  /** of a field of the spec, in the file where it was written (for a default: `trueup.yaml`) */
   placeOf(path: Path, side?: 'key' | 'value'): Place;
   /** top-level fields whose value comes from the stack's defaults */
   readonly fromDefaults: readonly string[];
@@ -33,33 +33,33 @@ export interface Claim {
   readonly stack: string;
   readonly protect: boolean;
   readonly release: boolean;
-  /** taken over from a parent, such as a project: never ours to rely on */
+  /** inherited, such as from a project: it proves nothing about this resource */
   readonly inherited: boolean;
 }
 
 /** What the target itself says about who owns a resource. */
 export interface Witness {
   readonly claim?: Claim;
-  /** the stack that created it, told by its birth mark */
+  /** the stack that created it, according to its birth mark */
   readonly bornOf?: string;
 }
 
-/** What is true of a live resource and no field: locked, resource count, the full set of tag bindings. */
-export type Facts = Readonly<Record<string, Json>>;
+/** Facts of a live resource that are no fields: locked, resource count, the full set of tag bindings. */
+type Facts = Readonly<Record<string, Json>>;
 
 export interface LiveResource<S extends Spec = Spec, F extends Facts = Facts> {
   readonly address: Address;
   readonly id?: string;
   /**
-   * What the service answers, in the shape of a manifest's spec, with every field that it can tell. A field that is
-   * missing here is one that the service does not answer (rule 12).
+   * The service's answer in the shape of a manifest's spec, with every field that it contains. A missing field is one that
+   * the service does not answer (rule 12).
    */
   readonly spec: S;
   readonly witness: Witness;
   readonly facts: F;
   /**
-   * What the token that read it may do with it, by the service's own word, each right by its name there. One that is
-   * missing is one that the service does not tell (rule 30).
+   * What the token that read the resource may do with it, by the service's names of the rights. About a missing right the
+   * service says nothing (rule 30).
    */
   readonly rights?: Readonly<Record<string, boolean>>;
 }

@@ -1,31 +1,31 @@
 /**
- * How the commit of the manifests that a plan is made from stands to the one that was applied last (rule 43): what an
- * older job must know that had to wait for a newer one.
+ * How the commit of the plan's manifests relates to the one that was applied last (rule 43). It warns an older job that ran
+ * after a newer one.
  */
 
 export type CommitOrder =
-  /** the same one, a later one, or one of another line */
+  /** the same commit, a later one, or one of another branch */
   | { readonly is: 'onward' }
-  /** an ancestor of the one that was applied */
+  /** an ancestor of the applied commit */
   | {
       readonly is: 'behind';
       readonly applied: string;
       readonly ours: string;
-      /** whether the two hold other files of the stack: then a plan from ours takes back what was applied */
+      /** whether the stack's files differ between the two: then a plan from ours reverts what was applied */
       readonly differs: boolean;
     }
-  /** nobody can tell; `why` is a clause */
+  /** cannot be determined; `why` is a clause */
   | { readonly is: 'unknown'; readonly applied: string; readonly why: string };
 
 /** Which files of a repository a stack is made of. Paths are relative to the stack's directory, with slashes. */
 export interface StackPaths {
-  /** `manifests/app.yaml`, `../teams/app.yaml`: one of the stack's, whether it exists or not */
+  /** whether the path, such as `manifests/app.yaml` or `../teams/app.yaml`, is one of the stack's files, existing or not */
   isFile(path: string): boolean;
-  /** where a symbolic link in this place would lead to files of the stack, wherever they are */
+  /** whether files of the stack lie below this path, so that a symbolic link in its place would redirect them */
   isOnTheWay(path: string): boolean;
 }
 
-/** As people name a commit. */
+/** The abbreviated commit id for messages. */
 export function shortCommit(id: string): string {
   return id.slice(0, 12);
 }

@@ -1,11 +1,12 @@
-/** Stacks and the live places they point at, as read from `trueup.yaml`. Tokens are references, never values. */
+/** Stacks and their targets, as read from `trueup.yaml`. Tokens are references, never values. */
+import type { LintCode } from '../codes/lint-codes.ts';
 import type { GuardId } from '../plan/guard.ts';
 import type { Json } from '../json/json.ts';
 
 /** Which API a target speaks. */
 export type Service = 'workspaces' | 'cluster-auth';
 
-/** Where a secret comes from. Read at the moment of use; the value enters no plan, ledger, log or report, the name of the source does. */
+/** Where a secret comes from. It is read when it is used. Plans, ledgers, logs and reports hold this source, never the value. */
 export type SecretSource = { readonly env: string } | { readonly file: string };
 
 export type TokenSource =
@@ -34,14 +35,14 @@ export interface Target {
   /** the secrets service's namespace header */
   readonly namespace?: string;
   readonly requestsPerSecond?: number;
-  /** names that are this stack's; only `*` is special (rule 24) */
+  /** patterns of the names that belong to this stack; only `*` is special (rule 24) */
   readonly owns?: readonly string[];
   readonly exclusive?: boolean;
 }
 
 export interface Stack {
   readonly name: string;
-  /** the stack's former name, whose claims are taken over (rule 21) */
+  /** the former name of the stack, whose claims it takes over (rule 21) */
   readonly renamedFrom?: string;
   /** path of `trueup.yaml` as the user would type it */
   readonly file: string;
@@ -52,18 +53,19 @@ export interface Stack {
   /** per kind, merged under each manifest of that kind (rule 3) */
   readonly defaults: Readonly<Record<string, Readonly<Record<string, Json>>>>;
   readonly guards: Guards;
-  /** where manifests may say that a secret comes from; anywhere when absent */
+  readonly lint?: Lint;
+  /** the sources of secrets that manifests may use; any when absent */
   readonly secrets?: SecretPlaces;
   /** `local` when absent */
   readonly ledger?: LedgerPlace;
-  /** seconds that a run may take from its first request on */
+  /** limit for a run in seconds, from its first request on */
   readonly timeout?: number;
   /** what the embedded service starts with; targets with the url `embedded` only */
   readonly embedded?: { readonly seed: string };
 }
 
-/** The sources of secrets that manifests may name (rule 42); an empty list admits none of its sort. */
-export interface SecretPlaces {
+/** The sources of secrets that manifests may name (rule 42); an empty list admits none of that type. */
+interface SecretPlaces {
   /** names, or patterns in which only `*` is special */
   readonly env: readonly string[];
   /** globs, absolute or below the stack's folder */
@@ -72,43 +74,62 @@ export interface SecretPlaces {
 
 /** Where a stack's ledger is kept. */
 export type LedgerPlace =
-  /** in a file beside the stack: in the folder that git leaves out, or in one that somebody wants in git */
+  /** in a file beside the stack: in a folder that git ignores, or in `folder`, which may be committed */
   | { readonly in: 'local'; readonly folder?: string }
   /** in a ref of a remote of the repository that holds the stack */
   | { readonly in: 'git'; readonly remote: string }
-  /** in a database; the address holds credentials, so it is a secret as a whole */
+  /** in a database; the whole address is a secret, because it holds credentials */
   | { readonly in: 'postgres'; readonly url: SecretSource };
 
-/** How much a plan may change before somebody must acknowledge it (rule 33); percentages are of one kind in one target. */
+/** How much a plan may change before it must be acknowledged (rule 33). Percentages count per kind and target. */
 export interface Guards {
-  /** of a kind in a target, in a target, and over the plan */
+  /** per kind and target, per target, and over the plan */
   readonly maxDeletes?: number;
   readonly maxDeletePercent?: number;
   readonly maxUpdatePercent?: number;
   /** guards that only warn by default and block in this stack */
   readonly raise?: readonly GuardId[];
-  /** guards that block by default and only warn in this stack: acknowledged once and for all, in the stack's own file */
+  /** guards that block by default and only warn in this stack */
   readonly allow?: readonly GuardId[];
 }
 
-/** What stands between the URL of a target and the path of a call. */
+/** What a stack makes of findings of the lint; others stay as they are. */
+export interface Lint {
+  /** codes that are errors in this stack */
+  readonly raise?: readonly LintCode[];
+  /** codes that are not reported in this stack */
+  readonly allow?: readonly LintCode[];
+}
+
+/** The path between the URL of a target and the path of a call. */
 export const apiRoots: Readonly<Record<Service, string>> = {
   workspaces: '/api/v2',
   'cluster-auth': '/v1',
 };
 
-/** What a service can do beyond the specs; the planner's choice of calls depends on it. */
-export type Capability =
+/** What a service can do beyond the specification; the choice of calls depends on it. */
+type Capability =
   /** PATCH …/tag-bindings adds or changes keys and leaves the rest */
   | 'additive-tag-bindings'
   /** a create accepts the app installation of a VCS repository */
   | 'app-installation-on-create'
   /** a create accepts flat tags (wire/workspaces 1.5.8) */
   | 'flat-tags-on-create'
+  /** a role can bind each token to the address that it was made for (wire/cluster-auth 2.5) */
+  | 'strict-ip-binding'
   /** a workspace has to say that it does not inherit its project's destroy schedule (wire/workspaces 1.5.19) */
   | 'own-auto-destroy';
 
-/** The names and habits of one real service on the wire. Kinds speak `neutral`; the tables translate. */
+export interface PublicKeyRules {
+  /** as `node:crypto` calls them: `rsa`, `ec`, `ed25519` */
+  readonly types: ReadonlySet<string>;
+  /** whether a second key, or a text behind the first one, is refused */
+  readonly alone: boolean;
+  /** the service's words for an element without a key that it takes */
+  readonly refusal: string;
+}
+
+/** The wire names and behaviour of one real service. Kinds use `neutral` names; the dialect tables translate. */
 export interface Dialect {
   readonly name: string;
   readonly service: Service;
@@ -122,9 +143,13 @@ export interface Dialect {
   /** what this service calls the type of a mount of the method */
   readonly mountType?: string;
   /**
-   * What becomes of a config without a CA certificate that may not fall back on the pod's: the service refuses it, or trusts
-   * its own system's authorities. Absent: as the spec has it, where keys will do as well.
+   * How the service treats a config without a CA certificate that may not use the pod's one: it refuses it, or trusts the
+   * authorities of its own system. Absent: as specified, where public keys are enough.
    */
   readonly withoutCa?: 'refused' | 'system';
+  /** what the service takes as one element of a config's public keys; absent: as specified, RSA and ECDSA */
+  readonly publicKeys?: PublicKeyRules;
+  /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
+  readonly maxTexts?: number;
   readonly capabilities: ReadonlySet<Capability>;
 }

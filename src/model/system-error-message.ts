@@ -1,6 +1,6 @@
-/** What the operating system says of files and connections in a code, in words with a way out. */
+/** Messages with a fix for error codes of the operating system about files and connections. */
 
-const words: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   EACCES: 'this user may not do that; check the rights of it and of its folders',
   EPERM: 'this user may not do that; check the rights of it and of its folders',
   EISDIR: 'it is a directory; name a file in it',
@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
   ECONNRESET: 'it broke the connection; check that host and port are those of the server',
 };
 
-/** Undefined for what has no code, or one that needs no words. */
-export function systemWords(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? words[String(error.code)] : undefined;
+/** A clause for an error with a known code; undefined for any other. */
+export function systemErrorMessage(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? messages[String(error.code)] : undefined;
 }
