@@ -12,6 +12,7 @@ const slow = [
   'test/e2e/failures/{silent-ledger,open-input}.test.ts',
   'test/e2e/manifests/{named-files,planted-seeds}.test.ts',
   'test/e2e/ownership/renamed-stack.test.ts',
+  'test/durability/**/*.test.ts',
   'test/scale/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];

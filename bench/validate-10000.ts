@@ -6,7 +6,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
-import { trueup } from '../test/support/captured-world.ts';
+import { trueup } from '../test/support/captured-host.ts';
 import { asDocuments, names, role, workspace } from '../test/support/scale/counted-stack.ts';
 import { printTimes, sideBySide } from './side-by-side.ts';
 

@@ -19,6 +19,8 @@ const groups = [
   // main.ts waits for its command at its top level: a file that the command loads must not wait for main.ts in turn.
   { name: 'start', tags: ['$initial' as const], test: /(?<!\/src\/main\.ts)$/ },
   { name: 'prompts', test: /\/src\/cli\/question\.ts$/ },
+  // The service verifies signatures, and so does the command that checks a role, which does not need the service.
+  { name: 'signatures', test: /\/node_modules\/jose\// },
   { name: 'server', test: /\/src\/server\// },
   { name: 'manifests', test: /\/src\/cli\/(?:load-manifests|commands\/validate|commands\/schema)\.ts$/ },
   { name: 'embedded', test: /\/src\/cli\/(?:embedded|commands\/serve)\.ts$/ },

@@ -28,7 +28,11 @@ function run(name: string, command: string, args: readonly string[], timeout?: n
 function changedFiles(): string[] {
   const args = isStaged ? ['diff', '--cached', '--name-only'] : ['diff', '--name-only', 'HEAD'];
   const { stdout } = spawnSync('git', args, { cwd: root, encoding: 'utf8' });
-  return stdout.split('\n').filter((file) => /^(?:src|test)\/.*\.ts$/.test(file));
+  const untracked = isStaged
+    ? ''
+    : spawnSync('git', ['ls-files', '--others', '--exclude-standard'], { cwd: root, encoding: 'utf8' })
+        .stdout;
+  return `${stdout}\n${untracked}`.split('\n').filter((file) => /^(?:src|test)\/.*\.ts$/.test(file));
 }
 
 const bin = (name: string) => fileURLToPath(new URL(`../node_modules/.bin/${name}`, import.meta.url));

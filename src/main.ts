@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-/** The process: its arguments, streams and signals put into a host, and the one place that exits it. */
+/** The process: makes a host from its arguments, streams and signals, and is the only place that exits. */
+import { randomUUID } from 'node:crypto';
 import { addAbortSignal } from 'node:stream';
 import about from '../package.json' with { type: 'json' };
 import { exitCodes } from './cli/exit-codes.ts';
@@ -8,8 +9,9 @@ import type { QuestionStreams } from './cli/terminal/question.ts';
 import { run } from './cli/command-line.ts';
 import type { Output, ProcessHost } from './cli/cli-host.ts';
 import { kinds } from './kinds/index.ts';
+import { thisMachine } from './cli/this-machine.ts';
 
-/** What cannot be written any more, by stream: nobody reads it, or the disk is full. It ends no run (rule 46). */
+/** Streams that failed, because nobody reads them or the disk is full, with their errors. Such a failure ends no run (rule 46). */
 const lost = new Map<NodeJS.WriteStream, NodeJS.ErrnoException>();
 
 function output(stream: NodeJS.WriteStream): Output {
@@ -21,7 +23,7 @@ function output(stream: NodeJS.WriteStream): Output {
       if (!lost.has(stream)) stream.write(chunk);
     },
     isTTY: stream.isTTY === true,
-    // a pseudo terminal that nobody gave a size has 0 columns
+    // a pseudo terminal without a size has 0 columns
     columns: stream.columns || undefined,
   };
 }
@@ -29,45 +31,48 @@ function output(stream: NodeJS.WriteStream): Output {
 const terminal: QuestionStreams = {
   input: process.stdin,
   output: process.stdout,
-  // not a signal to ourselves, which ends a process at once on some systems
+  // emitted, and not sent as a real signal, which would end the process at once on some systems
   interrupt: () => process.emit('SIGINT', 'SIGINT'),
   hangUp: () => process.emit('SIGHUP', 'SIGHUP'),
 };
 
-/** A reader that has seen enough, such as `head`, closes the pipe, and one that is gone closes the terminal: no error of ours. */
-function tellLost(): boolean {
+/** Reports that stdout failed. A closed pipe (such as by `head`) or a closed terminal is not an error. */
+function reportLost(): boolean {
   const error = lost.get(process.stdout);
   if (error === undefined || error.code === 'EPIPE' || error.code === 'EIO') return false;
-  outside.stderr.write(`error: what this command had to say could not be written: ${error.message}\n`);
+  host.stderr.write(`error: what this command had to say could not be written: ${error.message}\n`);
   return true;
 }
 
 const stops = new Set<() => void>();
 let hasFailed = false;
 
-// A bug of ours is told whole; what runs is ended like by a signal, so that what is in flight ends and the lock goes back.
+// A bug is printed with its stack, and the run is stopped like by a signal, so that requests in flight end and the lock is released.
 process.on('uncaughtException', (error) => {
   hasFailed = true;
-  outside.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
+  host.stderr.write(`${error instanceof Error ? error.stack : error}\n`);
   if (stops.size === 0) process.exit(exitCodes.error);
   for (const stop of stops) stop();
 });
 
-async function readStdin(most: number, stop: AbortSignal): Promise<Uint8Array> {
+async function readStdin(max: number, stop: AbortSignal): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // An input that somebody holds open would keep the process alive, too.
+  // With the signal the stream is destroyed on abort; an open input would keep the process alive.
   for await (const chunk of addAbortSignal(stop, process.stdin)) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > most) break;
+    if (size > max) break;
   }
   return Buffer.concat(chunks);
 }
 
-const outside: ProcessHost = {
+const host: ProcessHost = {
   cwd: process.cwd(),
   env: process.env,
+  machine: thisMachine,
+  now: Date.now,
+  newId: randomUUID,
   kinds,
   version: about.version,
   stdout: output(process.stdout),
@@ -83,18 +88,18 @@ const outside: ProcessHost = {
     return askLine(`${question}\n> `, terminal, stop);
   },
   onStop: (handler) => {
-    const hear = debounceSignal(handler, () => performance.now());
+    const onSignal = debounceSignal(handler, () => performance.now());
     stops.add(handler);
     const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-    for (const signal of signals) process.on(signal, hear);
+    for (const signal of signals) process.on(signal, onSignal);
     return () => {
       stops.delete(handler);
-      for (const signal of signals) process.off(signal, hear);
+      for (const signal of signals) process.off(signal, onSignal);
     };
   },
 };
 
-const code = await run(process.argv.slice(2), outside);
-// A failure to write is told a moment later: without this wait it would come after the end.
+const code = await run(process.argv.slice(2), host);
+// A failed write is reported asynchronously; this waits for it.
 if (!lost.has(process.stdout)) await new Promise((resolve) => process.stdout.write('', resolve));
-process.exitCode = tellLost() || hasFailed ? code || exitCodes.error : code;
+process.exitCode = reportLost() || hasFailed ? code || exitCodes.error : code;
