@@ -38,7 +38,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
   );
   const readings = await predictAssessments(session, request, details);
   const resources = readings.map(({ live }) => live);
-  const creations = await predictCreations(session, request, resources);
+  const predictedNotes = await predictCreations(session, request, resources);
   const unseen = readings.flatMap(({ live, incomplete: [why] }) =>
     why === undefined ? [] : [[formatAddress(live.address), why] as const],
   );
@@ -46,7 +46,7 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
     resources,
     unseen: new Map([...missing.unseen, ...unseen]),
     ...(missing.elsewhere.length === 0 ? {} : { elsewhere: new Map(missing.elsewhere) }),
-    ...creations,
+    predictedNotes,
     ...(list.total === undefined ? {} : { total: list.total }),
     incomplete: [
       ...list.incomplete,

@@ -23,11 +23,6 @@ export const kindCodes = {
     class: 'invalid',
     fix: 'write it like "2030-01-31T08:00:00Z"',
   },
-  'not-the-projects-duration': {
-    title: 'A project decides a duration that cannot be overridden on create',
-    class: 'invalid',
-    fix: 'leave the duration out, or choose another project',
-  },
   'operations-with-mode': {
     title: 'The deprecated "operations" stands beside "executionMode"',
     class: 'invalid',

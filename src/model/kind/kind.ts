@@ -226,8 +226,6 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly resources: readonly L[];
   /** for declared resources that do not exist: sentences about settings that they will not have after their creation */
   readonly predictedNotes?: ReadonlyMap<AddressText, readonly string[]>;
-  /** for declared resources that do not exist: why the service will not create them as declared */
-  readonly creationProblems?: ReadonlyMap<AddressText, readonly Diagnostic[]>;
   /** the service's own count of them; absent where it gives none */
   readonly total?: number;
   /** why this list is not complete; when not empty, nothing is pruned and "no changes" is not said */

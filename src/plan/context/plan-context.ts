@@ -99,8 +99,6 @@ export interface PlanContext {
   unseen(address: Address): string | undefined;
   /** Sentences about settings that a resource will not have after its creation. */
   predictedNotes(address: Address): readonly string[];
-  /** Why the declared resource cannot be created. */
-  creationProblems(address: Address): readonly Diagnostic[];
   /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
   readonly isComplete: boolean;
   /** whether `desired` is only a part of the stack: then nothing is removed for not being declared */
@@ -161,8 +159,6 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
     predictedNotes: (address) =>
       target(address.target).sets.get(address.kind)?.predictedNotes?.get(formatAddress(address)) ?? [],
-    creationProblems: (address) =>
-      target(address.target).sets.get(address.kind)?.creationProblems?.get(formatAddress(address)) ?? [],
     isComplete:
       input.manifestsComplete &&
       input.targets.every(({ unread }) => unread === undefined) &&

@@ -46,10 +46,7 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });
   const settled = verdict.is === 'ours' ? verdict : judgeUnrecorded(context, resource, compared.fields);
-  const problems = [
-    ...compared.problems,
-    ...(settled.action === 'create' ? context.creationProblems(address) : []),
-  ];
+  const { problems } = compared;
   if (hasErrors(problems)) return { problems };
   const draft = assemble(context, { resource, desired, live, verdict: settled, compared });
   return { draft, problems };

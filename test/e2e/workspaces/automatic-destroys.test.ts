@@ -94,23 +94,43 @@ describe('null', () => {
 });
 
 describe('a duration of the project', () => {
-  it.each([['14d'], [null]])(
-    'that a dialect cannot override with %j is left alone, and the plan says so',
-    async (mine) => {
-      const { bench, stack, app, live } = await openWithApp('7d');
-      await stack.begin(app({}));
-      const spec = { autoDestroyActivityDuration: mine, queueAllRuns: true };
-      await stack.declare(app(spec));
-      expect(fieldsOf(await stack.plan())).toEqual([['/queueAllRuns', false, true]]);
-      await stack.run(['apply', '--yes'], 0);
-      expect(bench.wire.writes()[0]?.text).not.toContain('auto-destroy');
-      expect((await live())[1]).toBe('7d');
-      const { out } = await stack.run(['plan', '--exit-code'], 0);
-      expect(out.replace(/\s+/g, ' ')).toContain(
-        'its project says 7d, which this dialect has no way to override: autoDestroyActivityDuration stays 7d',
-      );
-    },
-  );
+  it('gives way to an own one, and comes back with null', async () => {
+    const { stack, app, live } = await openWithApp('7d');
+    await stack.begin(app({}));
+    await stack.declare(app({ autoDestroyActivityDuration: '14d' }));
+    expect(fieldsOf(await stack.plan())).toEqual([['/autoDestroyActivityDuration', '7d', '14d']]);
+    await stack.run(['apply', '--yes'], 0);
+    expect((await live())[1]).toBe('14d');
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(app({ autoDestroyActivityDuration: null }));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await live())[1]).toBe('7d');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('comes back once an own one is no longer declared', async () => {
+    const { stack, app, live } = await openWithApp('7d');
+    await stack.begin(app({ autoDestroyActivityDuration: '14d' }));
+    expect((await live())[1]).toBe('14d');
+    await stack.declare(app({}));
+    await stack.run(['apply', '--yes'], 0);
+    expect((await live())[1]).toBe('7d');
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('that null cannot end in a dialect is left alone, and the plan says so', async () => {
+    const { bench, stack, app, live } = await openWithApp('7d');
+    await stack.begin(app({}));
+    await stack.declare(app({ autoDestroyActivityDuration: null, queueAllRuns: true }));
+    expect(fieldsOf(await stack.plan())).toEqual([['/queueAllRuns', false, true]]);
+    await stack.run(['apply', '--yes'], 0);
+    expect(bench.wire.writes()[0]?.text).not.toContain('auto-destroy');
+    expect((await live())[1]).toBe('7d');
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out.replace(/\s+/g, ' ')).toContain(
+      'its project says 7d, which null inherits in this dialect: autoDestroyActivityDuration stays 7d',
+    );
+  });
 
   it('is nothing to reset once it is no longer declared', async () => {
     const { bench, stack, app } = await openWithApp('7d');
@@ -150,34 +170,24 @@ describe('a duration of the project', () => {
     const { changes } = await stack.plan();
     const created = changes.filter(({ action }) => action === 'create');
     expect(created.map(({ notes }) => notes)).toEqual([
-      [
-        'its project says 7d, which this dialect has no way to override: autoDestroyActivityDuration stays 7d',
-      ],
+      ['its project says 7d, which null inherits in this dialect: autoDestroyActivityDuration stays 7d'],
       [],
       [],
     ]);
     expect(bench.wire.seen.filter(({ path }) => path.includes('/projects/'))).toHaveLength(askings);
   });
 
-  it('that a new workspace is to have otherwise is an error with its place, before anything is sent', async () => {
+  it('does not stand against the own one of a new workspace', async () => {
     const { bench, stack, app } = await openWithApp('7d');
-    const made = (duration: string) =>
-      workspace('new', { autoDestroyActivityDuration: duration, projectId: 'prj-sandbox' });
-    await stack.begin(app({}));
-    await stack.declare(app({}), made('14d'));
-    const { out, err } = await stack.run(['apply', '--yes'], 7);
-    const told = (out + err).replace(/\s+/g, ' ');
-    expect(told).toContain(
-      '"Workspace/acme/new" cannot be created with another duration than its project has',
+    await stack.declare(
+      app({}),
+      workspace('new', { autoDestroyActivityDuration: '14d', projectId: 'prj-sandbox' }),
     );
-    expect(told).toContain('7d, for this dialect has no way to override it');
-    expect(told).toContain('fix: leave autoDestroyActivityDuration out, or choose a project without one');
-    expect(told).toMatch(/manifests\/all\.yaml:\d+:\d+/);
-    expect(bench.wire.writes()).toEqual([]);
-    await stack.declare(app({}), made('7d'));
     await stack.run(['apply', '--yes'], 0);
-    await stack.declare(app({}), made('14d'));
-    await stack.run(['plan'], 0);
+    expect(await bench.byHand.attributes(await bench.idOf('new'))).toMatchObject({
+      'auto-destroy-activity-duration': '14d',
+    });
+    await stack.run(['plan', '--exit-code'], 0);
   });
 
   it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
@@ -186,6 +196,6 @@ describe('a duration of the project', () => {
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).not.toContain('answered otherwise');
     expect((await live())[1]).toBe('7d');
-    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('has no way to override');
+    expect((await stack.run(['plan', '--exit-code'], 0)).out).toContain('null inherits');
   });
 });

@@ -26,8 +26,8 @@ function inheritedDuration({ desired, dialect }: WorkspaceComparison, live: Live
   const moves = projectId !== undefined && projectId !== live.spec.projectId;
   if (live.facts.inheritsAutoDestroy !== true || moves) return null;
   const found = textOf(live.spec[duration]);
-  const overrides = declared !== undefined && declared !== found;
-  return overrides && dialect.capabilities.has('own-auto-destroy') ? null : found;
+  if (declared === undefined || declared === found) return found;
+  return declared !== null || dialect.capabilities.has('own-auto-destroy') ? null : found;
 }
 
 /** The workspace's own duration after the change. */
@@ -36,7 +36,7 @@ function ownDuration({ desired, record }: WorkspaceComparison, live: LiveWorkspa
   return record?.fields[duration] === undefined ? textOf(live.spec[duration]) : null;
 }
 
-/** An inherited duration is not reset, and not changed where the dialect cannot override it. */
+/** An inherited duration is not reset, and null does not end it in a dialect where null inherits. */
 function prepareDuration({ desired, record }: WorkspaceComparison, inherited: string | null): PreparedLive {
   const declared = desired[duration];
   if (inherited === null || declared === inherited) return asAnswered;
@@ -45,9 +45,9 @@ function prepareDuration({ desired, record }: WorkspaceComparison, inherited: st
   return { live: { [duration]: declared }, notes: [projectDurationNote(inherited)] };
 }
 
-/** The note for a workspace whose manifest declares another duration. @param inherited the duration of its project */
+/** The note for a workspace whose manifest declares null. @param inherited the duration of its project */
 export function projectDurationNote(inherited: string): string {
-  return `its project says ${inherited}, which this dialect has no way to override: ${duration} stays ${inherited}`;
+  return `its project says ${inherited}, which null inherits in this dialect: ${duration} stays ${inherited}`;
 }
 
 /**
