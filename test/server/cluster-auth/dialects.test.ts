@@ -98,6 +98,16 @@ describe('a config without a CA', () => {
   });
 });
 
+it.each([
+  ['neutral', 400],
+  ['vault', 400],
+  ['openbao', 204],
+] as const)('a CA that is none is looked at by some: %s answers %i', async (dialect, status) => {
+  const named = dialect === 'neutral' ? 'cluster' : 'kubernetes';
+  const config = { [`${named}_host`]: 'https://h', [`${named}_ca_cert`]: 'no PEM' };
+  expect(await (await serve(dialect))('POST', 'config', config)).toMatchObject({ status });
+});
+
 describe('keys', () => {
   const write = (send: Send, ...pem_keys: readonly string[]) =>
     send('POST', 'config', { kubernetes_host: 'https://h', kubernetes_ca_cert: CA, pem_keys });
@@ -217,6 +227,29 @@ describe('paths and verbs', () => {
     };
     expect(await keysOf('openbao')).toEqual(['b']);
     expect(await keysOf('vault')).toEqual(['a', 'b', 'c']);
+  });
+
+  it('of namespaces are those of one service alone, and their header means nothing to the others', async () => {
+    for (const [dialect, status] of [
+      ['vault', 404],
+      ['openbao', 204],
+    ] as const) {
+      const server = await startServer({
+        data: ':memory:',
+        dialects: [dialect],
+        seed: { 'service-tokens': [{ token: 'root', policies: ['root'] }] },
+      });
+      onTestFinished(() => server.close());
+      const send = (path: string, namespace: string, method = 'GET') =>
+        fetch(`${server.url}/v1/${path}`, {
+          method,
+          headers: { 'x-vault-token': 'root', 'x-vault-namespace': namespace },
+        });
+      expect([dialect, (await send('sys/namespaces/team', '', 'DELETE')).status]).toEqual([dialect, status]);
+      const elsewhere = await send('sys/auth', 'nowhere');
+      expect([dialect, elsewhere.status]).toEqual([dialect, dialect === 'vault' ? 200 : 404]);
+      expect(elsewhere.headers.get('x-vault-namespace')).toBe(dialect === 'vault' ? null : 'nowhere');
+    }
   });
 
   it('that ask to wrap an answer must say for how long', async () => {
