@@ -179,6 +179,20 @@ describe('fields', () => {
     );
   });
 
+  it('of real services are not there in the specification', async () => {
+    const send = await serve('neutral');
+    await send('POST', 'role/a', { ...ROLE, alias_metadata: { team: 'a' }, token_strictly_bind_ip: true });
+    const { data } = (await send('GET', 'role/a')).body as { data: object };
+    for (const name of ['alias_metadata', 'token_strictly_bind_ip']) expect(data).not.toHaveProperty(name);
+    await send('POST', 'config', {
+      ...{ cluster_host: 'https://h', cluster_ca_cert: CA },
+      use_annotations_as_alias_metadata: true,
+    });
+    expect((await send('GET', 'config')).body['data']).not.toHaveProperty(
+      'use_annotations_as_alias_metadata',
+    );
+  });
+
   it('of the specification are not those of a real service, nor the other way round', async () => {
     const body = { cluster_host: 'https://a', cluster_ca_cert: CA };
     expect(await (await serve('vault'))('POST', 'config', body)).toEqual(refusal('no host provided'));
@@ -227,7 +241,21 @@ describe('paths and verbs', () => {
     };
     expect(await keysOf('openbao')).toEqual(['b']);
     expect(await keysOf('vault')).toEqual(['a', 'b', 'c']);
+    expect(await keysOf('neutral')).toEqual(['a', 'b', 'c']);
   });
+
+  it.each([
+    ['neutral', 200],
+    ['vault', 200],
+    ['openbao', 404],
+  ] as const)(
+    'that ask for all below a path mean nothing but to one service: %s answers %i',
+    async (dialect, status) => {
+      const send = await serve(dialect);
+      await send('POST', 'role/a', { ...ROLE, audience: 'x' });
+      expect((await send('GET', 'role/a?scan=true')).status).toBe(status);
+    },
+  );
 
   it('of namespaces are those of one service alone, and their header means nothing to the others', async () => {
     for (const [dialect, status] of [

@@ -1,5 +1,9 @@
 // Logins end to end: a cluster that issues JWTs, the service, and the token that comes out of it.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import {
   ALGORITHMS,
   lasting,
@@ -203,6 +207,21 @@ describe('the first check that fails decides', () => {
     expect(await logins.send('POST', 'auth/second/login', body, null)).toMatchObject({
       status: 500,
       errors: ['could not load backend configuration'],
+    });
+  });
+
+  it('without the CA of the pod that its config relies on there is no login', async () => {
+    const inPod = temporaryFolder({ 'ca.crt': fixtures().certs.ca.certificate, token: 'token-of-the-pod' });
+    let now = Date.now();
+    const logins = await serveLogins({ dialect: 'vault', inPod, now: () => new Date(now) });
+    await logins.configure({ tls: true, kubernetes_ca_cert: '' });
+    const jwt = await logins.cluster.issue();
+    expect((await logins.login(jwt)).status).toBe(200);
+    rmSync(join(inPod, 'ca.crt'));
+    now += 2 * 3600 * 1000;
+    expect(await logins.login(jwt)).toMatchObject({
+      status: 500,
+      errors: [`open ${inPod}/ca.crt: no such file or directory`],
     });
   });
 
