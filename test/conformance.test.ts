@@ -8,7 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 import { describe, expect, it } from 'vitest';
 
+import { chooseDialects } from '../src/server/dialects.ts';
 import { API_ENDPOINTS } from '../src/server/endpoints.ts';
+import { servedPaths } from '../src/server/secrets-endpoints.ts';
+import { recordedCases } from './support/server/cluster-auth/replay/vectors.ts';
 
 const pages = fileURLToPath(new URL('../docs/conformance', import.meta.url));
 const tests = fileURLToPath(new URL('.', import.meta.url));
@@ -35,7 +38,8 @@ function whyNot(named: string): string | undefined {
   const path = join(tests, file);
   if (!file.endsWith('.test.ts') || !existsSync(path)) return `there is no ${file}`;
   const source = readFileSync(path, 'utf8');
-  return titlesIn(source).some((written) => isTitle(written, title, source))
+  const values = drawn[file] ?? [];
+  return titlesIn(source).some((written) => isTitle(written, title, source, values))
     ? undefined
     : `${file} has no test "${title}"`;
 }
@@ -48,15 +52,26 @@ function titlesIn(source: string): string[] {
   return [...calls].map(({ groups }) => (groups?.['title'] ?? '').replaceAll(/\\(.)/g, '$1'));
 }
 
-/** Also when a title has places for values, and the source has each of the values that the page puts there. */
-function isTitle(written: string, title: string, source: string): boolean {
+/** Tests whose values stand in no source: what may stand in the places of their titles. */
+const drawn: Readonly<Record<string, readonly string[]>> = {
+  'corpus.test.ts': readdirSync(join(tests, 'corpus'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .flatMap(({ name }) => readdirSync(join(tests, 'corpus', name))),
+  'server/cluster-auth/replay/replay.test.ts': recordedCases().flatMap(({ id, title }) => [id, title]),
+};
+
+/**
+ * Also when a title has places for values, and the source has each of the values that the page puts there, or the test draws
+ * them from elsewhere.
+ */
+function isTitle(written: string, title: string, source: string, values: readonly string[] = []): boolean {
   if (written === title) return true;
   const parts = written.split(/%[a-z]|\$\w+/).map((part) => part.replaceAll(/[$()*+.?[\\\]^{|}]/g, '\\$&'));
   if (parts.length === 1) return false;
-  const values = new RegExp(`^${parts.join('(.+?)')}$`, 's').exec(title)?.slice(1);
-  return (
-    values?.every((value) => ["'", '"', '`'].some((quote) => source.includes(quote + value + quote))) ?? false
-  );
+  const found = new RegExp(`^${parts.join('(.+?)')}$`, 's').exec(title)?.slice(1);
+  const isKnown = (value: string) =>
+    values.includes(value) || ["'", '"', '`'].some((quote) => source.includes(quote + value + quote));
+  return found?.every(isKnown) ?? false;
 }
 
 function read(page: string): string {
@@ -85,11 +100,26 @@ it('has every endpoint of the workspaces API in docs/conformance/workspaces.md',
   expect(endpoints.filter((endpoint) => !text.includes(endpoint))).toEqual([]);
 });
 
+it.each(['neutral', 'vault', 'openbao'])(
+  'has every path that the secrets service serves as %s in docs/conformance/cluster-auth.md',
+  (dialect) => {
+    const text = read('cluster-auth.md');
+    const paths = servedPaths(chooseDialects([dialect]).clusterAuth);
+    const missing = paths.filter(({ method, path }) => !text.includes(`\`${method} ${path}\``));
+    expect(missing).toEqual([]);
+  },
+);
+
+it('has a column for each dialect in docs/conformance/cluster-auth.md', () => {
+  expect(read('cluster-auth.md')).toContain('| row | what | neutral | vault | openbao | shown by |');
+});
+
 describe('a test that a row names', () => {
   it.each([
     'conformance.test.ts › a test that a row names',
     'conformance.test.ts › has places: one',
     'conformance.test.ts › has places: two',
+    'corpus.test.ts › audience-null, there and back again',
   ])('exists: %s', (named) => {
     expect(whyNot(named)).toBeUndefined();
   });
@@ -101,6 +131,8 @@ describe('a test that a row names', () => {
     'nowhere.test.ts › a test that a row names',
     'support/server/send-raw.ts › a test that a row names',
     'a test that a row names',
+    'corpus.test.ts › audience-nil, there and back again',
+    'server/cluster-auth/replay/replay.test.ts › login-980 is answered the same: https with the right CA',
   ])('does not exist: %s', (named) => {
     expect(whyNot(named)).toEqual(expect.any(String));
   });

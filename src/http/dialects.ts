@@ -38,6 +38,7 @@ const neutralClusterAuth: Dialect = {
   namespaceHeader: 'x-service-namespace',
   defaultMount: 'cluster',
   mountType: 'cluster',
+  defaultIssuer: 'cluster/serviceaccount',
   capabilities: new Set(),
 };
 

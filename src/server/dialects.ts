@@ -32,7 +32,7 @@ export interface ClusterAuthDialect {
   /** In lower case, as Node has them. */
   readonly tokenHeader: string;
   readonly namespaceHeader: string;
-  /** The issuer that stands for an empty one. */
+  /** The issuer that stands for an empty one; empty where none does, and nothing is compared (wire/cluster-auth 1.7). */
   readonly defaultIssuer: string;
   /** What begins the tokens that it makes. */
   readonly tokenPrefixes: Readonly<Record<'service' | 'batch', string>>;
@@ -121,7 +121,7 @@ const vault: ClusterAuthDialect = {
   configNames: { cluster_host: 'kubernetes_host', cluster_ca_cert: 'kubernetes_ca_cert' },
   tokenHeader: 'x-vault-token',
   namespaceHeader: 'x-vault-namespace',
-  defaultIssuer: 'kubernetes/serviceaccount',
+  defaultIssuer: '',
   tokenPrefixes: { service: 'hvs', batch: 'hvb' },
   formatDuration,
   hasNamespaces: false,

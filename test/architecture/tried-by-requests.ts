@@ -12,6 +12,11 @@ export const triedByRequests: readonly TriedElsewhere[] = [
     sources: ['server/cluster-auth/read-request.ts'],
   },
   {
+    by: 'test/server/secrets-endpoints.test.ts',
+    because: 'what finds an endpoint is right when each is found',
+    sources: ['server/sys/service-call.ts'],
+  },
+  {
     by: 'test/server/cluster-auth/role.test.ts',
     because: ofTables,
     sources: ['server/cluster-auth/role-fields.ts'],

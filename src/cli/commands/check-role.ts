@@ -6,7 +6,7 @@ import { megabyte } from '../../files/read-regular.ts';
 import { standardInput } from '../../manifest/files/find-stack.ts';
 import { hasErrors } from '../../model/diagnostic.ts';
 import { type LoginCheck, type LoginReport, type LoginTrial, wouldSucceed } from '../../model/login-check.ts';
-import type { Stack } from '../../model/stack/target.ts';
+import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { renderLoginJson } from '../../report/login/login-json.ts';
 import { renderLogin } from '../../report/login/login-text.ts';
 import { mountName } from '../../services/cluster-auth/mount.ts';
@@ -104,9 +104,13 @@ async function check(
 }
 
 function mountOf({ target }: ChosenRole): string {
+  return mountName(target, dialectOf(target));
+}
+
+function dialectOf(target: Target): Dialect {
   const dialect = findDialect(target.service, target.dialect);
   if (dialect === undefined) throw new Error(`no dialect ${target.dialect} for ${target.service}`);
-  return mountName(target, dialect);
+  return dialect;
 }
 
 /** White space around it is removed: files end with a newline. @throws SecretError, InputWaitEnded */
@@ -135,7 +139,10 @@ type CheckPlace = CheckContext & { readonly stack: Stack };
 
 async function makeChecks(jwt: string, chosen: ChosenRole, context: CheckPlace): Promise<LoginCheck[]> {
   const { options, host } = context;
-  const found = options.against === 'live' ? await readLive(chosen, context) : declaredRules(chosen);
+  const found =
+    options.against === 'live'
+      ? await readLive(chosen, context)
+      : declaredRules(chosen, dialectOf(chosen.target));
   const { role, config } = found;
   if (role === undefined) return [missingRole(chosen, options)];
   const attempt = { jwt, from: options.from, now: host.now() };

@@ -1,6 +1,7 @@
 /** What a login is checked against: the fields of a role and of the config of its mount, in canonical form. */
 import type { Json } from '../../model/json/json.ts';
 import type { Spec } from '../../model/resource/resource.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import { fields as configFields } from '../../kinds/cluster-auth-config/fields.ts';
 import type { ConfigFields } from '../../kinds/cluster-auth-config/schema.ts';
 import { texts } from '../../kinds/cluster-auth-role/access-words.ts';
@@ -59,9 +60,13 @@ export function checkedRole(spec: RoleFields): CheckedRole {
   };
 }
 
-/** @param hasReviewerJwt of a live config: whether the service says that it has one; null when it does not say */
+/**
+ * @param defaultIssuer the dialect's, if it has one
+ * @param hasReviewerJwt of a live config: whether the service says that it has one; null when it does not say
+ */
 export function checkedConfig(
   spec: ConfigFields,
+  { defaultIssuer = '' }: Pick<Dialect, 'defaultIssuer'>,
   hasReviewerJwt: boolean | null = isSet(spec.tokenReviewerJwt),
 ): CheckedConfig {
   const value = (name: keyof ConfigFields) => fieldValue<Spec>(configFields, spec, name);
@@ -69,7 +74,7 @@ export function checkedConfig(
     host: text(value('clusterHost')),
     hasCaCert: text(value('clusterCaCert')) !== '',
     pemKeys: texts(value('pemKeys')),
-    issuer: value('disableIssValidation') === true ? '' : text(value('issuer')),
+    issuer: value('disableIssValidation') === true ? '' : text(value('issuer')) || defaultIssuer,
     usesPodFiles: value('disableLocalCaJwt') !== true,
     hasReviewerJwt: hasReviewerJwt ?? undefined,
   };

@@ -1,5 +1,6 @@
 /** The role and the config that a login is checked against: those of the manifests, or those that the service has now. */
 import type { Session } from '../../model/kind/kind.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import { CONFIG_NAME, readOne as readConfig } from '../../kinds/cluster-auth-config/read.ts';
 import { clusterAuthConfig } from '../../kinds/cluster-auth-config/index.ts';
 import { readOne as readRole } from '../../kinds/cluster-auth-role/read.ts';
@@ -10,10 +11,13 @@ import { checkedConfig, checkedRole, type LoginRules } from './login-rules.ts';
 /** Without a role when there is none. */
 export type FoundRules = Pick<LoginRules, 'config'> & Partial<Pick<LoginRules, 'role'>>;
 
-export function declaredRules({ role, config }: ChosenRole): FoundRules {
+export function declaredRules({ role, config }: ChosenRole, dialect: Dialect): FoundRules {
   return {
     ...(role === undefined ? {} : { role: checkedRole(role.spec) }),
-    config: config === undefined ? { is: 'undeclared' } : { is: 'known', config: checkedConfig(config.spec) },
+    config:
+      config === undefined
+        ? { is: 'undeclared' }
+        : { is: 'known', config: checkedConfig(config.spec, dialect) },
   };
 }
 
@@ -27,6 +31,9 @@ export async function liveRules(session: Session, name: string): Promise<FoundRu
     config:
       config === undefined
         ? { is: 'none' }
-        : { is: 'known', config: checkedConfig(config.spec, config.facts.reviewerJwtSet ?? null) },
+        : {
+            is: 'known',
+            config: checkedConfig(config.spec, session.dialect, config.facts.reviewerJwtSet ?? null),
+          },
   };
 }

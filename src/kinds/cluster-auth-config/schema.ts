@@ -77,7 +77,7 @@ export const configSpec = Type.Object(
         Type.String({
           deprecated: true,
           description:
-            'Deprecated by the API. The issuer that JWTs must have; "" or null: "cluster/serviceaccount".',
+            'Deprecated by the API. The issuer that JWTs must have; "" or null: "cluster/serviceaccount" in the dialect neutral, any in others.',
         }),
       ),
     ),

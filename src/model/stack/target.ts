@@ -142,6 +142,8 @@ export interface Dialect {
   readonly defaultMount?: string;
   /** what this service calls the type of a mount of the method */
   readonly mountType?: string;
+  /** the issuer that stands for an empty one of a config; absent: none does, and nothing is compared */
+  readonly defaultIssuer?: string;
   /**
    * How the service treats a config without a CA certificate that may not use the pod's one: it refuses it, or trusts the
    * authorities of its own system. Absent: as specified, where public keys are enough.

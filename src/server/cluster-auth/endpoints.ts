@@ -14,8 +14,8 @@ import type { FieldReader } from './values/field-coercion.ts';
 export type Operation = 'read' | 'list' | 'write' | 'delete' | 'patch' | 'scan' | 'head';
 
 export interface MountEndpoint {
-  /** The role in the path, in lower case; empty where the path has none. */
-  readonly roleName: string;
+  /** Below its mount. */
+  readonly path: string;
   /** The fields of its path, which its parameters may name, whatever the operation. */
   readonly fields: (dialect: ClusterAuthDialect) => Readonly<Record<string, FieldReader<unknown>>>;
   readonly handlers: Readonly<Partial<Record<Operation, MountHandler>>>;
@@ -24,21 +24,34 @@ export interface MountEndpoint {
 }
 
 const CONFIG: MountEndpoint = {
-  roleName: '',
+  path: 'config',
   fields: configFields,
   handlers: { read: readConfig, write: writeConfig },
 };
-const ROLES: MountEndpoint = { roleName: '', fields: listFields, handlers: { list: listRoles } };
-const ROLE_HANDLERS = { read: readRole, write: writeRole, delete: deleteRole };
+const ROLES: MountEndpoint = { path: 'role', fields: listFields, handlers: { list: listRoles } };
+const ROLE: MountEndpoint = {
+  path: 'role/:name',
+  fields: roleFields,
+  handlers: { read: readRole, write: writeRole, delete: deleteRole },
+  exists: roleExists,
+};
+
+/** All that a mount serves to who has a token. */
+export const MOUNT_ENDPOINTS: readonly MountEndpoint[] = [CONFIG, ROLES, ROLE];
 
 /** Letters, digits, `_`, and inside also `.` and `-`. */
 const ROLE_PATH = /^role\/(\w(?:[\w.-]*\w)?)$/;
 
+/** An endpoint, and the role in the path that led to it: in lower case, and empty where the path has none. */
+interface FoundEndpoint {
+  readonly endpoint: MountEndpoint;
+  readonly roleName: string;
+}
+
 /** The endpoint at a path below a mount, undefined for an unsupported one (`role/x/y`, `role/-x`, `config/`). */
-export function endpointAt(pathInMount: string): MountEndpoint | undefined {
-  if (pathInMount === 'config') return CONFIG;
-  if (pathInMount === 'role' || pathInMount === 'role/') return ROLES;
+export function endpointAt(pathInMount: string): FoundEndpoint | undefined {
+  if (pathInMount === 'config') return { endpoint: CONFIG, roleName: '' };
+  if (pathInMount === 'role' || pathInMount === 'role/') return { endpoint: ROLES, roleName: '' };
   const name = ROLE_PATH.exec(pathInMount)?.[1];
-  if (name === undefined) return undefined;
-  return { roleName: name.toLowerCase(), fields: roleFields, handlers: ROLE_HANDLERS, exists: roleExists };
+  return name === undefined ? undefined : { endpoint: ROLE, roleName: name.toLowerCase() };
 }

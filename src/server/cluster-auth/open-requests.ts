@@ -3,12 +3,15 @@
  * (wire/cluster-auth 2.9, 3).
  * Invariant: only mounts that are there have a login; at others its path is like any other, and needs a token.
  */
-import { openAnswer } from '../sys/health.ts';
+import { OPEN_READS } from '../sys/health.ts';
 import type { Services } from '../services.ts';
 import { type SecretsAnswer, answerError } from './answer.ts';
 import type { Operation } from './endpoints.ts';
 import { logIn } from './login/log-in.ts';
 import { CLUSTER_AUTH_METHOD, findMount } from './mounts.ts';
+
+/** Below a mount. */
+export const LOGIN_PATH = 'login';
 
 interface OpenRequest {
   readonly services: Services;
@@ -22,12 +25,9 @@ interface OpenRequest {
 /** The answer to a request that needs no token; undefined for those that do. */
 export async function answerOpenRequest(request: OpenRequest): Promise<SecretsAnswer | undefined> {
   const { services, namespace, operation, path, body, address } = request;
-  if (operation === 'read') {
-    const known = openAnswer(path, services);
-    if (known !== undefined) return known;
-  }
+  if (operation === 'read' && Object.hasOwn(OPEN_READS, path)) return OPEN_READS[path]?.(services);
   const found = findMount(services.database, namespace, path);
-  if (found?.rest !== 'login') return undefined;
+  if (found?.rest !== LOGIN_PATH) return undefined;
   if (found.mount.type !== CLUSTER_AUTH_METHOD) return otherLogin(found.mount.type, body);
   if (operation !== 'write') return answerError(405, 'unsupported operation');
   return logIn({ services, mount: found.mount, address, body });

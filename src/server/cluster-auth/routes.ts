@@ -7,12 +7,11 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 
 import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { PolicyCapability } from '../identity/service-policies.ts';
+import { serviceEndpoints } from '../secrets-endpoints.ts';
 import type { Services } from '../services.ts';
-import { TOKEN_ENDPOINTS } from '../service-tokens/token-endpoints.ts';
 import { revokeToken, useToken } from '../service-tokens/token-store.ts';
-import { sysEndpoints } from '../sys/endpoints.ts';
 import { type Place, placeOf } from '../sys/namespaces.ts';
-import { endpointIn, type ServiceEndpoint } from '../sys/service-call.ts';
+import { endpointIn } from '../sys/service-call.ts';
 import { publicMounts } from '../sys/ui-mounts.ts';
 import { type SecretsAnswer, answerError, answerWrappedError, envelope } from './answer.ts';
 import { endpointAt, type Operation } from './endpoints.ts';
@@ -100,14 +99,12 @@ interface KnownRequest extends Asked {
 }
 
 function answerKnown(asked: KnownRequest): SecretsAnswer {
-  const { path } = asked;
-  if (path.startsWith('sys/')) return answerService(asked, sysEndpoints(asked.services.dialects.clusterAuth));
-  return path.startsWith('auth/token/') ? answerService(asked, TOKEN_ENDPOINTS) : answerMount(asked);
+  return /^(?:sys|auth\/token)\//.test(asked.path) ? answerService(asked) : answerMount(asked);
 }
 
-function answerService(asked: KnownRequest, table: readonly ServiceEndpoint[]): SecretsAnswer {
-  const { identity, operation, path } = asked;
-  const found = endpointIn(table, path);
+function answerService(asked: KnownRequest): SecretsAnswer {
+  const { services, identity, operation, path } = asked;
+  const found = endpointIn(serviceEndpoints(services.dialects.clusterAuth), path);
   const isAllowed =
     found?.endpoint.asksItself === true ||
     (mayDo(identity, CAPABILITIES[operation], path) &&
@@ -124,8 +121,8 @@ function answerMount(asked: KnownRequest): SecretsAnswer {
   const { services, identity, operation, path } = asked;
   const found = findMount(services.database, asked.namespace, path);
   const isOurs = found?.mount.type === CLUSTER_AUTH_METHOD;
-  const endpoint = isOurs ? endpointAt(found.rest) : undefined;
-  const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName: endpoint?.roleName ?? '' };
+  const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
+  const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
   const isAllowed = mayDo(identity, creates ? 'create' : CAPABILITIES[operation], path);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');

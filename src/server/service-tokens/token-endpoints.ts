@@ -13,7 +13,13 @@ import {
   type SecretsAnswer,
 } from '../cluster-auth/answer.ts';
 import { asDuration, readFields } from '../cluster-auth/values/field-coercion.ts';
-import { type ServiceCall, type ServiceEndpoint, type ServiceHandler, textIn } from '../sys/service-call.ts';
+import {
+  at,
+  type ServiceCall,
+  type ServiceEndpoint,
+  type ServiceHandler,
+  textIn,
+} from '../sys/service-call.ts';
 import { createToken } from './create-token.ts';
 import { renewedLifetime } from './renew.ts';
 import { authDocument, lookUpDocument } from './token-document.ts';
@@ -102,22 +108,24 @@ const listAccessors: ServiceHandler = ({ services, namespace }) => {
 
 const both = (handler: ServiceHandler) => ({ read: handler, write: handler });
 
+/** The same at a path with a name at its end and at the one without, where the body has it. */
+const byNameOrBody = (path: string, name: string, handlers: ServiceEndpoint['handlers']) => [
+  at(path, handlers),
+  at(`${path}/:${name}`, handlers),
+];
+
 export const TOKEN_ENDPOINTS: readonly ServiceEndpoint[] = [
-  { path: /^auth\/token\/lookup-self$/, handlers: both(lookUp(ITSELF)) },
-  {
-    path: /^auth\/token\/lookup(?:\/(.+))?$/,
-    handlers: both(lookUp(byToken(answerError(403, 'bad token')))),
-  },
-  { path: /^auth\/token\/lookup-accessor(?:\/(.+))?$/, handlers: { write: lookUp(BY_ACCESSOR) } },
-  { path: /^auth\/token\/renew-self$/, handlers: { write: renew(ITSELF) } },
-  {
-    path: /^auth\/token\/renew(?:\/(.+))?$/,
-    handlers: { write: renew(byToken(answerError(400, 'token not found'))) },
-  },
-  { path: /^auth\/token\/renew-accessor$/, handlers: { write: renew(BY_ACCESSOR) } },
-  { path: /^auth\/token\/revoke-self$/, handlers: { write: revoke(ITSELF) } },
-  { path: /^auth\/token\/revoke(?:\/(.+))?$/, handlers: { write: revoke(byToken(answerDone())) } },
-  { path: /^auth\/token\/revoke-accessor(?:\/(.+))?$/, handlers: { write: revoke(BY_ACCESSOR) } },
-  { path: /^auth\/token\/accessors\/$/, handlers: { list: listAccessors }, needsSudo: true },
-  { path: /^auth\/token\/create$/, handlers: { write: createToken } },
+  at('auth/token/lookup-self', both(lookUp(ITSELF))),
+  ...byNameOrBody('auth/token/lookup', 'token', both(lookUp(byToken(answerError(403, 'bad token'))))),
+  ...byNameOrBody('auth/token/lookup-accessor', 'accessor', { write: lookUp(BY_ACCESSOR) }),
+  at('auth/token/renew-self', { write: renew(ITSELF) }),
+  ...byNameOrBody('auth/token/renew', 'token', {
+    write: renew(byToken(answerError(400, 'token not found'))),
+  }),
+  at('auth/token/renew-accessor', { write: renew(BY_ACCESSOR) }),
+  at('auth/token/revoke-self', { write: revoke(ITSELF) }),
+  ...byNameOrBody('auth/token/revoke', 'token', { write: revoke(byToken(answerDone())) }),
+  ...byNameOrBody('auth/token/revoke-accessor', 'accessor', { write: revoke(BY_ACCESSOR) }),
+  at('auth/token/accessors/', { list: listAccessors }, { needsSudo: true }),
+  at('auth/token/create', { write: createToken }),
 ];

@@ -9,39 +9,33 @@ import { ownCapabilities, tokenCapabilities } from './capabilities.ts';
 import { engineDocuments } from './mount-document.ts';
 import { deleteNamespace, listNamespaces, readNamespace, writeNamespace } from './namespaces.ts';
 import { deletePolicy, listPolicies, readPolicy, writePolicy } from './policies.ts';
-import type { ServiceEndpoint } from './service-call.ts';
+import { at, type ServiceEndpoint } from './service-call.ts';
 import { visibleMount, visibleMounts } from './ui-mounts.ts';
 
 const TUNING = { read: readTuning, write: writeTuning };
 const POLICY = { read: readPolicy, write: writePolicy, delete: deletePolicy };
 
+const POLICIES = { list: listPolicies, read: listPolicies };
+
 const EVERYWHERE: readonly ServiceEndpoint[] = [
-  { path: /^sys\/auth$/, handlers: { read: listMounts } },
-  { path: /^sys\/auth\/(.+)\/tune$/, handlers: TUNING, needsSudo: true },
-  {
-    path: /^sys\/auth\/(.+)$/,
-    handlers: { read: readMount, write: enableMount, delete: disableMount },
-    needsSudo: true,
-  },
-  { path: /^sys\/mounts\/auth\/(.+)\/tune$/, handlers: TUNING },
-  {
-    path: /^sys\/mounts$/,
-    handlers: { read: ({ services }) => answerOnTop(engineDocuments(services.dialects.clusterAuth)) },
-  },
-  { path: /^sys\/capabilities-self$/, handlers: { write: ownCapabilities } },
-  { path: /^sys\/capabilities$/, handlers: { write: tokenCapabilities } },
-  { path: /^sys\/internal\/ui\/mounts$/, handlers: { read: visibleMounts }, asksItself: true },
-  { path: /^sys\/internal\/ui\/mounts\/(.+)$/, handlers: { read: visibleMount }, asksItself: true },
-  { path: /^sys\/(?:policies\/acl|policy)\/?$/, handlers: { list: listPolicies, read: listPolicies } },
-  { path: /^sys\/(?:policies\/acl|policy)\/(.+)$/, handlers: POLICY },
+  at('sys/auth', { read: listMounts }),
+  at('sys/auth/:path/tune', TUNING, { needsSudo: true }),
+  at('sys/auth/:path', { read: readMount, write: enableMount, delete: disableMount }, { needsSudo: true }),
+  at('sys/mounts/auth/:path/tune', TUNING),
+  at('sys/mounts', {
+    read: ({ services }) => answerOnTop(engineDocuments(services.dialects.clusterAuth)),
+  }),
+  at('sys/capabilities-self', { write: ownCapabilities }),
+  at('sys/capabilities', { write: tokenCapabilities }),
+  at('sys/internal/ui/mounts', { read: visibleMounts }, { asksItself: true }),
+  at('sys/internal/ui/mounts/:path', { read: visibleMount }, { asksItself: true }),
+  // The older address of policies is the same as today's.
+  ...['sys/policies/acl', 'sys/policy'].flatMap((path) => [at(path, POLICIES), at(`${path}/:name`, POLICY)]),
 ];
 
 const NAMESPACES: readonly ServiceEndpoint[] = [
-  { path: /^sys\/namespaces\/?$/, handlers: { list: listNamespaces } },
-  {
-    path: /^sys\/namespaces\/(.+)$/,
-    handlers: { read: readNamespace, write: writeNamespace, delete: deleteNamespace },
-  },
+  at('sys/namespaces', { list: listNamespaces }),
+  at('sys/namespaces/:name', { read: readNamespace, write: writeNamespace, delete: deleteNamespace }),
 ];
 
 /** The paths that a dialect's service has: not every one has namespaces. */

@@ -8,30 +8,6 @@ import { asUuid } from './mount-document.ts';
 
 const CLUSTER = { cluster_name: 'embedded', cluster_id: asUuid('embedded') };
 
-/** The answer at a path that needs no token; undefined at others. */
-export function openAnswer(path: string, services: Services): SecretsAnswer | undefined {
-  const { version } = services.dialects.clusterAuth;
-  switch (path) {
-    case 'sys/health':
-      return answerBare(200, {
-        initialized: true,
-        sealed: false,
-        standby: false,
-        replication_performance_mode: 'disabled',
-        replication_dr_mode: 'disabled',
-        server_time_utc: Math.trunc(services.now().getTime() / 1000),
-        version,
-        ...CLUSTER,
-      });
-    case 'sys/seal-status':
-      return answerBare(200, { ...SEAL, version, ...CLUSTER });
-    case 'sys/leader':
-      return answerBare(200, { ha_enabled: false });
-    default:
-      return undefined;
-  }
-}
-
 const SEAL = {
   type: 'shamir',
   initialized: true,
@@ -44,4 +20,22 @@ const SEAL = {
   commit_date: '',
   migration: false,
   storage_type: 'inmem',
+};
+
+/** What anyone may read, by its path. */
+export const OPEN_READS: Readonly<Record<string, (services: Services) => SecretsAnswer>> = {
+  'sys/health': ({ dialects, now }) =>
+    answerBare(200, {
+      initialized: true,
+      sealed: false,
+      standby: false,
+      replication_performance_mode: 'disabled',
+      replication_dr_mode: 'disabled',
+      server_time_utc: Math.trunc(now().getTime() / 1000),
+      version: dialects.clusterAuth.version,
+      ...CLUSTER,
+    }),
+  'sys/seal-status': ({ dialects }) =>
+    answerBare(200, { ...SEAL, version: dialects.clusterAuth.version, ...CLUSTER }),
+  'sys/leader': () => answerBare(200, { ha_enabled: false }),
 };

@@ -23,13 +23,23 @@ export interface ServiceCall {
 export type ServiceHandler = (call: ServiceCall) => SecretsAnswer;
 
 export interface ServiceEndpoint {
-  /** The path below `/v1/` and the namespace; its first group is the name. */
-  readonly path: RegExp;
+  /** Below `/v1/` and the namespace. A `:name` is any rest of one character and more, slashes included. */
+  readonly path: string;
+  /** What such a path looks like; its first group is the name. */
+  readonly pattern: RegExp;
   readonly handlers: Readonly<Partial<Record<Operation, ServiceHandler>>>;
   /** Whether a token needs the capability `sudo` besides. */
   readonly needsSudo?: boolean;
   /** Whether any token may ask, because the answer is made of what that token may do. */
   readonly asksItself?: boolean;
+}
+
+type Extra = Pick<ServiceEndpoint, 'needsSudo' | 'asksItself'>;
+
+/** One row of a table of endpoints. What is listed is found with a slash at its end, too. */
+export function at(path: string, handlers: ServiceEndpoint['handlers'], extra: Extra = {}): ServiceEndpoint {
+  const end = 'list' in handlers && !path.endsWith('/') ? '/?' : '';
+  return { path, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, '(.+)')}${end}$`), handlers, ...extra };
 }
 
 /** The endpoint at a path of a table, with the name in the path. */
@@ -38,7 +48,7 @@ export function endpointIn(
   path: string,
 ): { readonly endpoint: ServiceEndpoint; readonly name: string } | undefined {
   for (const endpoint of table) {
-    const found = endpoint.path.exec(path);
+    const found = endpoint.pattern.exec(path);
     if (found !== null) return { endpoint, name: found[1] ?? '' };
   }
   return undefined;

@@ -55,8 +55,11 @@ describe('the audience of a JWT', () => {
 });
 
 describe('the issuer of a JWT', () => {
-  const config = (spec: Parameters<typeof checkedConfig>[0]) =>
-    ({ is: 'known', config: checkedConfig({ clusterHost: 'https://c', ...spec }) }) as const;
+  const config = (spec: Parameters<typeof checkedConfig>[0], defaultIssuer = '') =>
+    ({
+      is: 'known',
+      config: checkedConfig({ clusterHost: 'https://c', ...spec }, { defaultIssuer }),
+    }) as const;
 
   it.each<[string, Parameters<typeof checkedConfig>[0], unknown, string]>([
     ['is compared where validation is on', { issuer: 'a', disableIssValidation: false }, 'a', 'passed'],
@@ -66,6 +69,13 @@ describe('the issuer of a JWT', () => {
     ['is not compared with an empty one', { issuer: '', disableIssValidation: false }, 'b', 'passed'],
   ])('%s', (_, spec, iss, result) => {
     expect(checkIssuer({ iss }, config(spec))).toMatchObject({ result });
+  });
+
+  it('is compared with the default one where the service has such a thing and the config names none', () => {
+    const empty = { disableIssValidation: false };
+    expect(checkIssuer({ iss: 'a' }, config(empty, 'a'))).toMatchObject({ result: 'passed' });
+    expect(checkIssuer({ iss: 'b' }, config(empty, 'a'))).toMatchObject({ result: 'failed' });
+    expect(checkIssuer({ iss: 'b' }, config({}, 'a'))).toMatchObject({ result: 'passed' });
   });
 });
 

@@ -10,7 +10,7 @@ import { sha1Signed } from '../../support/cli/sha1-signed.ts';
 import { localhost } from '../../support/http/certificates.ts';
 
 function withKeys(...pemKeys: string[]): KnownConfig {
-  return { is: 'known', config: checkedConfig({ clusterHost: 'https://c', pemKeys }) };
+  return { is: 'known', config: checkedConfig({ clusterHost: 'https://c', pemKeys }, {}) };
 }
 
 async function judge(text: string, config: KnownConfig) {

@@ -75,6 +75,21 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
       expect(await check(stack, jwt)).toMatchObject({ code: 2, failed, trial: { granted: false } });
   });
 
+  it('foresees which issuer stands for an empty one', async () => {
+    const logins = await serveLogins({ dialect });
+    const stack = await openStack(logins, dialect);
+    const { cluster } = logins;
+    await logins.configure({ pem_keys: [publicKeyOf('ES256')], disable_iss_validation: false });
+    const other = await check(stack, await cluster.issue());
+    expect(other).toMatchObject(
+      dialect === 'neutral'
+        ? { failed: 'issuer', trial: { granted: false } }
+        : { succeeds: true, trial: { granted: true } },
+    );
+    const own = { ...lasting(projectedClaims()), iss: 'cluster/serviceaccount' };
+    expect(await check(stack, await cluster.issue({}, own))).toMatchObject({ trial: { granted: true } });
+  });
+
   it('leaves to the cluster what only the cluster knows', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);

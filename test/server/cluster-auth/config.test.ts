@@ -116,6 +116,17 @@ describe('checking', () => {
     expect(await refusal(undefined)).toEqual(expected);
   });
 
+  it('takes a host, one with its port, and a URL, each as it stands', async () => {
+    for (const cluster_host of [
+      'cluster.internal',
+      'cluster.internal:6443',
+      'https://cluster.internal/api/',
+    ]) {
+      expect((await write({ ...CONFIG, cluster_host })).status).toBe(204);
+      expect(await read()).toMatchObject({ cluster_host });
+    }
+  });
+
   it('wants a PEM block in the CA certificate', async () => {
     expect(await refusal({ cluster_host: 'h', cluster_ca_cert: 'no PEM', pem_keys: ['no key'] })).toEqual({
       status: 400,

@@ -98,6 +98,16 @@ describe('a config without a CA', () => {
   });
 });
 
+it.each([
+  ['neutral', 400],
+  ['vault', 400],
+  ['openbao', 204],
+] as const)('a CA that is none is looked at by some: %s answers %i', async (dialect, status) => {
+  const named = dialect === 'neutral' ? 'cluster' : 'kubernetes';
+  const config = { [`${named}_host`]: 'https://h', [`${named}_ca_cert`]: 'no PEM' };
+  expect(await (await serve(dialect))('POST', 'config', config)).toMatchObject({ status });
+});
+
 describe('keys', () => {
   const write = (send: Send, ...pem_keys: readonly string[]) =>
     send('POST', 'config', { kubernetes_host: 'https://h', kubernetes_ca_cert: CA, pem_keys });
@@ -169,6 +179,20 @@ describe('fields', () => {
     );
   });
 
+  it('of real services are not there in the specification', async () => {
+    const send = await serve('neutral');
+    await send('POST', 'role/a', { ...ROLE, alias_metadata: { team: 'a' }, token_strictly_bind_ip: true });
+    const { data } = (await send('GET', 'role/a')).body as { data: object };
+    for (const name of ['alias_metadata', 'token_strictly_bind_ip']) expect(data).not.toHaveProperty(name);
+    await send('POST', 'config', {
+      ...{ cluster_host: 'https://h', cluster_ca_cert: CA },
+      use_annotations_as_alias_metadata: true,
+    });
+    expect((await send('GET', 'config')).body['data']).not.toHaveProperty(
+      'use_annotations_as_alias_metadata',
+    );
+  });
+
   it('of the specification are not those of a real service, nor the other way round', async () => {
     const body = { cluster_host: 'https://a', cluster_ca_cert: CA };
     expect(await (await serve('vault'))('POST', 'config', body)).toEqual(refusal('no host provided'));
@@ -217,6 +241,43 @@ describe('paths and verbs', () => {
     };
     expect(await keysOf('openbao')).toEqual(['b']);
     expect(await keysOf('vault')).toEqual(['a', 'b', 'c']);
+    expect(await keysOf('neutral')).toEqual(['a', 'b', 'c']);
+  });
+
+  it.each([
+    ['neutral', 200],
+    ['vault', 200],
+    ['openbao', 404],
+  ] as const)(
+    'that ask for all below a path mean nothing but to one service: %s answers %i',
+    async (dialect, status) => {
+      const send = await serve(dialect);
+      await send('POST', 'role/a', { ...ROLE, audience: 'x' });
+      expect((await send('GET', 'role/a?scan=true')).status).toBe(status);
+    },
+  );
+
+  it('of namespaces are those of one service alone, and their header means nothing to the others', async () => {
+    for (const [dialect, status] of [
+      ['vault', 404],
+      ['openbao', 204],
+    ] as const) {
+      const server = await startServer({
+        data: ':memory:',
+        dialects: [dialect],
+        seed: { 'service-tokens': [{ token: 'root', policies: ['root'] }] },
+      });
+      onTestFinished(() => server.close());
+      const send = (path: string, namespace: string, method = 'GET') =>
+        fetch(`${server.url}/v1/${path}`, {
+          method,
+          headers: { 'x-vault-token': 'root', 'x-vault-namespace': namespace },
+        });
+      expect([dialect, (await send('sys/namespaces/team', '', 'DELETE')).status]).toEqual([dialect, status]);
+      const elsewhere = await send('sys/auth', 'nowhere');
+      expect([dialect, elsewhere.status]).toEqual([dialect, dialect === 'vault' ? 200 : 404]);
+      expect(elsewhere.headers.get('x-vault-namespace')).toBe(dialect === 'vault' ? null : 'nowhere');
+    }
   });
 
   it('that ask to wrap an answer must say for how long', async () => {

@@ -207,6 +207,21 @@ describe('whoever may, by the token or by its accessor', () => {
     );
   });
 
+  it('finds a token that the path names, too', async () => {
+    const logins = await serveLogins();
+    const { auth } = await logins.login(await logins.cluster.issue());
+    const { client_token: token, accessor } = auth;
+    const asked = async (method: string, path: string) => logins.send(method, `auth/token/${path}`);
+    expect((await asked('GET', `lookup/${token}`)).data).toMatchObject({ accessor });
+    expect((await asked('POST', `lookup-accessor/${accessor}`)).data).toMatchObject({ accessor });
+    expect((await asked('POST', `renew/${token}`)).auth.client_token).toBe(token);
+    expect((await asked('POST', `revoke/${token}`)).status).toBe(204);
+    expect((await asked('GET', `lookup/${token}`)).errors).toEqual(['bad token']);
+    const other = (await logins.login(await logins.cluster.issue())).auth;
+    expect((await asked('POST', `revoke-accessor/${other.accessor}`)).status).toBe(204);
+    expect((await asked('GET', `lookup/${other.client_token}`)).status).toBe(403);
+  });
+
   it('revokes a token that is nobody`s without a word', async () => {
     const logins = await serveLogins();
     expect((await logins.send('POST', 'auth/token/revoke', { token: 'x' })).status).toBe(204);

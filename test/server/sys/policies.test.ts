@@ -39,6 +39,16 @@ it('is listed and read as it was written', async () => {
   expect((await logins.send('GET', 'sys/policies/acl/nobody')).status).toBe(404);
 });
 
+it('is the same at its older address', async () => {
+  const logins = await serveLogins();
+  const policy = 'path "auth/*" { capabilities = ["read"] }';
+  expect((await logins.send('PUT', 'sys/policy/look', { policy })).status).toBe(204);
+  expect((await logins.send('GET', 'sys/policies/acl/look')).data['policy']).toBe(policy);
+  expect((await logins.send('GET', 'sys/policy')).data['keys']).toEqual(['default', 'look', 'root']);
+  expect((await logins.send('DELETE', 'sys/policy/look')).status).toBe(204);
+  expect((await logins.send('GET', 'sys/policies/acl')).data['keys']).toEqual(['default', 'root']);
+});
+
 it.each([
   ['root', 'path "x" {}', 'cannot update "root" policy'],
   ['x', '', "'policy' parameter not supplied or empty"],

@@ -40,8 +40,9 @@ export function loadClusterAccess(services: Services, mount: string): Coerced<Cl
       reviewer: config.token_reviewer_jwt || podToken(config, services),
       pemKeys: config.pem_keys,
       keyRules: services.dialects.clusterAuth.keys,
-      // An empty issuer is compared with nothing: the default one was never enforced (wire/cluster-auth 1.7).
-      issuer: config.disable_iss_validation ? '' : config.issuer,
+      issuer: config.disable_iss_validation
+        ? ''
+        : config.issuer || services.dialects.clusterAuth.defaultIssuer,
       annotationPrefix: config.use_annotations_as_alias_metadata
         ? services.dialects.clusterAuth.aliasAnnotations
         : undefined,

@@ -1,11 +1,16 @@
 // Logins end to end: a cluster that issues JWTs, the service, and the token that comes out of it.
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import {
   ALGORITHMS,
   lasting,
   legacyClaims,
   projectedClaims,
   publicKeyOf,
+  REFUSED_ALGORITHMS,
   UID,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
 import { DIALECTS, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
@@ -44,6 +49,43 @@ describe.each(DIALECTS)('in the dialect %s', (dialect) => {
         service_account_uid: UID,
       });
     }
+  });
+
+  it.each(REFUSED_ALGORITHMS)('nobody logs in with %s, whoever vouches for the JWT', async (algorithm) => {
+    const logins = await serveLogins({ dialect });
+    const unexpected = {
+      status: 403,
+      errors: ['invalid algorithm (alg) header parameter: token signed with unexpected algorithm'],
+    };
+    for (const claims of [lasting(projectedClaims()), legacyClaims()]) {
+      const jwt = await logins.cluster.issue({}, claims, algorithm);
+      for (const tls of [false, true]) {
+        await logins.configure({ tls });
+        expect(await logins.login(jwt)).toMatchObject(unexpected);
+        const takesKey = (await logins.configure({ tls, pem_keys: [publicKeyOf(algorithm)] })).status === 204;
+        expect(takesKey).toBe(algorithm !== 'EdDSA' || dialect === 'openbao');
+        if (takesKey) expect(await logins.login(jwt)).toMatchObject(unexpected);
+        await logins.configure({ tls, pem_keys: [publicKeyOf('ES256')] });
+        expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: ['permission denied'] });
+      }
+    }
+    expect(logins.cluster.questions).toEqual([]);
+  });
+
+  it('is answered with all that the specification names', async () => {
+    const logins = await serveLogins({ dialect });
+    await logins.role({ token_policies: ['b', 'a'], token_ttl: '10m' });
+    const { status, body } = await logins.login(await logins.cluster.issue());
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ data: null, warnings: null, lease_id: '' });
+    expect(body['auth']).toMatchObject({
+      client_token: expect.stringMatching(/^\w+\.\w{24}/),
+      accessor: expect.stringMatching(/./),
+      policies: ['a', 'b', 'default'],
+      metadata: { role: 'app', service_account_name: 'api', service_account_namespace: 'payments' },
+      lease_duration: 600,
+      renewable: true,
+    });
   });
 
   it('manages roles with the token of a login, as far as its policies go', async () => {
@@ -100,8 +142,20 @@ describe('the first check that fails decides', () => {
     expect(await logins.login(jwt)).toMatchObject({ status: 403, errors: ['invalid issuer (iss) claim'] });
     await logins.configure({ disable_iss_validation: false, issuer: 'https://cluster.test' });
     expect((await logins.login(jwt)).status).toBe(200);
-    await logins.configure({ disable_iss_validation: false });
+    await logins.configure({ disable_iss_validation: true, issuer: 'https://elsewhere.test' });
     expect((await logins.login(jwt)).status).toBe(200);
+  });
+
+  it.each([
+    ['neutral', 403],
+    ['vault', 200],
+    ['openbao', 200],
+  ] as const)('an empty issuer stands for the default one in %s: %i', async (dialect, status) => {
+    const logins = await serveLogins({ dialect });
+    await logins.configure({ disable_iss_validation: false });
+    expect((await logins.login(await logins.cluster.issue())).status).toBe(status);
+    const claims = { ...lasting(projectedClaims()), iss: 'cluster/serviceaccount' };
+    expect((await logins.login(await logins.cluster.issue({}, claims))).status).toBe(200);
   });
 
   it('the audience of the role has to be one of the JWT', async () => {
@@ -137,6 +191,13 @@ describe('the first check that fails decides', () => {
     });
   });
 
+  it('claims of a wrong type are told before names are compared', async () => {
+    const logins = await serveLogins();
+    const claims = { ...lasting(projectedClaims({ name: 'nobody' })), 'kubernetes.io': 'x' };
+    const { status, errors } = await logins.login(await logins.cluster.issue({}, claims));
+    expect([status, errors?.[0]]).toEqual([500, expect.stringMatching(/^decoding failed/)]);
+  });
+
   it('without a config there is no login', async () => {
     const logins = await serveLogins();
     await logins.send('POST', 'sys/auth/second', { type: logins.mount });
@@ -146,6 +207,21 @@ describe('the first check that fails decides', () => {
     expect(await logins.send('POST', 'auth/second/login', body, null)).toMatchObject({
       status: 500,
       errors: ['could not load backend configuration'],
+    });
+  });
+
+  it('without the CA of the pod that its config relies on there is no login', async () => {
+    const inPod = temporaryFolder({ 'ca.crt': fixtures().certs.ca.certificate, token: 'token-of-the-pod' });
+    let now = Date.now();
+    const logins = await serveLogins({ dialect: 'vault', inPod, now: () => new Date(now) });
+    await logins.configure({ tls: true, kubernetes_ca_cert: '' });
+    const jwt = await logins.cluster.issue();
+    expect((await logins.login(jwt)).status).toBe(200);
+    rmSync(join(inPod, 'ca.crt'));
+    now += 2 * 3600 * 1000;
+    expect(await logins.login(jwt)).toMatchObject({
+      status: 500,
+      errors: [`open ${inPod}/ca.crt: no such file or directory`],
     });
   });
 

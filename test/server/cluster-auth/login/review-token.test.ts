@@ -1,5 +1,7 @@
 // A cluster that misbehaves when it is asked about a JWT: every login is the documented refusal, soon, and says no more.
 import { describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import {
   lasting,
   type Misbehaviour,
@@ -9,7 +11,7 @@ import {
   UID,
   yes,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
-import { type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
+import { DIALECTS, type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
 import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
 
 const REFUSED = { status: 403, body: { errors: ['permission denied'] } };
@@ -133,4 +135,23 @@ describe('who asks the cluster', () => {
     await logins.login(jwt);
     expect(logins.cluster.questions.map(({ bearer }) => bearer)).toEqual([jwt, REVIEWER]);
   });
+
+  it.each(DIALECTS)(
+    'is the service`s own pod where the config of %s says nothing and allows it',
+    async (dialect) => {
+      const { certificate } = fixtures().certs.ca;
+      const inPod = temporaryFolder({ 'ca.crt': certificate, token: 'token-of-the-pod\n' });
+      const logins = await serveLogins({ dialect, inPod });
+      const ca = dialect === 'neutral' ? 'cluster_ca_cert' : 'kubernetes_ca_cert';
+      const jwt = await logins.cluster.issue();
+      await logins.configure({ tls: true, [ca]: '' });
+      expect((await logins.login(jwt)).status).toBe(200);
+      await logins.configure({ tls: true, token_reviewer_jwt: REVIEWER });
+      expect((await logins.login(jwt)).status).toBe(200);
+      await logins.configure({ tls: true, disable_local_ca_jwt: true });
+      expect((await logins.login(jwt)).status).toBe(200);
+      const bearers = logins.cluster.questions.map(({ bearer }) => bearer);
+      expect(bearers).toEqual(['token-of-the-pod', REVIEWER, jwt]);
+    },
+  );
 });

@@ -33,13 +33,18 @@ const pairs = {
   ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }),
   ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }),
   ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }),
+  EdDSA: generateKeyPairSync('ed25519'),
 };
 
-const curves = { ES256: 'ES256', ES384: 'ES384', ES512: 'ES512' } as const;
+/** All others are of RSA. */
+const curves = { ES256: 'ES256', ES384: 'ES384', ES512: 'ES512', EdDSA: 'EdDSA' } as const;
 
 /** What service accounts' JWTs may be signed with. */
 export const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'ES256', 'ES384', 'ES512'] as const;
 export type Algorithm = (typeof ALGORITHMS)[number];
+
+/** What the service knows and does not take. */
+export const REFUSED_ALGORITHMS = ['PS256', 'PS384', 'PS512', 'EdDSA'] as const;
 
 function pairOf(algorithm: string): { publicKey: KeyObject; privateKey: KeyObject } {
   return pairs[curves[algorithm as keyof typeof curves] ?? 'RS256'];

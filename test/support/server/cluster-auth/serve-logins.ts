@@ -43,6 +43,8 @@ export interface LoginsOptions {
   readonly seed?: Seed;
   readonly now?: () => Date;
   readonly clusterPatienceMs?: number;
+  /** where the files of the service's own pod lie */
+  readonly inPod?: string;
 }
 
 /** A role that admits the account `api` of the namespace `payments`. */

@@ -1,0 +1,38 @@
+// What the secrets service serves, by its own list: each path is there, and none lets a stranger in.
+import { expect, it } from 'vitest';
+import { chooseDialects } from '../../src/server/dialects.ts';
+import { servedPaths } from '../../src/server/secrets-endpoints.ts';
+import { DIALECTS, serveLogins } from '../support/server/cluster-auth/serve-logins.ts';
+
+/** What anyone may ask. */
+const open = ['auth/:mount/login', 'sys/health', 'sys/seal-status', 'sys/leader', 'sys/internal/ui/mounts'];
+
+/** What each token may ask, because the answer is about itself. */
+const asksItself = /^(?:sys\/internal\/ui\/|sys\/capabilities-self|auth\/token\/\w+-self)/;
+
+it.each(DIALECTS)('is served in the dialect %s, and to nobody without a token', async (dialect) => {
+  const logins = await serveLogins({
+    dialect,
+    seed: { 'service-tokens': [{ token: 'powerless', policies: ['none'] }] },
+  });
+  for (const { method, path } of servedPaths(chooseDialects([dialect]).clusterAuth)) {
+    const asked = path.replace(':mount', logins.mount).replaceAll(/:\w+/g, 'some');
+    const at = async (token: string | null) => {
+      const { status, errors } = await logins.send(method, asked, undefined, token);
+      return { method, path, status, errors };
+    };
+    const served = await at('root-token');
+    expect(served.errors?.join() ?? '').not.toMatch(/unsupported|no handler/);
+    if (open.includes(path)) continue;
+    expect(await at(null)).toEqual({ method, path, status: 403, errors: ['permission denied'] });
+    if (asksItself.test(path)) continue;
+    expect(await at('powerless')).toMatchObject({ method, path, status: 403 });
+  }
+});
+
+it.each(DIALECTS)('names each path of the dialect %s once', (dialect) => {
+  const names = servedPaths(chooseDialects([dialect]).clusterAuth).map(
+    ({ method, path }) => `${method} ${path.replaceAll(/:\w+/g, ':')}`,
+  );
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
