@@ -12,7 +12,8 @@ import { pagedAnswer } from '../json-api/paged-answer.ts';
 import { queryText } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import { requireOrganization, requireWorkspace } from '../workspaces/access.ts';
-import { addTags, type TagRow, tagResource } from '../workspaces/tags/tags.ts';
+import { recordWorkspaceEvent } from '../workspaces/document/workspace-event.ts';
+import { addTags, recordAddedTags, type TagRow, tagResource } from '../workspaces/tags/tags.ts';
 import { requireOfOrganization, requireOrganizationRight } from './organization-access.ts';
 
 /**
@@ -49,9 +50,20 @@ export function deleteOrganizationTags(services: Services, request: ApiRequest):
     { organization: organization.id, ids: JSON.stringify(ids) },
   );
   if (known.length < new Set(ids).size) throw notFound('Tag');
+  const losing = services.database.all<{ id: string; names: string }>(
+    `SELECT x.workspace_id AS id, json_group_array(t.name ORDER BY x.position) AS names
+     FROM workspace_tags x JOIN tags t ON t.id = x.tag_id
+     WHERE t.id IN (SELECT value FROM json_each(:ids)) GROUP BY x.workspace_id ORDER BY x.workspace_id`,
+    { ids: JSON.stringify(ids) },
+  );
   services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
     ids: JSON.stringify(ids),
   });
+  for (const { id, names } of losing) {
+    const meta = { 'tags-removed': JSON.parse(names) as string[] };
+    const workspace = { id, organization_id: organization.id };
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  }
   return NO_CONTENT;
 }
 
@@ -69,7 +81,8 @@ export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswe
         { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
       ]);
     }
-    addTags(services.database, workspace, [tag.name], services.now());
+    const added = addTags(services.database, workspace, [tag.name], services.now());
+    recordAddedTags(services, request, workspace, added);
   }
   return NO_CONTENT;
 }
