@@ -4,7 +4,11 @@
  * Invariants: a tag is listed as long as some workspace carries it; counts tell of all workspaces, lists of tags do not
  * tell which.
  */
-import { readableCondition } from '../identity/workspace-permissions.ts';
+import {
+  type GuardedWorkspace,
+  readableCondition,
+  workspacePermissions,
+} from '../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoint.ts';
 import { invalid, notFound } from '../json-api/errors.ts';
@@ -67,11 +71,13 @@ export function deleteOrganizationTags(services: Services, request: ApiRequest):
   return NO_CONTENT;
 }
 
+/** For who may manage the tags of all these workspaces. */
 export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
   const found = services.database.get<TagRow>('SELECT * FROM tags WHERE id = :id', {
     id: request.params['tag_id'] ?? '',
   });
   const tag = requireOfOrganization(request, found, 'Tag');
+  requireTagger(services, request, tag.organization_id);
   const ids = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
   for (const [index, id] of ids.entries()) {
     const params = { workspace_id: id };
@@ -85,4 +91,20 @@ export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswe
     recordAddedTags(services, request, workspace, added);
   }
   return NO_CONTENT;
+}
+
+/**
+ * The body says which workspaces are to be tagged; who may tag none is told that before it is read.
+ * @throws ApiError 404
+ */
+function requireTagger({ database }: Services, { caller }: ApiRequest, organizationId: string): void {
+  const rights = caller.organizations.get(organizationId);
+  if (rights?.manageWorkspaces || rights?.manageProjects) return;
+  const workspaces = database.all<GuardedWorkspace>(
+    `SELECT w.id, w.organization_id, 0 AS allow_force_delete_workspaces
+     FROM workspaces w WHERE w.organization_id = :organization AND ${readableCondition(caller, organizationId)}`,
+    { organization: organizationId, teams: JSON.stringify(caller.teamIds) },
+  );
+  const permissions = workspacePermissions(database, caller, workspaces);
+  if (![...permissions.values()].some((may) => may['can-manage-tags'])) throw notFound('Workspace');
 }

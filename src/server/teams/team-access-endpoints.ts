@@ -1,5 +1,5 @@
 /** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
-import type { Permission } from '../identity/workspace-permissions.ts';
+import { GRANTABLE_PERMISSIONS, type Permission } from '../identity/workspace-permissions.ts';
 import { asObject, MemberReader, readResource } from '../json-api/body.ts';
 import {
   type ApiAnswer,
@@ -127,8 +127,11 @@ function requireThing(
 ): string {
   const asked = { ...request, params: { [`${kind}_id`]: id } };
   if (kind === 'workspace') {
-    const permission = right === 'see' ? 'can-read-run' : 'can-update';
-    return requireWorkspace(services, asked, permission).workspace.organization_id;
+    const { workspace, permissions } = requireWorkspace(services, asked);
+    // Whoever lacks one of an admin's permissions could give it to a team of its own.
+    const isAdmin = GRANTABLE_PERMISSIONS.every((one) => permissions[one]);
+    if (right === 'administer' && !isAdmin) throw notFound('Workspace');
+    return workspace.organization_id;
   }
   return right === 'see'
     ? requireProject(services, asked).project.organization_id
