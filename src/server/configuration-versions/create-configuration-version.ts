@@ -11,6 +11,7 @@ import { workspacePermissions } from '../identity/workspace-permissions.ts';
 import { MemberReader, readResource } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
 import { conflict, invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
+import { recordRunEvent } from '../runs/run-event.ts';
 import { beginRun } from '../runs/run-life-cycle.ts';
 import type { Services } from '../services.ts';
 import type { StoredFile } from '../signed-links/serve-storage.ts';
@@ -40,6 +41,12 @@ export function createConfigurationVersion(services: Services, request: ApiReque
   };
   if (problems.length > 0) throw invalid(problems);
   services.database.insert('configuration_versions', { ...row });
+  services.recordEvent({
+    organizationId: workspace.organization_id,
+    actor: request.caller,
+    requestId: request.requestId,
+    resource: { id: row.id, type: 'configuration_version', action: 'create' },
+  });
   return created(configurationVersionDocument(services, request, permissions, row));
 }
 
@@ -64,7 +71,7 @@ function takeArchive(services: Services, id: string): void {
   if (workspace === undefined || workspace.effective_execution_mode === 'local') return;
   const creator = callerById(services.database, version.created_by_id ?? '');
   const rights = creator && workspacePermissions(services.database, creator, [workspace]).get(workspace.id);
-  beginRun(services, {
+  const runId = beginRun(services, {
     workspaceId: version.workspace_id,
     configurationVersionId: id,
     createdById: version.created_by_id,
@@ -73,4 +80,6 @@ function takeArchive(services: Services, id: string): void {
     mayApply: rights?.['can-queue-apply'] === true,
     message: 'Queued by a configuration that was uploaded',
   });
+  const run = { id: runId, organization_id: workspace.organization_id };
+  if (creator !== undefined) recordRunEvent(services, { caller: creator }, run, 'create');
 }

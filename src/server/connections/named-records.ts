@@ -116,8 +116,8 @@ function update(services: Services, request: ApiRequest, kind: NamedKind): ApiAn
   const before = required(services, request, kind, 'administer');
   const organizationId = before.organization_id;
   const name = settleName(services.database, request.body, { kind, organizationId, before });
-  services.database.update(kind.table, before.id, { name });
-  recordEvent(services, request, { kind, id: before.id, organizationId, action: 'update' });
+  const changed = services.database.update(kind.table, before.id, { name });
+  if (changed) recordEvent(services, request, { kind, id: before.id, organizationId, action: 'update' });
   return ok({ data: resource(kind, { ...before, name }) });
 }
 

@@ -84,12 +84,14 @@ export class Database {
     );
   }
 
-  /** Sets the given columns of the row whose `id` is given. */
-  update(table: string, id: string, columns: SqlParameters): void {
-    const assignments = Object.keys(columns).map((column) => `${column} = :${column}`);
-    if (assignments.length > 0) {
-      this.run(`UPDATE ${table} SET ${assignments.join(', ')} WHERE id = :id`, { ...columns, id });
-    }
+  /** Sets the given columns of the row whose `id` is given, and tells whether one of them was another before. */
+  update(table: string, id: string, columns: SqlParameters): boolean {
+    const names = Object.keys(columns);
+    if (names.length === 0) return false;
+    const assignments = names.map((column) => `${column} = :${column}`).join(', ');
+    const differs = names.map((column) => `${column} IS NOT :${column}`).join(' OR ');
+    const sql = `UPDATE ${table} SET ${assignments} WHERE id = :id AND (${differs})`;
+    return this.run(sql, { ...columns, id }) > 0;
   }
 
   /** Runs `work` in one write transaction: all of it happens, or (when it throws) none. An inner one joins the outer. */

@@ -54,7 +54,7 @@ const LEVELS: Readonly<Record<string, readonly Permission[]>> = {
 };
 
 /** What must be known of a workspace to tell what a caller may do with it. */
-interface GuardedWorkspace {
+export interface GuardedWorkspace {
   readonly id: string;
   readonly organization_id: string;
   readonly allow_force_delete_workspaces: number;

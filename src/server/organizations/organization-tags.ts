@@ -4,7 +4,11 @@
  * Invariants: a tag is listed as long as some workspace carries it; counts tell of all workspaces, lists of tags do not
  * tell which.
  */
-import { readableCondition } from '../identity/workspace-permissions.ts';
+import {
+  type GuardedWorkspace,
+  readableCondition,
+  workspacePermissions,
+} from '../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT } from '../json-api/endpoint.ts';
 import { invalid, notFound } from '../json-api/errors.ts';
@@ -12,7 +16,8 @@ import { pagedAnswer } from '../json-api/paged-answer.ts';
 import { queryText } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import { requireOrganization, requireWorkspace } from '../workspaces/access.ts';
-import { addTags, type TagRow, tagResource } from '../workspaces/tags/tags.ts';
+import { recordWorkspaceEvent } from '../workspaces/document/workspace-event.ts';
+import { addTags, recordAddedTags, type TagRow, tagResource } from '../workspaces/tags/tags.ts';
 import { requireOfOrganization, requireOrganizationRight } from './organization-access.ts';
 
 /**
@@ -49,17 +54,30 @@ export function deleteOrganizationTags(services: Services, request: ApiRequest):
     { organization: organization.id, ids: JSON.stringify(ids) },
   );
   if (known.length < new Set(ids).size) throw notFound('Tag');
+  const losing = services.database.all<{ id: string; names: string }>(
+    `SELECT x.workspace_id AS id, json_group_array(t.name ORDER BY x.position) AS names
+     FROM workspace_tags x JOIN tags t ON t.id = x.tag_id
+     WHERE t.id IN (SELECT value FROM json_each(:ids)) GROUP BY x.workspace_id ORDER BY x.workspace_id`,
+    { ids: JSON.stringify(ids) },
+  );
   services.database.run('DELETE FROM tags WHERE id IN (SELECT value FROM json_each(:ids))', {
     ids: JSON.stringify(ids),
   });
+  for (const { id, names } of losing) {
+    const meta = { 'tags-removed': JSON.parse(names) as string[] };
+    const workspace = { id, organization_id: organization.id };
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  }
   return NO_CONTENT;
 }
 
+/** For who may manage the tags of all these workspaces. */
 export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswer {
   const found = services.database.get<TagRow>('SELECT * FROM tags WHERE id = :id', {
     id: request.params['tag_id'] ?? '',
   });
   const tag = requireOfOrganization(request, found, 'Tag');
+  requireTagger(services, request, tag.organization_id);
   const ids = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
   for (const [index, id] of ids.entries()) {
     const params = { workspace_id: id };
@@ -69,7 +87,24 @@ export function tagWorkspaces(services: Services, request: ApiRequest): ApiAnswe
         { detail: 'The workspace is one of another organization', pointer: `/data/${index}/id` },
       ]);
     }
-    addTags(services.database, workspace, [tag.name], services.now());
+    const added = addTags(services.database, workspace, [tag.name], services.now());
+    recordAddedTags(services, request, workspace, added);
   }
   return NO_CONTENT;
+}
+
+/**
+ * The body says which workspaces are to be tagged; who may tag none is told that before it is read.
+ * @throws ApiError 404
+ */
+function requireTagger({ database }: Services, { caller }: ApiRequest, organizationId: string): void {
+  const rights = caller.organizations.get(organizationId);
+  if (rights?.manageWorkspaces || rights?.manageProjects) return;
+  const workspaces = database.all<GuardedWorkspace>(
+    `SELECT w.id, w.organization_id, 0 AS allow_force_delete_workspaces
+     FROM workspaces w WHERE w.organization_id = :organization AND ${readableCondition(caller, organizationId)}`,
+    { organization: organizationId, teams: JSON.stringify(caller.teamIds) },
+  );
+  const permissions = workspacePermissions(database, caller, workspaces);
+  if (![...permissions.values()].some((may) => may['can-manage-tags'])) throw notFound('Workspace');
 }

@@ -75,12 +75,9 @@ export function createOrganization(services: Services, request: ApiRequest): Api
 /** PATCH /organizations/:organization_name */
 export function updateOrganization(services: Services, request: ApiRequest): ApiAnswer {
   const organization = requireOrganizationRight(services, request, 'administer');
-  services.database.update(
-    'organizations',
-    organization.id,
-    settleOrganization(services, request.body, organization),
-  );
-  recordEvent(services, request, { id: organization.id, action: 'update' });
+  const settings = settleOrganization(services, request.body, organization);
+  const changed = services.database.update('organizations', organization.id, settings);
+  if (changed) recordEvent(services, request, { id: organization.id, action: 'update' });
   return ok({ data: organizationResources(services, request.caller, [read(services, organization.id)])[0] });
 }
 

@@ -5,13 +5,15 @@
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../json-api/endpoint.ts';
 import type { Services } from '../services.ts';
 import {
+  boundKeys,
   directBindings,
   directBindingResource,
   readBindingList,
   upsertTagBindings,
 } from '../workspaces/tags/bind-tags.ts';
-import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
-import { requireAdministeredProject, requireProject } from './project-record.ts';
+import { replaceTagBindings, type TagBinding } from '../workspaces/tags/tag-bindings.ts';
+import { recordProjectEvent } from './project-event.ts';
+import { type ProjectRow, requireAdministeredProject, requireProject } from './project-record.ts';
 
 /** GET …/tag-bindings and …/relationships/tag-bindings: all of them, without pages. */
 export function listProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
@@ -32,21 +34,34 @@ export function listEffectiveProjectTagBindings(services: Services, request: Api
 
 /** PATCH …/tag-bindings: adds and changes, and answers what it was given. */
 export function patchProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const owner = { project_id: requireAdministeredProject(services, request).id };
+  const project = requireAdministeredProject(services, request);
   const bindings = readBindingList(request.body);
-  return ok({ data: upsertTagBindings(services, owner, bindings).map(directBindingResource) });
+  const { rows, changed } = upsertTagBindings(services, { project_id: project.id }, bindings);
+  if (changed) recordBinding(services, request, project, bindings);
+  return ok({ data: rows.map(directBindingResource) });
 }
 
 /** POST …/relationships/tag-bindings: adds and changes. */
 export function addProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const owner = { project_id: requireAdministeredProject(services, request).id };
-  upsertTagBindings(services, owner, readBindingList(request.body));
+  patchProjectTagBindings(services, request);
   return NO_CONTENT;
 }
 
 /** PATCH …/relationships/tag-bindings: makes the bindings exactly these. */
 export function replaceProjectTagBindings(services: Services, request: ApiRequest): ApiAnswer {
-  const owner = { project_id: requireAdministeredProject(services, request).id };
-  replaceTagBindings(services.database, owner, readBindingList(request.body), services.now());
+  const project = requireAdministeredProject(services, request);
+  const bindings = readBindingList(request.body);
+  const owner = { project_id: project.id };
+  const changed = replaceTagBindings(services.database, owner, bindings, services.now());
+  if (changed) recordBinding(services, request, project, bindings);
   return NO_CONTENT;
+}
+
+function recordBinding(
+  services: Services,
+  request: ApiRequest,
+  project: ProjectRow,
+  bindings: readonly TagBinding[],
+): void {
+  recordProjectEvent(services, request, project, { action: 'update', meta: boundKeys(bindings) });
 }

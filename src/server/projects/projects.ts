@@ -12,6 +12,7 @@ import { requireOrganizationRight } from '../organizations/organization-access.t
 import type { Services } from '../services.ts';
 import { projectAccess, requireOrganization } from '../workspaces/access.ts';
 import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
+import { recordProjectEvent } from './project-event.ts';
 import {
   PROJECT_COLUMNS,
   PROJECT_TABLES,
@@ -61,7 +62,7 @@ export function createProject(services: Services, request: ApiRequest): ApiAnswe
   const createdAt = services.now().toISOString();
   database.insert('projects', { id, organization_id: organizationId, ...columns, created_at: createdAt });
   replaceTagBindings(database, { project_id: id }, tagBindings ?? [], services.now());
-  recordEvent(services, request, { id, organization_id: organizationId }, 'create');
+  recordProjectEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
   return created(document(services, request.caller, id));
 }
 
@@ -73,11 +74,11 @@ export function updateProject(services: Services, request: ApiRequest): ApiAnswe
     organizationId: project.organization_id,
     before: project,
   });
-  database.update('projects', project.id, columns);
-  if (tagBindings !== undefined) {
+  const isSet = database.update('projects', project.id, columns);
+  const isBound =
+    tagBindings !== undefined &&
     replaceTagBindings(database, { project_id: project.id }, tagBindings, services.now());
-  }
-  recordEvent(services, request, project, 'update');
+  if (isSet || isBound) recordProjectEvent(services, request, project, { action: 'update' });
   return ok(document(services, request.caller, project.id));
 }
 
@@ -90,7 +91,7 @@ export function deleteProject(services: Services, request: ApiRequest): ApiAnswe
     throw conflict('The project has workspaces and cannot be deleted: move or delete them first');
   }
   services.database.run('DELETE FROM projects WHERE id = :id', { id: project.id });
-  recordEvent(services, request, project, 'destroy');
+  recordProjectEvent(services, request, project, { action: 'destroy' });
   return NO_CONTENT;
 }
 
@@ -100,18 +101,4 @@ function document(services: Services, caller: Caller, id: string): { data: unkno
 
 function shown({ database }: Services, caller: Caller, row: ProjectRow) {
   return projectResource(row, projectAccess(database, caller, row));
-}
-
-function recordEvent(
-  services: Services,
-  request: ApiRequest,
-  project: { readonly id: string; readonly organization_id: string },
-  action: 'create' | 'update' | 'destroy',
-): void {
-  services.recordEvent({
-    organizationId: project.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: project.id, type: 'project', action },
-  });
 }

@@ -1,5 +1,5 @@
 /** GET, POST, PATCH and DELETE of /team-workspaces and /team-projects: the same for both, but for who may. */
-import type { Permission } from '../identity/workspace-permissions.ts';
+import { GRANTABLE_PERMISSIONS, type Permission } from '../identity/workspace-permissions.ts';
 import { asObject, MemberReader, readResource } from '../json-api/body.ts';
 import {
   type ApiAnswer,
@@ -25,6 +25,7 @@ import {
   grantAccess,
   TEAM_ACCESSES,
 } from './team-access.ts';
+import { grantedText, recordAccessEvent } from './team-access-event.ts';
 import { teamsById } from './team-record.ts';
 
 export const TEAM_ACCESS_ENDPOINTS: readonly Endpoint[] = (['workspace', 'project'] as const).flatMap(
@@ -59,7 +60,7 @@ function list(services: Services, request: ApiRequest, kind: AccessKind): ApiAns
 }
 
 function show(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  return ok({ data: accessResource(kind, requireAccess(services, request, { kind, right: 'see' })) });
+  return ok({ data: accessResource(kind, requireAccess(services, request, { kind, right: 'see' }).row) });
 }
 
 function create(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
@@ -77,21 +78,27 @@ function create(services: Services, request: ApiRequest, kind: AccessKind): ApiA
     throw conflict('The team has an access already: change that one');
   }
   grantAccess(database, kind, { teamId: team.id, thingId, ...grant });
-  const row = find(services, kind, team.id, thingId);
-  return created({ data: row && accessResource(kind, row) });
+  const row = required(find(services, kind, team.id, thingId));
+  recordAccessEvent(services, request, { kind, row, organizationId, action: 'add_team' });
+  return created({ data: accessResource(kind, row) });
 }
 
 function update(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const before = requireAccess(services, request, { kind, right: 'administer' });
+  const { row: before, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
   const grant = settle(request.body, kind, before);
   grantAccess(services.database, kind, { teamId: before.team_id, thingId: before.thing_id, ...grant });
-  const row = accessById(services.database, kind, before.id) ?? before;
+  const row = required(accessById(services.database, kind, before.id));
+  if (grantedText(row) !== grantedText(before)) {
+    const action = 'update_team_permissions';
+    recordAccessEvent(services, request, { kind, row, organizationId, action });
+  }
   return ok({ data: accessResource(kind, row) });
 }
 
 function remove(services: Services, request: ApiRequest, kind: AccessKind): ApiAnswer {
-  const { id } = requireAccess(services, request, { kind, right: 'administer' });
-  services.database.run(`DELETE FROM ${TEAM_ACCESSES[kind].table} WHERE id = :id`, { id });
+  const { row, organizationId } = requireAccess(services, request, { kind, right: 'administer' });
+  services.database.run(`DELETE FROM ${TEAM_ACCESSES[kind].table} WHERE id = :id`, { id: row.id });
+  recordAccessEvent(services, request, { kind, row, organizationId, action: 'remove_team' });
   return NO_CONTENT;
 }
 
@@ -101,10 +108,14 @@ function requireAccess(
   services: Services,
   request: ApiRequest,
   { kind, right }: { readonly kind: AccessKind; readonly right: Right },
-): AccessRow {
-  const row = accessById(services.database, kind, request.params['access_id'] ?? '');
+): { readonly row: AccessRow; readonly organizationId: string } {
+  const row = required(accessById(services.database, kind, request.params['access_id'] ?? ''));
+  return { row, organizationId: requireThing(services, request, { kind, id: row.thing_id, right }) };
+}
+
+/** @throws ApiError 404 */
+function required(row: AccessRow | undefined): AccessRow {
   if (row === undefined) throw notFound('Team access');
-  requireThing(services, request, { kind, id: row.thing_id, right });
   return row;
 }
 
@@ -116,8 +127,11 @@ function requireThing(
 ): string {
   const asked = { ...request, params: { [`${kind}_id`]: id } };
   if (kind === 'workspace') {
-    const permission = right === 'see' ? 'can-read-run' : 'can-update';
-    return requireWorkspace(services, asked, permission).workspace.organization_id;
+    const { workspace, permissions } = requireWorkspace(services, asked);
+    // Whoever lacks one of an admin's permissions could give it to a team of its own.
+    const isAdmin = GRANTABLE_PERMISSIONS.every((one) => permissions[one]);
+    if (right === 'administer' && !isAdmin) throw notFound('Workspace');
+    return workspace.organization_id;
   }
   return right === 'see'
     ? requireProject(services, asked).project.organization_id

@@ -54,7 +54,7 @@ export function createTeam(services: Services, request: ApiRequest): ApiAnswer {
     ...settle(services, request.body, { organizationId }),
     created_at: services.now().toISOString(),
   });
-  recordEvent(services, request, { id, organization_id: organizationId }, 'create');
+  recordEvent(services, request, { id, organization_id: organizationId }, { action: 'create' });
   return created({ data: teamsById(services.database, [id]).map(teamResource)[0] });
 }
 
@@ -62,8 +62,8 @@ export function createTeam(services: Services, request: ApiRequest): ApiAnswer {
 export function updateTeam(services: Services, request: ApiRequest): ApiAnswer {
   const team = requireTeam(services, request, 'administer');
   const columns = settle(services, request.body, { organizationId: team.organization_id, before: team });
-  services.database.update('teams', team.id, columns);
-  recordEvent(services, request, team, 'update');
+  const changed = services.database.update('teams', team.id, columns);
+  if (changed) recordEvent(services, request, team, { action: 'update' });
   return ok({ data: teamsById(services.database, [team.id]).map(teamResource)[0] });
 }
 
@@ -72,7 +72,7 @@ export function deleteTeam(services: Services, request: ApiRequest): ApiAnswer {
   const team = requireTeam(services, request, 'administer');
   if (team.name === OWNERS_TEAM) throw conflict('The team of the owners cannot be deleted');
   services.database.run('DELETE FROM teams WHERE id = :id', { id: team.id });
-  recordEvent(services, request, team, 'destroy');
+  recordEvent(services, request, team, { action: 'destroy' });
   return NO_CONTENT;
 }
 
@@ -80,13 +80,13 @@ export function deleteTeam(services: Services, request: ApiRequest): ApiAnswer {
 export function addTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
   const team = requireTeam(services, request, 'administer');
   const users = requestedUsers(services, request, team);
-  for (const user of users) {
-    services.database.run('INSERT OR IGNORE INTO team_memberships (team_id, user_id) VALUES (:team, :user)', {
-      team: team.id,
-      user,
-    });
+  for (const { id, username } of users) {
+    const added = services.database.run(
+      'INSERT OR IGNORE INTO team_memberships (team_id, user_id) VALUES (:team, :id)',
+      { team: team.id, id },
+    );
+    if (added > 0) recordEvent(services, request, team, { action: 'add_member', user: username });
   }
-  recordEvent(services, request, { ...team, meta: { 'members-added': users } }, 'update');
   return NO_CONTENT;
 }
 
@@ -94,33 +94,39 @@ export function addTeamMembers(services: Services, request: ApiRequest): ApiAnsw
 export function removeTeamMembers(services: Services, request: ApiRequest): ApiAnswer {
   const team = requireTeam(services, request, 'administer');
   const users = requestedUsers(services, request, team);
-  services.database.run(
-    'DELETE FROM team_memberships WHERE team_id = :team AND user_id IN (SELECT value FROM json_each(:users))',
-    { team: team.id, users: JSON.stringify(users) },
-  );
+  for (const { id, username } of users) {
+    const removed = services.database.run(
+      'DELETE FROM team_memberships WHERE team_id = :team AND user_id = :id',
+      { team: team.id, id },
+    );
+    if (removed > 0) recordEvent(services, request, team, { action: 'remove_member', user: username });
+  }
   const { members } = teamsById(services.database, [team.id])[0] ?? team;
   if (team.name === OWNERS_TEAM && members === '[]') {
     throw conflict('An organization keeps at least one owner');
   }
-  recordEvent(services, request, { ...team, meta: { 'members-removed': users } }, 'update');
   return NO_CONTENT;
 }
 
-/** The ids of users of the team's organization. @throws ApiError 422 for who is none of them, whether known or not */
-function requestedUsers({ database }: Services, { body }: ApiRequest, team: TeamRow): string[] {
+/** Users of the team's organization. @throws ApiError 422 for who is none of them, whether known or not */
+function requestedUsers(
+  { database }: Services,
+  { body }: ApiRequest,
+  team: TeamRow,
+): { readonly id: string; readonly username: string }[] {
   const problems: PointedProblem[] = [];
-  const ids = readIdentifiers(body, 'users').map(({ id }, index) => {
-    const user = database.get<{ id: string }>(
-      `SELECT u.id FROM users u JOIN organization_memberships m ON m.user_id = u.id
+  const users = readIdentifiers(body, 'users').flatMap(({ id }, index) => {
+    const user = database.get<{ id: string; username: string }>(
+      `SELECT u.id, u.username FROM users u JOIN organization_memberships m ON m.user_id = u.id
        WHERE m.organization_id = :organization AND u.is_service_account = 0 AND (u.id = :id OR u.username = :id)`,
       { id, organization: team.organization_id },
     );
     if (user === undefined)
       problems.push({ detail: `The organization has no user "${id}"`, pointer: `/data/${index}/id` });
-    return user?.id ?? '';
+    return user ?? [];
   });
   if (problems.length > 0) throw invalid(problems);
-  return ids;
+  return users;
 }
 
 /** The columns after the request. @throws ApiError 422 */
@@ -161,14 +167,17 @@ function settle(
 function recordEvent(
   services: Services,
   request: ApiRequest,
-  { meta, ...team }: { id: string; organization_id: string; meta?: Readonly<Record<string, unknown>> },
-  action: 'create' | 'update' | 'destroy',
+  team: { readonly id: string; readonly organization_id: string },
+  change:
+    | { readonly action: 'create' | 'update' | 'destroy' }
+    | { readonly action: 'add_member' | 'remove_member'; readonly user: string },
 ): void {
+  const { action, ...extraFields } = change;
   services.recordEvent({
     organizationId: team.organization_id,
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: team.id, type: 'team', action },
-    ...(meta === undefined ? {} : { meta }),
+    ...('user' in change ? { extraFields } : {}),
   });
 }

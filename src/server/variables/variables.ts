@@ -50,9 +50,10 @@ export function createVariable(services: Services, request: ApiRequest): ApiAnsw
 export function updateVariable(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace, row } = requireVariable(services, request, 'can-update-variable');
   const { key, value, description, category, hcl, sensitive } = settle(services, request, row);
-  services.database.update('variables', row.id, { key, value, description, category, hcl, sensitive });
-  recordEvent(services, request, workspace, { id: row.id, action: 'update' });
-  return ok({ data: variableResource({ ...row, key, value, description, category, hcl, sensitive }) });
+  const columns = { key, value, description, category, hcl, sensitive };
+  const changed = services.database.update('variables', row.id, columns);
+  if (changed) recordEvent(services, request, workspace, { id: row.id, action: 'update' });
+  return ok({ data: variableResource({ ...row, ...columns }) });
 }
 
 export function deleteVariable(services: Services, request: ApiRequest): ApiAnswer {

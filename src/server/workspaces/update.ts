@@ -33,22 +33,25 @@ export function updateWorkspace(services: Services, request: ApiRequest): ApiAns
     },
     problems,
   );
-  writeSettings(services, workspace, settings);
-  if (body.tagBindings !== undefined) {
+  const isSet = writeSettings(services, workspace, settings);
+  const isBound =
+    body.tagBindings !== undefined &&
     replaceTagBindings(database, { workspace_id: workspace.id }, body.tagBindings, services.now());
-  }
-  recordWorkspaceEvent(services, request, workspace, { action: 'update' });
+  if (isSet || isBound) recordWorkspaceEvent(services, request, workspace, { action: 'update' });
   return ok(workspaceDocument(services, request, workspace.id));
 }
 
-/** Writes the columns that differ. What was only joined to the record is carried along unchanged, so it never does. */
-function writeSettings(services: Services, workspace: WorkspaceRecord, settings: WorkspaceSettings): void {
+/**
+ * Writes the columns that differ, and tells whether one does. What was only joined to the record is carried along
+ * unchanged, so it never does.
+ */
+function writeSettings(services: Services, workspace: WorkspaceRecord, settings: WorkspaceSettings): boolean {
   const changed = Object.entries(settings).filter(
     ([column, value]) => workspace[column as keyof WorkspaceSettings] !== value,
   );
-  if (changed.length === 0) return;
+  if (changed.length === 0) return false;
   const now = services.now().toISOString();
-  services.database.update('workspaces', workspace.id, {
+  return services.database.update('workspaces', workspace.id, {
     ...Object.fromEntries(changed),
     updated_at: now,
     latest_change_at: now,

@@ -19,6 +19,7 @@ interface EventRow {
   resource_id: string;
   resource_type: string;
   resource_action: string;
+  meta: string | null;
   extra_fields: string | null;
 }
 
@@ -75,10 +76,15 @@ it('records nothing for what was refused, and nothing for reading', async () => 
 it('records a data retention policy with its own fields', async () => {
   const { api, events } = await serve(seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }));
   const path = '/workspaces/ws-a/relationships/data-retention-policy';
-  const attributes = { 'delete-older-than-n-days': 30 };
-  const body = { data: { type: 'data-retention-policy-delete-olders', attributes } };
-  await api.post(path, body);
-  await api.post(path, body);
+  const keep = (days: number) => ({
+    data: {
+      type: 'data-retention-policy-delete-olders',
+      attributes: { 'delete-older-than-n-days': days },
+    },
+  });
+  await api.post(path, keep(60));
+  await api.post(path, keep(30));
+  await api.post(path, keep(30));
   await api.delete(path);
   expect(events().map((row) => row.resource_action)).toEqual(['create', 'update', 'destroy']);
   expect(JSON.parse(events()[2]?.extra_fields ?? '')).toEqual({
@@ -96,7 +102,97 @@ it('records who joins a team and who leaves it', async () => {
   expect((await api.delete(path, identifiers(['bob'], 'users'))).status).toBe(204);
   const told = events().map((row) => [row.actor_name, row.resource_id, row.resource_action]);
   expect(told).toEqual([
-    ['ann', team?.id, 'update'],
-    ['ann', team?.id, 'update'],
+    ['ann', team?.id, 'add_member'],
+    ['ann', team?.id, 'remove_member'],
+  ]);
+  expect(events().map((row) => row.extra_fields)).toEqual(['{"user":"bob"}', '{"user":"bob"}']);
+});
+
+it('records which team gets which access to a workspace or a project, and which loses it', async () => {
+  const { api, events } = await serve(seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }));
+  const [team] = (await api.get('/organizations/acme/teams?filter[names]=readers')).resources;
+  const access = (kind: string, id: string, attributes: object) => ({
+    data: {
+      type: `team-${kind}s`,
+      attributes,
+      relationships: {
+        [kind]: { data: { type: `${kind}s`, id } },
+        team: { data: { type: 'teams', id: team?.id } },
+      },
+    },
+  });
+  for (const [kind, id] of [
+    ['workspace', 'ws-a'],
+    ['project', 'prj-sandbox'],
+  ] as const) {
+    const given = await api.post(`/team-${kind}s`, access(kind, id, { access: 'read' }));
+    const path = `/team-${kind}s/${given.resource.id}`;
+    for (const level of ['write', 'write', 'nonsense']) {
+      await api.patch(path, access(kind, id, { access: level }));
+    }
+    await api.delete(path);
+  }
+  const told = events().map((row) => [row.resource_type, row.resource_id, row.resource_action]);
+  const kept = (kind: string, id: string) =>
+    ['add_team', 'update_team_permissions', 'remove_team'].map((action) => [kind, id, action]);
+  expect(told).toEqual([...kept('workspace', 'ws-a'), ...kept('project', 'prj-sandbox')]);
+  const fields = events().map((row) => JSON.parse(row.extra_fields ?? '') as unknown);
+  const expected = [
+    { team: 'readers', permissions: 'read' },
+    { team: 'readers', permissions: 'write' },
+    { team: 'readers' },
+  ];
+  expect(fields).toEqual([...expected, ...expected]);
+});
+
+it('tells the permissions of a custom access by name', async () => {
+  const { api, events } = await serve(
+    seedWith({
+      workspaces: [{ name: 'a', id: 'ws-a' }],
+      teams: [{ name: 'devs', 'workspace-access': { a: ['can-lock'] } }],
+    }),
+  );
+  const [given] = (await api.get('/team-workspaces?filter[workspace][id]=ws-a')).resources;
+  const attributes = { access: 'custom', variables: 'read' };
+  for (const _ of ['once', 'again']) {
+    await api.patch(`/team-workspaces/${given?.id}`, { data: { type: 'team-workspaces', attributes } });
+  }
+  expect(events().map((row) => row.extra_fields)).toEqual([
+    '{"team":"devs","permissions":"can-lock, can-read-run, can-read-variable"}',
+  ]);
+});
+
+it('records flat tags that come and go for all workspaces at once, one event for each that changes', async () => {
+  const { api, events } = await serve(
+    seedWith({
+      workspaces: [
+        { name: 'a', id: 'ws-a', tags: ['x', 'y'] },
+        { name: 'b', id: 'ws-b', tags: ['y'] },
+        { name: 'c', id: 'ws-c' },
+      ],
+    }),
+  );
+  const tags = (await api.get('/organizations/acme/tags')).resources.map(({ id }) => id);
+  await api.post(`/tags/${tags[0]}/relationships/workspaces`, identifiers(['ws-a', 'ws-b']));
+  await api.post(`/tags/${tags[0]}/relationships/workspaces`, identifiers(['ws-c', 'ws-none']));
+  await api.delete('/organizations/acme/tags', identifiers(tags, 'tags'));
+  expect(events().map((row) => [row.resource_id, row.resource_action, row.meta])).toEqual([
+    ['ws-b', 'update', '{"tags-added":["x"]}'],
+    ['ws-a', 'update', '{"tags-removed":["x","y"]}'],
+    ['ws-b', 'update', '{"tags-removed":["y","x"]}'],
+  ]);
+});
+
+it('records the run that an uploaded configuration begins as one of who made the configuration', async () => {
+  const { api, events } = await serve(seedWith({ workspaces: [{ name: 'a', id: 'ws-a' }] }));
+  const body = { data: { type: 'configuration-versions' } };
+  const made = await api.post('/workspaces/ws-a/configuration-versions', body);
+  const link = String(made.resource.attributes['upload-url']);
+  expect((await fetch(link, { method: 'PUT', body: 'an archive' })).status).toBe(200);
+  expect((await fetch(link, { method: 'PUT', body: 'an archive' })).status).toBe(409);
+  const told = events().map((row) => [row.actor_name, row.resource_type, row.resource_action]);
+  expect(told).toEqual([
+    ['ann', 'configuration_version', 'create'],
+    ['ann', 'run', 'create'],
   ]);
 });

@@ -1,13 +1,8 @@
 // Who may do what: every principal against every endpoint of the workspaces API. The table is written by hand from the
 // specification (wire/workspaces 5.6), and is all that this file knows of rights.
 
-import { rmSync, mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { Database } from '../../../src/server/data-file/database.ts';
 import { type RunningServer, startServer } from '../../../src/server/start-server.ts';
 import { WORKSPACE_ENDPOINTS } from '../../../src/server/workspaces/endpoints.ts';
 import {
@@ -88,22 +83,13 @@ function seedFor(allowForceDelete: boolean) {
   });
 }
 
-/** A service that knows all of them, one of them by a token that has expired. */
+/** A service that knows all of them. */
 function useService(allowForceDelete: boolean) {
-  const folder = mkdtempSync(join(tmpdir(), 'trueup-rights-'));
   let server: RunningServer;
   beforeAll(async () => {
-    const data = join(folder, 'embedded.db');
-    server = await startServer({ data, seed: seedFor(allowForceDelete), relaxed: true });
-    const database = Database.open(data);
-    const user = "SELECT id FROM users WHERE username = 'expired-token'";
-    database.run(`UPDATE api_tokens SET expires_at = '2020-01-01T00:00:00.000Z' WHERE user_id = (${user})`);
-    database.close();
+    server = await startServer({ data: ':memory:', seed: seedFor(allowForceDelete), relaxed: true });
   });
-  afterAll(async () => {
-    await server.close();
-    rmSync(folder, { recursive: true });
-  });
+  afterAll(() => server.close());
   return (principal: string) => new TestClient(server.url, tokenOf(principal));
 }
 
@@ -126,7 +112,7 @@ const told = (operation: Operation, status: number) =>
 
 it('The table of rights knows every endpoint of the workspaces API', () => {
   const known = new Set(OPERATIONS.map(({ endpoint }) => endpoint));
-  // Of the records around workspaces only this one; the others have tests of rights of their own.
+  // Of the records around workspaces only this one; the others are in ../rights-of-neighbours.test.ts.
   const organization = 'GET /organizations/:organization_name';
   expect([...known].toSorted()).toEqual(
     [organization, ...WORKSPACE_ENDPOINTS.map(({ method, path }) => `${method} ${path}`)].toSorted(),

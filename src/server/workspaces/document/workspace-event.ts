@@ -1,6 +1,6 @@
 /**
  * What the audit trail learns of a workspace.
- * Invariant: one event a request, written in the request's own transaction.
+ * Invariant: one event a request for each workspace that it changes, written in the request's own transaction.
  */
 import type { ApiRequest } from '../../json-api/endpoint.ts';
 import type { Services } from '../../services.ts';

@@ -38,22 +38,14 @@ export function putRetentionPolicy(services: Services, request: ApiRequest): Api
   const before = findPolicy(services, 'workspace_id = :id', workspace.id);
   const columns = requestedPolicy(request.body, before);
   const id = before?.id ?? newId('drp');
+  const change = { id, days: columns.delete_older_than_n_days };
   if (before === undefined) {
-    const createdAt = services.now().toISOString();
-    services.database.insert('data_retention_policies', {
-      id,
-      workspace_id: workspace.id,
-      ...columns,
-      created_at: createdAt,
-    });
-  } else {
-    services.database.update('data_retention_policies', id, columns);
+    const row = { id, workspace_id: workspace.id, ...columns, created_at: services.now().toISOString() };
+    services.database.insert('data_retention_policies', row);
+    recordPolicyEvent(services, request, workspace, { ...change, action: 'create' });
+  } else if (services.database.update('data_retention_policies', id, columns)) {
+    recordPolicyEvent(services, request, workspace, { ...change, action: 'update' });
   }
-  recordPolicyEvent(services, request, workspace, {
-    id,
-    action: before === undefined ? 'create' : 'update',
-    days: columns.delete_older_than_n_days,
-  });
   return ok({ data: policyResource({ id, ...columns }) });
 }
 

@@ -52,25 +52,19 @@ function readable(request: ApiRequest, workspace: WorkspaceRecord): Condition {
 
 export function addRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace, consumerIds } = requireWritableList(services, request);
-  addConsumers(services, workspace.id, consumerIds);
-  recordWorkspaceEvent(services, request, workspace, {
-    action: 'update',
-    meta: { 'remote-state-consumers-added': consumerIds },
-  });
+  const added = addConsumers(services, workspace.id, consumerIds);
+  recordConsumers(services, request, workspace, { changed: added, meta: 'remote-state-consumers-added' });
   return NO_CONTENT;
 }
 
 export function removeRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace, consumerIds } = requireWritableList(services, request);
-  services.database.run(
+  const removed = services.database.all<ConsumerRow>(
     `DELETE FROM remote_state_consumers
-     WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers))`,
+     WHERE workspace_id = :id AND consumer_id IN (SELECT value FROM json_each(:consumers)) RETURNING consumer_id`,
     { id: workspace.id, consumers: JSON.stringify(consumerIds) },
   );
-  recordWorkspaceEvent(services, request, workspace, {
-    action: 'update',
-    meta: { 'remote-state-consumers-removed': consumerIds },
-  });
+  recordConsumers(services, request, workspace, { changed: removed, meta: 'remote-state-consumers-removed' });
   return NO_CONTENT;
 }
 
@@ -79,25 +73,46 @@ export function replaceRemoteStateConsumers(services: Services, request: ApiRequ
   const { organization_id: organization } = requireWorkspace(services, request, 'can-update').workspace;
   if (!request.caller.organizations.get(organization)?.manageWorkspaces) throw notFound('Workspace');
   const { workspace, consumerIds } = requireWritableList(services, request);
-  services.database.run(
+  const removed = services.database.run(
     `DELETE FROM remote_state_consumers
      WHERE workspace_id = :id AND consumer_id NOT IN (SELECT value FROM json_each(:consumers))`,
     { id: workspace.id, consumers: JSON.stringify(consumerIds) },
   );
-  addConsumers(services, workspace.id, consumerIds);
-  recordWorkspaceEvent(services, request, workspace, {
-    action: 'update',
-    meta: { 'remote-state-consumers': consumerIds },
-  });
+  const added = addConsumers(services, workspace.id, consumerIds);
+  if (removed > 0 || added.length > 0) {
+    const meta = { 'remote-state-consumers': consumerIds };
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
+  }
   return NO_CONTENT;
 }
 
-function addConsumers(services: Services, workspaceId: string, consumerIds: readonly string[]): void {
-  services.database.run(
+interface ConsumerRow {
+  consumer_id: string;
+}
+
+/** @returns those that were not there */
+function addConsumers(
+  services: Services,
+  workspaceId: string,
+  consumerIds: readonly string[],
+): ConsumerRow[] {
+  return services.database.all<ConsumerRow>(
     `INSERT OR IGNORE INTO remote_state_consumers (workspace_id, consumer_id)
-     SELECT :id, value FROM json_each(:consumers)`,
+     SELECT :id, value FROM json_each(:consumers) RETURNING consumer_id`,
     { id: workspaceId, consumers: JSON.stringify(consumerIds) },
   );
+}
+
+/** Tells the audit trail which consumers came or went, under the name `meta`; nothing where none did. */
+function recordConsumers(
+  services: Services,
+  request: ApiRequest,
+  workspace: WorkspaceRecord,
+  { changed, meta }: { readonly changed: readonly ConsumerRow[]; readonly meta: string },
+): void {
+  if (changed.length === 0) return;
+  const ids = changed.map((row) => row.consumer_id);
+  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { [meta]: ids } });
 }
 
 /** What all three writes ask for: an admin, a list of its own, and consumers that exist and can be read. */

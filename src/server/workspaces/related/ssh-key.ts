@@ -20,8 +20,8 @@ export function assignSshKey(services: Services, request: ApiRequest): ApiAnswer
   if (id !== workspace.ssh_key_id) {
     const updatedAt = services.now().toISOString();
     services.database.update('workspaces', workspace.id, { ssh_key_id: id, updated_at: updatedAt });
+    recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'ssh-key': id } });
   }
-  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'ssh-key': id } });
   return ok(workspaceDocument(services, request, workspace.id));
 }
 

@@ -4,7 +4,6 @@
  * Invariant: adding changes and adds keys and leaves the rest; nothing but replacing takes a key away.
  */
 import type { Database } from '../../data-file/database.ts';
-import { newId } from '../../identifiers.ts';
 import type { Resource } from '../../json-api/document.ts';
 import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/endpoint.ts';
 import { invalid, type PointedProblem } from '../../json-api/errors.ts';
@@ -13,7 +12,9 @@ import { requireWorkspace } from '../access.ts';
 import { recordWorkspaceEvent } from '../document/workspace-event.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
 import {
+  bindTags,
   MAX_DIRECT_BINDINGS,
+  ownerColumn,
   readTagBindings,
   replaceTagBindings,
   type TagBinding,
@@ -29,7 +30,7 @@ interface DirectBindingRow {
 
 /** The owner's own bindings, in the order in which their keys were bound. */
 export function directBindings(database: Database, owner: TagBindingOwner): DirectBindingRow[] {
-  const [[column, id] = ['workspace_id', '']] = Object.entries(owner);
+  const [column, id] = ownerColumn(owner);
   return database.all<DirectBindingRow>(
     `SELECT id, key, value, created_at FROM tag_bindings WHERE ${column} = :id ORDER BY position`,
     { id },
@@ -48,35 +49,31 @@ export function readBindingList(body: unknown): readonly TagBinding[] {
   return bindings;
 }
 
-/** Adds these and changes the values of those that are there. @returns them, in the order given. @throws ApiError 422 */
+/**
+ * Adds these and changes the values of those that are there.
+ * @returns them, in the order given, and whether any of them was not there so. @throws ApiError 422
+ */
 export function upsertTagBindings(
   { database, now }: Services,
   owner: TagBindingOwner,
   bindings: readonly TagBinding[],
-): DirectBindingRow[] {
-  const [[column, ownerId] = ['workspace_id', '']] = Object.entries(owner);
-  for (const { key, value } of bindings) {
-    database.run(
-      `INSERT INTO tag_bindings (id, ${column}, key, value, created_at) VALUES (:id, :owner, :key, :value, :now)
-       ON CONFLICT (${column}, key) DO UPDATE SET value = excluded.value`,
-      { id: newId('tb'), owner: ownerId, key, value, now: now().toISOString() },
-    );
-  }
+): { readonly rows: DirectBindingRow[]; readonly changed: boolean } {
+  const changed = bindTags(database, owner, bindings, now());
   const rows = directBindings(database, owner);
   if (rows.length > MAX_DIRECT_BINDINGS) {
     const detail = `At most ${MAX_DIRECT_BINDINGS} tags can be bound, and there would be ${rows.length}`;
     throw invalid([{ detail, pointer: '/data' }]);
   }
   const byKey = new Map(rows.map((row) => [row.key, row]));
-  return bindings.flatMap(({ key }) => byKey.get(key) ?? []);
+  return { rows: bindings.flatMap(({ key }) => byKey.get(key) ?? []), changed };
 }
 
 /** PATCH /workspaces/:workspace_id/tag-bindings: 200 with what was given. */
 export function patchTagBindings(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
-  const rows = upsertTagBindings(services, { workspace_id: workspace.id }, bindings);
-  recordBinding(services, request, workspace, bindings);
+  const { rows, changed } = upsertTagBindings(services, { workspace_id: workspace.id }, bindings);
+  if (changed) recordBinding(services, request, workspace, bindings);
   return ok({ data: rows.map(directBindingResource) });
 }
 
@@ -90,9 +87,15 @@ export function addTagBindings(services: Services, request: ApiRequest): ApiAnsw
 export function replaceWorkspaceTagBindings(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
   const bindings = readBindingList(request.body);
-  replaceTagBindings(services.database, { workspace_id: workspace.id }, bindings, services.now());
-  recordBinding(services, request, workspace, bindings);
+  const owner = { workspace_id: workspace.id };
+  const changed = replaceTagBindings(services.database, owner, bindings, services.now());
+  if (changed) recordBinding(services, request, workspace, bindings);
   return NO_CONTENT;
+}
+
+/** What the audit trail learns of a list of bindings. */
+export function boundKeys(bindings: readonly TagBinding[]): Readonly<Record<string, unknown>> {
+  return { 'tag-bindings': bindings.map(({ key }) => key) };
 }
 
 function recordBinding(
@@ -101,6 +104,6 @@ function recordBinding(
   workspace: WorkspaceRecord,
   bindings: readonly TagBinding[],
 ): void {
-  const meta = { 'tag-bindings': bindings.map(({ key }) => key) };
+  const meta = boundKeys(bindings);
   recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
 }

@@ -87,26 +87,42 @@ export function valueProblems(value: unknown): string[] {
 
 export type TagBindingOwner = { readonly workspace_id: string } | { readonly project_id: string };
 
-/** Makes the owner's bindings exactly these. A key that stays keeps its id and its age. */
+/** Makes the owner's bindings exactly these, and tells whether they were others. A key that stays keeps its id and its age. */
 export function replaceTagBindings(
   database: Database,
   owner: TagBindingOwner,
   bindings: readonly TagBinding[],
   now: Date,
-): void {
-  const [column, ownerId] =
-    'workspace_id' in owner ? ['workspace_id', owner.workspace_id] : ['project_id', owner.project_id];
-  database.run(
+): boolean {
+  const [column, ownerId] = ownerColumn(owner);
+  const removed = database.run(
     `DELETE FROM tag_bindings WHERE ${column} = :owner AND key NOT IN (SELECT value FROM json_each(:keys))`,
     { owner: ownerId, keys: JSON.stringify(bindings.map((binding) => binding.key)) },
   );
-  for (const { key, value } of bindings) {
+  return bindTags(database, owner, bindings, now) || removed > 0;
+}
+
+/** Adds these and changes the values of those that are there; tells whether any of them was not there so. */
+export function bindTags(
+  database: Database,
+  owner: TagBindingOwner,
+  bindings: readonly TagBinding[],
+  now: Date,
+): boolean {
+  const [column, ownerId] = ownerColumn(owner);
+  const written = bindings.map(({ key, value }) =>
     database.run(
       `INSERT INTO tag_bindings (id, ${column}, key, value, created_at) VALUES (:id, :owner, :key, :value, :now)
-       ON CONFLICT (${column}, key) DO UPDATE SET value = excluded.value`,
+       ON CONFLICT (${column}, key) DO UPDATE SET value = excluded.value WHERE tag_bindings.value <> excluded.value`,
       { id: newId('tb'), owner: ownerId, key, value, now: now.toISOString() },
-    );
-  }
+    ),
+  );
+  return written.some((count) => count > 0);
+}
+
+/** The column of a binding that names this owner, and its id. */
+export function ownerColumn(owner: TagBindingOwner): readonly [string, string] {
+  return 'workspace_id' in owner ? ['workspace_id', owner.workspace_id] : ['project_id', owner.project_id];
 }
 
 interface BindingRow {

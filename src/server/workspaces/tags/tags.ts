@@ -56,8 +56,8 @@ export function tagResource(row: TagRow, organizationName: string): Resource {
 export function postTags(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
   const names = requestedNames(services, request, workspace, normalTagName);
-  addTags(services.database, workspace, names, services.now());
-  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'tags-added': names } });
+  const added = addTags(services.database, workspace, names, services.now());
+  recordAddedTags(services, request, workspace, added);
   return NO_CONTENT;
 }
 
@@ -65,34 +65,49 @@ export function postTags(services: Services, request: ApiRequest): ApiAnswer {
 export function deleteTags(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-manage-tags');
   const names = requestedNames(services, request, workspace, lowerCase);
+  const carried = new Set(tagNamesOf(services.database, [workspace.id]).get(workspace.id));
   services.database.run(
     `DELETE FROM workspace_tags WHERE workspace_id = :workspace AND tag_id IN (
        SELECT id FROM tags WHERE organization_id = :organization AND name IN (SELECT value FROM json_each(:names)))`,
     { workspace: workspace.id, organization: workspace.organization_id, names: JSON.stringify(names) },
   );
   dropUnusedTags(services.database, workspace.organization_id);
-  recordWorkspaceEvent(services, request, workspace, { action: 'update', meta: { 'tags-removed': names } });
+  const removed = [...new Set(names)].filter((name) => carried.has(name));
+  const meta = { 'tags-removed': removed };
+  if (removed.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
   return NO_CONTENT;
 }
 
-/** Gives the workspace these tags, in this order, behind those it has. Names must be normal ones. */
+/** Gives the workspace these tags, in this order, behind those it has, and tells which it had not. Names must be normal ones. */
 export function addTags(
   database: Database,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
   names: readonly string[],
   now: Date,
-): void {
-  for (const name of names) {
+): string[] {
+  return names.filter((name) => {
     database.run(
       `INSERT OR IGNORE INTO tags (id, organization_id, name, created_at) VALUES (:id, :organization, :name, :now)`,
       { id: newId('tag'), organization: workspace.organization_id, name, now: now.toISOString() },
     );
-    database.run(
+    const added = database.run(
       `INSERT OR IGNORE INTO workspace_tags (workspace_id, tag_id)
        SELECT :workspace, id FROM tags WHERE organization_id = :organization AND name = :name`,
       { workspace: workspace.id, organization: workspace.organization_id, name },
     );
-  }
+    return added > 0;
+  });
+}
+
+/** What the audit trail learns of tags that a workspace was given; nothing where it had all of them. */
+export function recordAddedTags(
+  services: Services,
+  request: ApiRequest,
+  workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
+  added: readonly string[],
+): void {
+  const meta = { 'tags-added': added };
+  if (added.length > 0) recordWorkspaceEvent(services, request, workspace, { action: 'update', meta });
 }
 
 /** Forgets the organization's tags that no workspace carries any more. */

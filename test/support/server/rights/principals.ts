@@ -43,7 +43,13 @@ export function principalsSeed(
   const projectUsers = PROJECT_LEVELS.map((level) => `project-${level}`);
   const others = ['stranger', 'rival-owner', 'member', 'team-member', 'two-teams', 'both-projects', 'owner'];
   return {
-    users: [...others, ...levelUsers, ...projectUsers, 'expired-token'].map(user),
+    users: [
+      ...[...others, ...levelUsers, ...projectUsers].map(user),
+      {
+        username: 'expired-token',
+        tokens: [{ token: 'expired-token', 'expires-at': '2020-01-01T00:00:00Z' }],
+      },
+    ],
     organizations: [
       {
         name: 'acme',

@@ -1,0 +1,173 @@
+// What each endpoint that writes tells the audit trail. The table is written by hand; an endpoint that is missing in it fails.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
+import { NEIGHBOURS, neighbourPath } from '../../support/server/rights/neighbours.ts';
+import { OPERATIONS, pathOf, RETENTION_POLICY } from '../../support/server/rights/operations.ts';
+import { startWorld, type World } from '../../support/server/rights/world.ts';
+import { identifiers } from '../../support/server/serve-for-test.ts';
+
+const ORGANIZATION = '/organizations/:organization_name';
+const PROJECT = '/projects/:project_id';
+const TEAM = '/teams/:team_id';
+const WORKSPACE = '/workspaces/:workspace_id';
+const NAMED = `${ORGANIZATION}/workspaces/:name`;
+const RELATED = `${WORKSPACE}/relationships`;
+
+/** Its trail goes with it, so nobody could read of it. */
+const TRAIL_IS_GONE = 'nothing';
+
+/** Type and action of the event of each endpoint, by the endpoint. */
+const EVENTS: Readonly<Record<string, string>> = {
+  'POST /organizations': 'organization create',
+  [`PATCH ${ORGANIZATION}`]: 'organization update',
+  [`DELETE ${ORGANIZATION}`]: TRAIL_IS_GONE,
+  [`DELETE ${ORGANIZATION}/tags`]: 'workspace update',
+  'POST /tags/:tag_id/relationships/workspaces': 'workspace update',
+  [`POST ${ORGANIZATION}/projects`]: 'project create',
+  [`PATCH ${PROJECT}`]: 'project update',
+  [`DELETE ${PROJECT}`]: 'project destroy',
+  [`PATCH ${PROJECT}/tag-bindings`]: 'project update',
+  [`POST ${PROJECT}/relationships/tag-bindings`]: 'project update',
+  [`PATCH ${PROJECT}/relationships/tag-bindings`]: 'project update',
+  [`POST ${ORGANIZATION}/teams`]: 'team create',
+  [`PATCH ${TEAM}`]: 'team update',
+  [`DELETE ${TEAM}`]: 'team destroy',
+  [`POST ${TEAM}/relationships/users`]: 'team add_member',
+  [`DELETE ${TEAM}/relationships/users`]: 'team remove_member',
+  'POST /team-workspaces': 'workspace add_team',
+  'PATCH /team-workspaces/:access_id': 'workspace update_team_permissions',
+  'DELETE /team-workspaces/:access_id': 'workspace remove_team',
+  'POST /team-projects': 'project add_team',
+  'PATCH /team-projects/:access_id': 'project update_team_permissions',
+  'DELETE /team-projects/:access_id': 'project remove_team',
+  [`POST ${ORGANIZATION}/authentication-token`]: 'authentication_token create',
+  [`DELETE ${ORGANIZATION}/authentication-token`]: 'authentication_token destroy',
+  [`POST ${TEAM}/authentication-token`]: 'authentication_token create',
+  [`DELETE ${TEAM}/authentication-token`]: 'authentication_token destroy',
+  [`POST ${ORGANIZATION}/agent-pools`]: 'agent_pool create',
+  'PATCH /agent-pools/:record_id': 'agent_pool update',
+  'DELETE /agent-pools/:record_id': 'agent_pool destroy',
+  [`POST ${ORGANIZATION}/ssh-keys`]: 'ssh_key create',
+  'PATCH /ssh-keys/:record_id': 'ssh_key update',
+  'DELETE /ssh-keys/:record_id': 'ssh_key destroy',
+  [`POST ${ORGANIZATION}/oauth-clients`]: 'oauth_client create',
+  'DELETE /oauth-clients/:client_id': 'oauth_client destroy',
+  [`POST ${ORGANIZATION}/workspaces`]: 'workspace create',
+  [`PATCH ${WORKSPACE}`]: 'workspace update',
+  [`PATCH ${NAMED}`]: 'workspace update',
+  [`DELETE ${WORKSPACE}`]: 'workspace destroy',
+  [`DELETE ${NAMED}`]: 'workspace destroy',
+  [`POST ${WORKSPACE}/actions/safe-delete`]: 'workspace destroy',
+  [`POST ${NAMED}/actions/safe-delete`]: 'workspace destroy',
+  [`POST ${WORKSPACE}/actions/lock`]: 'workspace lock',
+  [`POST ${WORKSPACE}/actions/unlock`]: 'workspace unlock',
+  [`POST ${WORKSPACE}/actions/force-unlock`]: 'workspace force_unlock',
+  [`PATCH ${RELATED}/ssh-key`]: 'workspace update',
+  [`PATCH ${RELATED}/remote-state-consumers`]: 'workspace update',
+  [`POST ${RELATED}/remote-state-consumers`]: 'workspace update',
+  [`DELETE ${RELATED}/remote-state-consumers`]: 'workspace update',
+  [`POST ${RELATED}/tags`]: 'workspace update',
+  [`DELETE ${RELATED}/tags`]: 'workspace update',
+  [`PATCH ${WORKSPACE}/tag-bindings`]: 'workspace update',
+  [`POST ${RELATED}/tag-bindings`]: 'workspace update',
+  [`PATCH ${RELATED}/tag-bindings`]: 'workspace update',
+  [`POST ${RELATED}/data-retention-policy`]: 'data_retention_policy create',
+  [`PATCH ${RELATED}/data-retention-policy`]: 'data_retention_policy create',
+  [`DELETE ${RELATED}/data-retention-policy`]: 'data_retention_policy destroy',
+  [`POST ${WORKSPACE}/state-versions`]: 'state_version create',
+  [`POST ${WORKSPACE}/configuration-versions`]: 'configuration_version create',
+  'POST /runs': 'run create',
+  'POST /runs/:run_id/actions/apply': 'run apply',
+  'POST /runs/:run_id/actions/discard': 'run discard',
+  'POST /runs/:run_id/actions/cancel': 'run cancel',
+  [`POST ${WORKSPACE}/vars`]: 'var create',
+  [`PATCH ${WORKSPACE}/vars/:variable_id`]: 'var update',
+  [`DELETE ${WORKSPACE}/vars/:variable_id`]: 'var destroy',
+};
+
+/** Sent again, these make one more; all others change nothing, or are refused. */
+const MAKE_ONE_MORE = [
+  `POST ${ORGANIZATION}/authentication-token`,
+  `POST ${TEAM}/authentication-token`,
+  `POST ${ORGANIZATION}/oauth-clients`,
+  `POST ${WORKSPACE}/configuration-versions`,
+  'POST /runs',
+];
+
+interface Call {
+  readonly path: string;
+  readonly body: unknown;
+}
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+/** The endpoint as the tables of rights call it. */
+function callOf(endpoint: string): Call {
+  const own = OPERATIONS.find((operation) => operation.endpoint === endpoint);
+  if (own !== undefined) {
+    return { path: pathOf(own, 'free'), body: own.body?.('free', 'ws-subject') };
+  }
+  const called = NEIGHBOURS.filter((operation) => operation.endpoint === endpoint);
+  const beside = called.find(({ allowed }) => allowed < 400);
+  if (beside === undefined) throw new Error(`no table of rights has ${endpoint}`);
+  return { path: neighbourPath(beside, world.ids), body: beside.body?.(world.ids) };
+}
+
+/** What must be there for the call to change something. */
+async function prepare(method: string, { path, body }: Call): Promise<void> {
+  const owner = world.as('owner');
+  if (path.endsWith('unlock')) await owner.post(path.replace(/(force-)?unlock$/, 'lock'));
+  if (method === 'DELETE' && path.includes('/relationships/'))
+    await owner.post(path, body ?? RETENTION_POLICY);
+}
+
+const count = () => world.rows('SELECT id FROM audit_events').length;
+
+it('has an entry for every endpoint that writes', () => {
+  const writing = API_ENDPOINTS.filter(({ method }) => method !== 'GET');
+  expect(Object.keys(EVENTS).toSorted()).toEqual(
+    writing.map(({ method, path }) => `${method} ${path}`).toSorted(),
+  );
+});
+
+it.each(Object.entries(EVENTS))('%s tells the trail: %s', async (endpoint, event) => {
+  world.restore();
+  const [method = ''] = endpoint.split(' ');
+  const owner = world.as('owner');
+  const call = callOf(endpoint);
+  await prepare(method, call);
+  const before = count();
+  const answer = await owner.send(method, call.path, call.body);
+  expect([answer.status < 300, answer.text]).toEqual([true, answer.text]);
+  if (event === TRAIL_IS_GONE) {
+    expect(count()).toBe(0);
+    return;
+  }
+  const written = world.rows('SELECT * FROM audit_events ORDER BY position').slice(before);
+  expect(
+    written.map((row) => [`${row['resource_type']} ${row['resource_action']}`, row['request_id']]),
+  ).toEqual([[event, answer.headers.get('x-request-id')]]);
+
+  await owner.send(method, call.path, call.body);
+  expect(count(), 'after the same request').toBe(before + (MAKE_ONE_MORE.includes(endpoint) ? 2 : 1));
+});
+
+it('tells the trail nothing of what is refused', async () => {
+  world.restore();
+  const before = count();
+  for (const endpoint of Object.keys(EVENTS)) {
+    const [method = ''] = endpoint.split(' ');
+    const { path, body } = callOf(endpoint);
+    await world.as('can-read-settings').send(method, path, body);
+    const answer = await world.as('owner').send(method, path, identifiers(['nonsense'], 'nonsense'));
+    // Some read no body, and do what they do.
+    if (answer.status < 300) world.restore();
+    expect([endpoint, count()]).toEqual([endpoint, before]);
+  }
+});

@@ -1,0 +1,144 @@
+// Who may do what beside workspaces: every principal against every endpoint of what workspaces belong to and of what stands
+// around them. The table is written by hand from the specification (wire/workspaces 5.6, 6), and is all that this file
+// knows of rights. Workspaces themselves are in workspaces/rights-matrix.test.ts.
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { API_ENDPOINTS, STORED_FILES } from '../../src/server/endpoints.ts';
+import { NEIGHBOURS, type NeighbourOperation, neighbourPath } from '../support/server/rights/neighbours.ts';
+import { OPERATIONS } from '../support/server/rights/operations.ts';
+import { startWorld, type World } from '../support/server/rights/world.ts';
+import type { TestAnswer } from '../support/server/serve-for-test.ts';
+
+/*
+ * yes: allowed. 404: as if it were not there. 403: told that it is forbidden.
+ * known: has a valid token. found: organizations. belong: see what the organization shares. view: the workspace, its
+ * project, its runs. read: states, variables, assessments. queue: runs. write: apply them, save states, variables.
+ * tags: of the workspace. grant: access to the workspace. project: change it, and grant access to it. drop-project: delete
+ * it, drop-empty: another one that is empty. create: projects. organize: all workspaces at once. administer: the organization and its teams, keys, connections.
+ * own: delete it, its token, the team of the owners.
+ */
+const RIGHTS = `
+principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own
+no-token           401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
+wrong-token        401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
+expired-token      401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
+stranger           yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404
+rival-owner        yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404
+member             yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404
+team-member        yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404
+workspace-read     yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404
+workspace-plan     yes   yes   yes    yes  yes  yes   404   404  404   404     403          404        404    404      404        404
+workspace-write    yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404
+workspace-admin    yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404
+can-lock           yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+can-unlock         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+can-force-unlock   yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+can-manage-tags    yes   404   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404
+can-update         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+can-destroy        yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+can-read-settings  yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
+two-teams          yes   yes   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404
+project-read       yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404
+project-write      yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404
+project-maintain   yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404
+project-admin      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404
+both-projects      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404
+read-workspaces    yes   404   yes    yes  yes  404   404   404  404   404     403          403        404    404      404        404
+manage-workspaces  yes   404   yes    yes  yes  yes   yes   yes  yes   404     403          403        404    yes      404        404
+manage-projects    yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    404      404        404
+organization       yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        404
+owners-team        yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes
+owner              yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes
+`;
+
+type Row = Readonly<Record<string, string>>;
+
+const [columns = [], ...lines] = RIGHTS.trim()
+  .split('\n')
+  .map((line) => line.split(/ +/));
+const rows: readonly Row[] = lines.map((cells) =>
+  Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? ''])),
+);
+
+const NONSENSE = { data: { type: 'nonsense', attributes: 7 } };
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(() => world.close());
+
+const isRead = ({ endpoint }: NeighbourOperation) => endpoint.startsWith('GET ');
+const told = ({ endpoint, column, of }: NeighbourOperation, status: number) =>
+  `${endpoint} ${Object.values(of ?? {}).join(' ')} (${column}): ${status}`;
+
+function ask(principal: string, operation: NeighbourOperation, body?: unknown): Promise<TestAnswer> {
+  const [method = ''] = operation.endpoint.split(' ');
+  const path = neighbourPath(operation, world.ids);
+  return world.as(principal).send(method, path, body ?? operation.body?.(world.ids));
+}
+
+it('The tables of rights know every endpoint', () => {
+  const known = new Set([...OPERATIONS, ...NEIGHBOURS].map(({ endpoint }) => endpoint));
+  expect([...known].toSorted()).toEqual(
+    API_ENDPOINTS.map(({ method, path }) => `${method} ${path}`).toSorted(),
+  );
+  for (const { column } of NEIGHBOURS) expect(columns).toContain(column);
+  for (const cells of lines) expect(cells, cells[0]).toHaveLength(columns.length);
+});
+
+it.each(rows)('$principal may do what the table says, and nothing else, whatever the body', async (row) => {
+  const { principal = '' } = row;
+  for (const operation of NEIGHBOURS) {
+    const cell = row[operation.column];
+    const version = world.version();
+    const answer = await ask(principal, operation);
+    const expected = cell === 'yes' ? operation.allowed : Number(cell);
+    expect(told(operation, answer.status)).toBe(told(operation, expected));
+    if (cell !== 'yes') expect(world.version(), `${told(operation, answer.status)} wrote`).toBe(version);
+    if (isRead(operation)) continue;
+    if (cell === 'yes') world.restore();
+    const nonsense = await ask(principal, operation, NONSENSE);
+    expect(nonsense.status, told(operation, nonsense.status)).toBeLessThan(500);
+    if (mayNot(row, operation.endpoint)) {
+      expect([nonsense.status, nonsense.text], told(operation, nonsense.status)).toEqual([
+        answer.status,
+        answer.text,
+      ]);
+    } else {
+      world.restore();
+    }
+  }
+});
+
+/** Whether no row of the endpoint is for this principal: a body that says nothing cannot tell which one was meant. */
+function mayNot(row: Row, endpoint: string): boolean {
+  return NEIGHBOURS.every((one) => one.endpoint !== endpoint || row[one.column] !== 'yes');
+}
+
+it.each(rows)('$principal is shown the links of uploads that it may send', async (row) => {
+  const { principal = '' } = row;
+  const linkIn = async (path: string, name: string) => {
+    const answer = await world.as(principal).get(path);
+    return answer.status === 200 && answer.resource.attributes[name] !== null ? 'yes' : 'no';
+  };
+  const shown = [
+    await linkIn('/configuration-versions/cv-awaited', 'upload-url'),
+    await linkIn('/state-versions/sv-current', 'hosted-json-state-upload-url'),
+  ];
+  expect(shown).toEqual([row['queue'], row['write']].map((cell) => (cell === 'yes' ? 'yes' : 'no')));
+});
+
+it('gives no token, not even an owner`s, what only a signed link gives', async () => {
+  for (const { method, path } of STORED_FILES) {
+    for (const { principal = '' } of rows) {
+      const id = path.startsWith('/state') ? 'sv-current' : 'cv-awaited';
+      const response = await fetch(`${world.url}/api/storage${path.replace(':id', id)}`, {
+        method,
+        headers: { authorization: `Bearer ${principal}` },
+      });
+      expect([method, path, principal, response.status]).toEqual([method, path, principal, 404]);
+    }
+  }
+});
