@@ -162,11 +162,6 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     ],
   },
   {
-    by: 'test/e2e/workspaces/automatic-destroys.test.ts',
-    because: 'what will be created is foretold, and the service shows whether it is true',
-    sources: ['kinds/workspace/predict/predict-creations.ts'],
-  },
-  {
     by: 'test/e2e/workspaces/inherited-mode.test.ts',
     because: 'the service refuses what was read wrong',
     sources: ['kinds/workspace/predict/predict-assessments.ts'],
