@@ -283,3 +283,29 @@ it('counts on from a lower serial that was forced', async () => {
   const next = await saveWhole(api, 4, stateText(4));
   expect(await currentOf(api)).toMatchObject({ id: next.resource.id });
 });
+
+it('makes current what a run saved by that run alone, once its lock was forced off', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  const saved = await saveAs(api, run, 1, WHOLE);
+  await api.post(`${WS}/actions/force-unlock`);
+  await api.as('writers').post(`${WS}/actions/lock`);
+  expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
+  expect(await currentOf(api)).toBeNull();
+  const other = await begunRun(api);
+  expect((await api.post(`/runs/${other}/actions/apply`)).status).toBe(202);
+  expect(await currentOf(api)).toBeNull();
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(0);
+  expect((await api.post(`/runs/${run}/actions/apply`)).status).toBe(202);
+  expect(await currentOf(api)).toMatchObject({ id: saved.resource.id });
+});
+
+it('keeps nobody else waiting for the state of a run whose lock was forced off', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  await saveAs(api, run, 1);
+  await api.post(`${WS}/actions/force-unlock`);
+  await api.as('writers').post(`${WS}/actions/lock`);
+  expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
+  expect((await api.post(`/runs/${run}/actions/apply`)).status).toBe(503);
+});
