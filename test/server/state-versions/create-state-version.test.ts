@@ -125,6 +125,25 @@ it('refuses to take the state twice, another one than was announced, and what is
   }
 });
 
+it.each([4, 6, '5', 5.5])('refuses a state whose own serial is %j and not the 5 of its version', async (own) => {
+  const api = await locked();
+  const text = JSON.stringify({ version: 4, serial: own, lineage: 'line-1' });
+  const inline = await saveWhole(api, 5, text);
+  expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/state']]);
+  expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
+  const pending = await save(api, 5, { md5: md5(text) });
+  expect(await sendTo(pending, text)).toBe(422);
+  const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
+  expect(shown['status']).toBe('pending');
+  expect(await currentOf(api)).toBeNull();
+});
+
+it('takes a state whose own serial is the one of its version', async () => {
+  const api = await locked();
+  const text = JSON.stringify({ version: 4, serial: 5, lineage: 'line-1' });
+  expect((await saveWhole(api, 5, text)).status).toBe(201);
+});
+
 it('takes states from the holder of the lock alone', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await saveWhole(api, 1, stateText(1))).status).toBe(409);
