@@ -43,8 +43,8 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
-  const asItCame = { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES } as const;
-  app.addContentTypeParser('*', asItCame, (_request, text, done) => done(null, text));
+  const asItCame = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
+  app.addContentTypeParser('*', asItCame, (_request, bytes, done) => done(null, bytes));
   app.setErrorHandler((error: FastifyError, request, reply) => send(request, reply, answerToError(error)));
   app.route({
     method: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],

@@ -7,6 +7,7 @@ import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
 import { authenticateBearer } from '../identity/caller.ts';
 import type { Services } from '../services.ts';
+import { parseJson, textOf } from '../well-formed-text.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
 import { ApiError, badRequest, type ErrorStatus, errorDocument, unauthorized } from './errors.ts';
 import { countRequests, tooManyRequests } from './rate-limit.ts';
@@ -48,20 +49,24 @@ function pathBelow(prefix: string, url: string): string {
   return url.slice(prefix.length).replace(/\?.*$/, '');
 }
 
-/** JSON under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
+/** JSON in UTF-8 under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     [MEDIA_TYPE, 'application/json'],
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      const text = String(body);
+    { parseAs: 'buffer' },
+    (_request, body: Buffer, done) => {
+      const text = textOf(body);
+      if (text === undefined) {
+        done(badRequest('The body is not UTF-8'));
+        return;
+      }
       if (text.trim() === '') {
         done(null, undefined);
         return;
       }
       try {
-        done(null, JSON.parse(text));
+        done(null, parseJson(text));
       } catch (error) {
         done(
           badRequest(`The body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`),

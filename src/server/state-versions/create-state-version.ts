@@ -16,6 +16,7 @@ import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.t
 import { type ApiError, conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
 import { type RunRow, runById } from '../runs/run-record.ts';
 import type { Services } from '../services.ts';
+import { textOf } from '../well-formed-text.ts';
 import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
 import { replaceOutputs } from './outputs.ts';
 import { type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
@@ -174,5 +175,7 @@ function missing(read: MemberReader, attributes: Readonly<Record<string, unknown
 /** Files travel as Base64 inside a document. Clients send null or nothing where there is none. */
 function decoded(read: MemberReader, name: string): string | undefined {
   const text = read.nullableText(name);
-  return text ? Buffer.from(text, 'base64').toString('utf8') : undefined;
+  return text
+    ? (textOf(Buffer.from(text, 'base64')) ?? read.refuse(name, `${name} is not UTF-8`))
+    : undefined;
 }
