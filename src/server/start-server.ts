@@ -20,7 +20,7 @@ import { chooseEdition } from './editions.ts';
 import { API_ENDPOINTS, STORED_FILES } from './endpoints.ts';
 import { sendError, serveApi } from './json-api/api-scope.ts';
 import { ApiError } from './json-api/errors.ts';
-import { acceptListVerb } from './list-verb.ts';
+import { acceptListVerb, verbOf } from './list-verb.ts';
 import { serveOutside } from './outside.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
@@ -124,12 +124,12 @@ async function buildApp(
     frameworkErrors: (error, _request, reply) => {
       void sendError(reply, error);
     },
-    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans }),
+    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans, below: '/v1/' }),
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
     options.onRequest?.({
-      method: request.method,
+      method: verbOf(request.raw),
       route: request.routeOptions.url ?? request.url,
       url: request.originalUrl,
       status: reply.statusCode,

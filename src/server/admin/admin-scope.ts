@@ -11,6 +11,7 @@ import { acceptJsonBodies, sendError } from '../json-api/api-scope.ts';
 import { asObject, type BodyObject, MemberReader } from '../json-api/body.ts';
 import { forbidden, invalid, notFound, type PointedProblem, unauthorized } from '../json-api/errors.ts';
 import { unserved } from '../json-api/unserved.ts';
+import { verbOf } from '../list-verb.ts';
 import { readTimestamp } from '../timestamp.ts';
 import type { FaultTable } from './fault-table.ts';
 import type { MovableClock } from './movable-clock.ts';
@@ -80,7 +81,7 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
     refuseStrangers(request);
     if (!isToken(request.headers.authorization, administered.token)) throw unauthorized();
     const path = request.url.slice(app.prefix.length).replace(/\?.*$/, '');
-    if (request.is404) throw unserved(ENDPOINTS, request.method, path);
+    if (request.is404) throw unserved(ENDPOINTS, verbOf(request.raw), path);
   });
   acceptJsonBodies(app);
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));

@@ -6,6 +6,7 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
 import { authenticateBearer } from '../identity/caller.ts';
+import { verbOf } from '../list-verb.ts';
 import type { Services } from '../services.ts';
 import { parseJson, textOf } from '../well-formed-text.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
@@ -34,7 +35,7 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
     if (counted?.exceeded) throw tooManyRequests();
     if (caller === undefined) throw unauthorized();
     // Before the body is read, too: where nothing is served, no body is a good one.
-    if (request.is404) throw unserved(endpoints, request.method, pathBelow(app.prefix, request.url));
+    if (request.is404) throw unserved(endpoints, verbOf(request.raw), pathBelow(app.prefix, request.url));
   });
 
   acceptJsonBodies(app);
