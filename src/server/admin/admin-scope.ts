@@ -21,6 +21,7 @@ import { unserved } from '../json-api/unserved.ts';
 import { verbOf } from '../list-verb.ts';
 import { readTimestamp } from '../timestamp.ts';
 import type { FaultTable } from './fault-table.ts';
+import type { ServedRoute } from './meetable-routes.ts';
 import type { MovableClock } from './movable-clock.ts';
 import { readFault, showFault } from './read-fault.ts';
 
@@ -29,6 +30,8 @@ interface Administered {
   /** What its callers send as a bearer. */
   readonly token: string;
   readonly faults: FaultTable;
+  /** What faults may be for. */
+  readonly routes: readonly ServedRoute[];
   readonly clock: MovableClock;
 }
 
@@ -52,7 +55,10 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     method: 'POST',
     path: '/faults',
-    handler: ({ faults }, { body }) => ({ status: 201, document: showFault(faults.add(readFault(body))) }),
+    handler: ({ faults, routes }, { body }) => ({
+      status: 201,
+      document: showFault(faults.add(readFault(body, routes))),
+    }),
   },
   {
     method: 'DELETE',

@@ -20,10 +20,10 @@ interface ServedApi {
   readonly rateLimit?: number | undefined;
 }
 
-/** Makes `app` (a scope with its own prefix) serve those of the endpoints that the served edition has. */
+/** Makes `app` (a scope with its own prefix) serve the endpoints. */
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
-  const endpoints = api.endpoints.filter(({ needs }) => needs === undefined || services.edition[needs]);
+  const { endpoints } = api;
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).
