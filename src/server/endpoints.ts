@@ -7,6 +7,7 @@ import { ASSESSMENT_RESULT_ENDPOINTS } from './assessment-results/endpoints.ts';
 import { STORED_CONFIGURATIONS } from './configuration-versions/create-configuration-version.ts';
 import { CONFIGURATION_VERSION_ENDPOINTS } from './configuration-versions/endpoints.ts';
 import { CONNECTION_ENDPOINTS } from './connections/endpoints.ts';
+import type { EditionFeatures } from './editions.ts';
 import { type Endpoint, NO_CONTENT, on } from './json-api/endpoint.ts';
 import { ORGANIZATION_ENDPOINTS } from './organizations/endpoints.ts';
 import { PROJECT_ENDPOINTS } from './projects/endpoints.ts';
@@ -35,3 +36,8 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
 ];
 
 export const STORED_FILES: readonly StoredFile[] = [...STORED_STATES, ...STORED_CONFIGURATIONS];
+
+/** Those of the endpoints that an edition has. */
+export function endpointsOf(edition: EditionFeatures): Endpoint[] {
+  return API_ENDPOINTS.filter(({ needs }) => needs === undefined || edition[needs]);
+}

@@ -1,7 +1,8 @@
 /**
  * The verb LIST on an ordinary Fastify server, and SCAN where that exists. Node's HTTP parser knows no such verb and gives
  * up on the connection; the two options made here pick the connection up again, hand it back to the server with `GET` in
- * its place, and put `list=true` or `scan=true` into that request's query, so that routes see one spelling of each.
+ * its place, and put `list=true` or `scan=true` into that request's query, so that routes see one spelling of each. Outside
+ * of the paths that know these verbs, routes see a verb that nothing serves, and `verbOf` tells the one that was sent.
  *
  * client ──"LIST /v1/x"──▶ parser ✗ ──clientError──▶ hold the bytes ─▶ wait for the answers still owed
  * │
@@ -35,16 +36,25 @@ export const PARSER_FREEING_LISTENER = 'bound socketOnClose';
 /** What Node's HTTP server itself listens to on a connection; it subscribes again when it gets the socket back. */
 const HTTP_LISTENERS = ['data', 'end', 'close', 'drain', 'error', 'timeout', 'pause', 'resume'];
 
-const STATUS_OF_ERROR: Record<string, string> = {
-  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: '413 Payload Too Large',
-  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+/** A verb that the parser knows and that nothing serves. */
+const UNSERVED = 'LINK';
+
+/** What is answered where there is more to say than that a request cannot be read: the status, and why. */
+const REFUSAL_OF_ERROR: Readonly<Record<string, readonly [status: string, text: string]>> = {
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers of the request are too long'],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    '413 Payload Too Large',
+    'The chunk extensions of the request are too long',
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time'],
 };
+
+const BAD_REQUEST = '400 Bad Request';
 
 type HttpSocket = Socket & { _httpMessage?: ServerResponse | null };
 
-/** A parser's complaint, as Node gives it to `clientError`; the last two are absent for other errors. */
-type ClientError = Error & { code?: string; bytesParsed?: number; rawPacket?: unknown };
+/** A parser's complaint, as Node gives it to `clientError`; all but the first are absent for other errors. */
+type ClientError = Error & { code?: string; reason?: string; bytesParsed?: number; rawPacket?: unknown };
 
 /** The two Fastify options that together make LIST work. */
 type ListVerbOptions = {
@@ -52,13 +62,21 @@ type ListVerbOptions = {
   rewriteUrl: (request: IncomingMessage) => string;
 };
 
+const sentVerbs = new WeakMap<IncomingMessage, string>();
+
+/** The verb of a request as it was sent, also where LIST and SCAN are not served. */
+export function verbOf(request: IncomingMessage): string {
+  return sentVerbs.get(request) ?? request.method ?? 'GET';
+}
+
 /**
- * Makes the Fastify options that accept LIST on every path as a GET with `list=true` in front of its query, and SCAN
- * likewise where the service has it.
- * Any other verb that Node does not know is answered with 400 and `{"errors":[]}`, after the answers owed to earlier
+ * Makes the Fastify options that accept LIST on every path below `below` as a GET with `list=true` in front of its query,
+ * and SCAN likewise where the service has it.
+ * Any other verb that Node does not know, and whatever else its parser refuses, is answered with `{"errors":["…"]}`, which
+ * says why: no path has been read, so it is of no API's form. A verb is answered after the answers owed to earlier
  * requests of that connection. Source: rule 36, decision 0002, wire/cluster-auth 2.1.
  */
-export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
+export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOptions {
   const verbs = scans ? [LIST, SCAN] : [LIST];
   const relabelled = new WeakMap<Socket, Verb>();
   const waiting = new WeakSet<Socket>();
@@ -69,7 +87,7 @@ export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
       if (waiting.has(socket)) return;
       const found = openingOfUnknownVerb(error, verbs);
       if (found === undefined) {
-        refuse(socket, STATUS_OF_ERROR[error.code ?? '']);
+        refuse(socket, ...refusalOf(error));
         return;
       }
       const { verb } = found;
@@ -78,7 +96,8 @@ export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
         whenIdle(socket, () => {
           waiting.delete(socket);
           const held = takeHeld();
-          if (!startsWith(held, verb)) return refuse(socket);
+          if (!startsWith(held, verb))
+            return refuse(socket, BAD_REQUEST, 'The verb of the request is not known');
           releaseFromServer(socket);
           relabelled.set(socket, verb);
           this.server.emit('connection', socket);
@@ -92,7 +111,11 @@ export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
       const url = request.url ?? '/';
       const verb = relabelled.get(request.socket);
       relabelled.delete(request.socket);
-      return verb === undefined ? url : withQuery(url, verb);
+      if (verb === undefined) return url;
+      if (url.startsWith(below)) return withQuery(url, verb);
+      sentVerbs.set(request, verb.word.trimEnd());
+      request.method = UNSERVED;
+      return url;
     },
   };
 }
@@ -178,16 +201,27 @@ function releaseFromServer(socket: Socket): void {
   socket.setTimeout(0);
 }
 
+/** The parser's own words are told: they say what it is about, and repeat nothing of the request. */
+function refusalOf({ code, reason }: ClientError): readonly [status: string, text: string] {
+  const why = reason === undefined ? '' : `: ${reason}`;
+  return REFUSAL_OF_ERROR[code ?? ''] ?? [BAD_REQUEST, `The request cannot be read${why}`];
+}
+
 /** Answers what cannot be parsed and closes; says nothing in the middle of another response. */
-function refuse(socket: HttpSocket, statusLine = '400 Bad Request'): void {
-  const body = '{"errors":[]}';
-  if (socket.writable && !socket._httpMessage) {
+function refuse(socket: HttpSocket, status: string, text: string): void {
+  const body = JSON.stringify({ errors: [text] });
+  if (socket.writable && isOurTurn(socket)) {
     socket.write(
-      `HTTP/1.1 ${statusLine}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n` +
+      `HTTP/1.1 ${status}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
         `Connection: close\r\n\r\n${body}`,
     );
   }
   socket.destroySoon();
+}
+
+/** Whether what is said now is taken for the answer to the request that is refused: its body may be what is wrong. */
+function isOurTurn({ _httpMessage: response }: HttpSocket): boolean {
+  return !response || (!response.headersSent && !response.req.complete);
 }
 
 /** Puts what the verb means in front of the query, where it wins over one that the client sent. */

@@ -10,6 +10,7 @@ import { answerUnknownPath } from './cluster-auth/routes.ts';
 import { PROOF_PATH, serveProof } from './data-file/serving-proof.ts';
 import { sendError } from './json-api/api-scope.ts';
 import { unserved } from './json-api/unserved.ts';
+import { verbOf } from './list-verb.ts';
 import type { Services } from './services.ts';
 
 /** What this scope serves itself. */
@@ -33,5 +34,5 @@ function answerOutside(services: Services, request: FastifyRequest, reply: Fasti
   if (services.dialects.clusterAuth.answersOtherPaths && !KEPT.test(path)) {
     return answerUnknownPath(request, reply);
   }
-  return sendError(reply, unserved(OWN_ENDPOINTS, request.method, path));
+  return sendError(reply, unserved(OWN_ENDPOINTS, verbOf(request.raw), path));
 }

@@ -12,15 +12,17 @@ import { type FastifyInstance, fastify } from 'fastify';
 import { serveAdmin } from './admin/admin-scope.ts';
 import { FaultTable } from './admin/fault-table.ts';
 import { injectFaults } from './admin/inject-faults.ts';
+import type { ServedRoute } from './admin/meetable-routes.ts';
 import { type MovableClock, movableClock } from './admin/movable-clock.ts';
-import { registerClusterAuth } from './cluster-auth/routes.ts';
+import { CLUSTER_AUTH_ROUTE, registerClusterAuth } from './cluster-auth/routes.ts';
 import { Database } from './data-file/database.ts';
 import { chooseDialects } from './dialects.ts';
 import { chooseEdition } from './editions.ts';
-import { API_ENDPOINTS, STORED_FILES } from './endpoints.ts';
+import { endpointsOf, STORED_FILES } from './endpoints.ts';
 import { sendError, serveApi } from './json-api/api-scope.ts';
+import type { Endpoint } from './json-api/endpoint.ts';
 import { ApiError } from './json-api/errors.ts';
-import { acceptListVerb } from './list-verb.ts';
+import { acceptListVerb, verbOf } from './list-verb.ts';
 import { serveOutside } from './outside.ts';
 import { applySeed } from './seed/apply-seed.ts';
 import { readSeed } from './seed/read-seed.ts';
@@ -109,6 +111,8 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** No path can be longer than all headers together: what an unknown id is answered, the handlers say for any length. */
 const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
+const API_PREFIX = '/api/v2';
+
 async function buildApp(
   services: Services,
   clock: MovableClock,
@@ -124,12 +128,12 @@ async function buildApp(
     frameworkErrors: (error, _request, reply) => {
       void sendError(reply, error);
     },
-    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans }),
+    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans, below: '/v1/' }),
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
     options.onRequest?.({
-      method: request.method,
+      method: verbOf(request.raw),
       route: request.routeOptions.url ?? request.url,
       url: request.originalUrl,
       status: reply.statusCode,
@@ -139,17 +143,32 @@ async function buildApp(
     const refused = error instanceof ApiError || (error.statusCode ?? 500) < 500;
     if (!refused) options.onFailure?.(error);
   });
+  const endpoints = endpointsOf(services.edition);
   if (options.admin !== undefined) {
-    const administered = { token: options.admin.token, faults: new FaultTable(), clock };
+    const routes = servedRoutes(endpoints);
+    const administered = { token: options.admin.token, faults: new FaultTable(), routes, clock };
     injectFaults(app, administered.faults);
     await app.register(async (scope) => serveAdmin(scope, administered), { prefix: '/admin' });
   }
-  const api = { endpoints: API_ENDPOINTS, rateLimit: options.rateLimit };
-  await app.register(async (scope) => serveApi(scope, services, api), { prefix: '/api/v2' });
+  const api = { endpoints, rateLimit: options.rateLimit };
+  await app.register(async (scope) => serveApi(scope, services, api), { prefix: API_PREFIX });
   await app.register(async (scope) => serveStorage(scope, services, STORED_FILES), {
     prefix: STORAGE_PREFIX,
   });
   await app.register(async (scope) => registerClusterAuth(scope, services));
   await app.register(async (scope) => serveOutside(scope, services, options.data));
   return app;
+}
+
+/** All that faults may be for. What a GET answers, a HEAD does, too. */
+function servedRoutes(endpoints: readonly Endpoint[]): ServedRoute[] {
+  const route = (prefix: string, { method, path }: { readonly method: string; readonly path: string }) => ({
+    methods: method === 'GET' ? ['GET', 'HEAD'] : [method],
+    path: prefix + path,
+  });
+  return [
+    ...endpoints.map((endpoint) => route(API_PREFIX, endpoint)),
+    ...STORED_FILES.map((file) => route(STORAGE_PREFIX, file)),
+    CLUSTER_AUTH_ROUTE,
+  ];
 }

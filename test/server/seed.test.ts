@@ -269,6 +269,41 @@ it.each([
     ['organizations[0].workspaces[0].name must be made of letters, numbers, - and _'],
   ],
   [
+    'the status of a run that is none',
+    { organizations: [{ name: 'a', workspaces: [{ name: 'w', runs: [{ status: 'done' }] }] }] },
+    [
+      expect.stringMatching(
+        /^organizations\[0\]\.workspaces\[0\]\.runs\[0\]\.status must be one of pending,/,
+      ),
+    ],
+  ],
+  [
+    'names and texts that are longer than requests may make them',
+    {
+      organizations: [
+        {
+          name: 'o'.repeat(91),
+          projects: [{ name: 'p'.repeat(91), description: 'd'.repeat(65_537) }],
+          'agent-pools': [{ name: 'a'.repeat(91) }],
+          'ssh-keys': [{ name: 's'.repeat(91) }],
+          'oauth-tokens': [{ id: 'ot-1', name: 'c'.repeat(91) }],
+          teams: [{ name: 't'.repeat(91) }],
+          workspaces: [{ name: 'w', 'source-name': 's'.repeat(65_537) }],
+        },
+      ],
+    },
+    [
+      'name has at most 90',
+      'projects[0].name has at most 90',
+      'projects[0].description has at most 65536',
+      'agent-pools[0].name has at most 90',
+      'ssh-keys[0].name has at most 90',
+      'oauth-tokens[0].name has at most 90',
+      'teams[0].name has at most 90',
+      'workspaces[0].source-name has at most 65536',
+    ].map((problem) => `organizations[0].${problem} characters`),
+  ],
+  [
     'a reserved tag key',
     { organizations: [{ name: 'a', projects: [{ name: 'p', 'tag-bindings': { 'hc:x': 'y' } }] }] },
     ['organizations[0].projects[0].tag-bindings.hc:x: Tag keys that begin with "hc:" are reserved'],

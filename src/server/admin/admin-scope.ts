@@ -9,10 +9,19 @@ import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 
 import { acceptJsonBodies, sendError } from '../json-api/api-scope.ts';
 import { asObject, type BodyObject, MemberReader } from '../json-api/body.ts';
-import { forbidden, invalid, notFound, type PointedProblem, unauthorized } from '../json-api/errors.ts';
+import {
+  badRequest,
+  forbidden,
+  invalid,
+  notFound,
+  type PointedProblem,
+  unauthorized,
+} from '../json-api/errors.ts';
 import { unserved } from '../json-api/unserved.ts';
+import { verbOf } from '../list-verb.ts';
 import { readTimestamp } from '../timestamp.ts';
 import type { FaultTable } from './fault-table.ts';
+import type { ServedRoute } from './meetable-routes.ts';
 import type { MovableClock } from './movable-clock.ts';
 import { readFault, showFault } from './read-fault.ts';
 
@@ -21,6 +30,8 @@ interface Administered {
   /** What its callers send as a bearer. */
   readonly token: string;
   readonly faults: FaultTable;
+  /** What faults may be for. */
+  readonly routes: readonly ServedRoute[];
   readonly clock: MovableClock;
 }
 
@@ -44,7 +55,10 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
   {
     method: 'POST',
     path: '/faults',
-    handler: ({ faults }, { body }) => ({ status: 201, document: showFault(faults.add(readFault(body))) }),
+    handler: ({ faults, routes }, { body }) => ({
+      status: 201,
+      document: showFault(faults.add(readFault(body, routes))),
+    }),
   },
   {
     method: 'DELETE',
@@ -80,7 +94,7 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
     refuseStrangers(request);
     if (!isToken(request.headers.authorization, administered.token)) throw unauthorized();
     const path = request.url.slice(app.prefix.length).replace(/\?.*$/, '');
-    if (request.is404) throw unserved(ENDPOINTS, request.method, path);
+    if (request.is404) throw unserved(ENDPOINTS, verbOf(request.raw), path);
   });
   acceptJsonBodies(app);
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
@@ -100,9 +114,18 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
 
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
-function refuseStrangers({ headers }: FastifyRequest): void {
-  if (!LOOPBACK.test(headers.host ?? '')) throw forbidden('The admin API is reached by a loopback name only');
+function refuseStrangers({ headers, raw }: FastifyRequest): void {
+  // Node keeps the first of several; what stands between here and the client may have looked at another one.
+  if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
+  const hosts = [headers.host ?? '', ...hostOfTarget(raw.url ?? '')];
+  if (!hosts.every((host) => LOOPBACK.test(host)))
+    throw forbidden('The admin API is reached by a loopback name only');
   if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');
+}
+
+/** A target may be a whole URL, whose host counts more than the header's. */
+function hostOfTarget(target: string): string[] {
+  return target.startsWith('/') ? [] : [/^http:\/\/([^/?#]*)/i.exec(target)?.[1] ?? ''];
 }
 
 /** Digests are of one length, so the comparison tells nothing of the token by its time. */

@@ -1,10 +1,11 @@
 /**
  * Reading a fault from the body that asks for it, and showing it.
- * Invariant: a fault that was read can be carried out; every problem of a body is told at once.
+ * Invariant: a fault that was read can be carried out, and met; every problem of a body is told at once.
  */
 import { type BodyObject, MemberReader } from '../json-api/body.ts';
 import { invalid, type PointedProblem } from '../json-api/errors.ts';
 import type { Fault, FaultEffect } from './fault-table.ts';
+import { type ServedRoute, whyUnmeetable } from './meetable-routes.ts';
 
 const MEMBERS = ['method', 'route', 'count', 'latency-ms', 'status', 'retry-after', 'cut'];
 
@@ -13,24 +14,31 @@ const LONGEST_LATENCY_MS = 600_000;
 /** Faults are for the APIs: the admin API itself, and what trueup asks about a data file, have none. */
 const ROUTE = /^\/(?:api|v1)\/\S+$/;
 
-/** @throws ApiError 422 with everything that is wrong. */
-export function readFault(body: BodyObject): Omit<Fault, 'id'> {
+/** `served` is all that a fault may be for. @throws ApiError 422 with everything that is wrong. */
+export function readFault(body: BodyObject, served: readonly ServedRoute[]): Omit<Fault, 'id'> {
   const problems: PointedProblem[] = [];
   const read = new MemberReader(body, '', problems);
   for (const name of Object.keys(body)) {
     if (!MEMBERS.includes(name)) read.refuse(name, `${name} is no member of a fault`);
   }
-  const fault = { ...readTarget(read), ...readEffect(read) };
+  const fault = { ...readTarget(read, served), ...readEffect(read) };
   if (problems.length === 0 && fault.latency === 0 && !fault.refusal && !fault.cut)
     read.refuse('', 'a fault needs latency-ms, status or cut');
   if (problems.length > 0) throw invalid(problems);
   return fault;
 }
 
-function readTarget(read: MemberReader): Pick<Fault, 'method' | 'route' | 'count'> {
+function readTarget(
+  read: MemberReader,
+  served: readonly ServedRoute[],
+): Pick<Fault, 'method' | 'route' | 'count'> {
   const method = read.text('method') ?? '*';
   const route = read.text('route') ?? '';
   if (!/^(?:\*|[A-Z]+)$/.test(method)) read.refuse('method', 'method must be * or a verb such as POST');
+  else if (ROUTE.test(route)) {
+    const unmeetable = whyUnmeetable({ method, route }, served);
+    if (unmeetable !== undefined) read.refuse(unmeetable.member, unmeetable.why);
+  }
   if (!ROUTE.test(route)) read.refuse('route', 'route must be a path below /api/ or /v1/');
   return { method, route, count: read.positiveInteger('count') ?? 1 };
 }

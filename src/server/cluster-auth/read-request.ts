@@ -12,6 +12,7 @@ import { readDuration } from './values/durations.ts';
 import { parseBoolean } from './values/field-coercion.ts';
 import { isObject } from './values/is-object.ts';
 import { firstJsonValue } from './values/json-values.ts';
+import { formTextOf, HALF_CHARACTER, textOf } from '../well-formed-text.ts';
 
 interface SecretsRequest {
   readonly operation: Operation;
@@ -96,20 +97,29 @@ function pathOf(url: string, operation: Operation): string | undefined {
   return isList && path !== undefined && !path.endsWith('/') ? `${path}/` : path;
 }
 
+const HALF_OR_PLACE = new RegExp(`${HALF_CHARACTER}|at position \\d+`);
+
 /** The body's fields, or why it has none that can be read. An empty body and `null` have no fields. */
 function fieldsOf(request: FastifyRequest): Record<string, unknown> | string {
-  const text = typeof request.body === 'string' ? request.body : '';
+  const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+  const text = textOf(bytes);
+  if (text === undefined) return 'failed to decode input: the body is not UTF-8';
   if (text.trim() === '') return {};
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
-  if (isForm && !/^\s*[{[]/.test(text)) return formFields(new URLSearchParams(text));
+  if (isForm && !/^\s*[{[]/.test(text)) {
+    const form = formTextOf(bytes);
+    return form === undefined
+      ? 'failed to decode input: the form is not UTF-8'
+      : formFields(new URLSearchParams(form));
+  }
   try {
     const value = firstJsonValue(text);
     if (value === null) return {};
     return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
-    // A parser's message quotes the body, which may hold a credential: only its place is told.
-    const place = /at position \d+/.exec(String(error))?.[0];
-    return `failed to decode JSON input: invalid JSON${place === undefined ? '' : ` ${place}`}`;
+    // A parser's message quotes the body, which may hold a credential: only where or what it is is told.
+    const told = HALF_OR_PLACE.exec(String(error))?.[0];
+    return `failed to decode JSON input: invalid JSON${told === undefined ? '' : ` ${told}`}`;
   }
 }
 

@@ -25,6 +25,12 @@ import { jsonText } from './values/json-values.ts';
 
 const BODY_LIMIT_BYTES = 32 * 1024 * 1024;
 
+/** All requests below `/v1/` go one way: mounts are made at any time, so any path may be one. */
+export const CLUSTER_AUTH_ROUTE = {
+  methods: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],
+  path: '/v1/*',
+};
+
 const CAPABILITIES: Record<Operation, PolicyCapability> = {
   read: 'read',
   list: 'list',
@@ -42,12 +48,12 @@ const CAPABILITIES: Record<Operation, PolicyCapability> = {
  */
 export function registerClusterAuth(app: FastifyInstance, services: Services): void {
   app.removeAllContentTypeParsers();
-  const asItCame = { parseAs: 'string', bodyLimit: BODY_LIMIT_BYTES } as const;
-  app.addContentTypeParser('*', asItCame, (_request, text, done) => done(null, text));
+  const asItCame = { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES } as const;
+  app.addContentTypeParser('*', asItCame, (_request, bytes, done) => done(null, bytes));
   app.setErrorHandler((error: FastifyError, request, reply) => send(request, reply, answerToError(error)));
   app.route({
-    method: ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'],
-    url: '/v1/*',
+    method: CLUSTER_AUTH_ROUTE.methods,
+    url: CLUSTER_AUTH_ROUTE.path,
     handler: async (request, reply) => {
       const namespace = namespaceHeader(request, services);
       if (namespace !== '') reply.header(services.dialects.clusterAuth.namespaceHeader, namespace);

@@ -69,7 +69,7 @@ function takeArchive(services: Services, id: string): void {
   if (version.auto_queue_runs === 0 || version.provisional === 1) return;
   const workspace = recordById(services.database, version.workspace_id);
   if (workspace === undefined || workspace.effective_execution_mode === 'local') return;
-  const creator = callerById(services.database, version.created_by_id ?? '');
+  const creator = callerById(services.database, version.created_by_id ?? '', services.now());
   const rights = creator && workspacePermissions(services.database, creator, [workspace]).get(workspace.id);
   const runId = beginRun(services, {
     workspaceId: version.workspace_id,

@@ -35,7 +35,7 @@ export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: Tenant
   const given = tokens ?? { ownerToken: newToken('owner'), serviceToken: newToken('service') };
   const seed = readSeed({
     users: [{ username: OWNER, token: given.ownerToken }],
-    organizations: wanted.organizations.map((name) => ({
+    organizations: [...new Set(wanted.organizations)].map((name) => ({
       name,
       teams: [{ name: OWNERS_TEAM, members: [OWNER] }],
     })),

@@ -56,6 +56,9 @@ const NO_RIGHTS: OrganizationRights = {
   manageProjects: false,
 };
 
+/** SQL over `t`, a token that has not ended by `:now`. */
+const IS_GOOD = '(t.expires_at IS NULL OR t.expires_at > :now)';
+
 /** The caller behind an `Authorization` header; undefined when the header is no bearer token or the token is unknown. */
 export function authenticateBearer(
   database: Database,
@@ -67,7 +70,7 @@ export function authenticateBearer(
   const row = database.get<TokenRow>(
     `SELECT t.user_id, u.username, t.team_id, t.organization_id
      FROM api_tokens t JOIN users u ON u.id = t.user_id
-     WHERE t.token_hash = :hash AND (t.expires_at IS NULL OR t.expires_at > :now)`,
+     WHERE t.token_hash = :hash AND ${IS_GOOD}`,
     { hash: hashToken(token), now: now.toISOString() },
   );
   return row === undefined ? undefined : callerOf(database, row);
@@ -75,13 +78,13 @@ export function authenticateBearer(
 
 /**
  * A user by id, with the rights of now, for what was asked for earlier. A service account has those of its team or
- * organization while it has a token. undefined when there is no such user.
+ * organization while it has a token that has not ended. undefined when there is no such user.
  */
-export function callerById(database: Database, userId: string): Caller | undefined {
+export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
   const row = database.get<TokenRow>(
     `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id
-     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id WHERE u.id = :id LIMIT 1`,
-    { id: userId },
+     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND ${IS_GOOD} WHERE u.id = :id LIMIT 1`,
+    { id: userId, now: now.toISOString() },
   );
   return row === undefined ? undefined : callerOf(database, row);
 }

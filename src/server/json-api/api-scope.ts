@@ -6,7 +6,9 @@
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
 import { authenticateBearer } from '../identity/caller.ts';
+import { verbOf } from '../list-verb.ts';
 import type { Services } from '../services.ts';
+import { parseJson, textOf } from '../well-formed-text.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
 import { ApiError, badRequest, type ErrorStatus, errorDocument, unauthorized } from './errors.ts';
 import { countRequests, tooManyRequests } from './rate-limit.ts';
@@ -18,10 +20,10 @@ interface ServedApi {
   readonly rateLimit?: number | undefined;
 }
 
-/** Makes `app` (a scope with its own prefix) serve those of the endpoints that the served edition has. */
+/** Makes `app` (a scope with its own prefix) serve the endpoints. */
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
-  const endpoints = api.endpoints.filter(({ needs }) => needs === undefined || services.edition[needs]);
+  const { endpoints } = api;
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).
@@ -33,7 +35,7 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
     if (counted?.exceeded) throw tooManyRequests();
     if (caller === undefined) throw unauthorized();
     // Before the body is read, too: where nothing is served, no body is a good one.
-    if (request.is404) throw unserved(endpoints, request.method, pathBelow(app.prefix, request.url));
+    if (request.is404) throw unserved(endpoints, verbOf(request.raw), pathBelow(app.prefix, request.url));
   });
 
   acceptJsonBodies(app);
@@ -48,20 +50,24 @@ function pathBelow(prefix: string, url: string): string {
   return url.slice(prefix.length).replace(/\?.*$/, '');
 }
 
-/** JSON under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
+/** JSON in UTF-8 under either media type, and an empty body as none; anything else with a body is answered 415 by Fastify. */
 export function acceptJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(
     [MEDIA_TYPE, 'application/json'],
-    { parseAs: 'string' },
-    (_request, body, done) => {
-      const text = String(body);
+    { parseAs: 'buffer' },
+    (_request, body: Buffer, done) => {
+      const text = textOf(body);
+      if (text === undefined) {
+        done(badRequest('The body is not UTF-8'));
+        return;
+      }
       if (text.trim() === '') {
         done(null, undefined);
         return;
       }
       try {
-        done(null, JSON.parse(text));
+        done(null, parseJson(text));
       } catch (error) {
         done(
           badRequest(`The body is not valid JSON: ${error instanceof Error ? error.message : String(error)}`),

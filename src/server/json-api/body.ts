@@ -123,13 +123,21 @@ export class MemberReader {
     return this.#source[name] === null ? null : this.text(name, limit);
   }
 
-  /** A list of strings; null means an empty one. */
-  texts(name: string): string[] | undefined {
+  /** A list of so many strings of so many characters; null means an empty one. */
+  texts(
+    name: string,
+    limits: { readonly entries: number; readonly characters: number },
+  ): string[] | undefined {
     const value = this.#source[name];
     if (value === undefined) return undefined;
     if (value === null) return [];
-    if (Array.isArray(value) && value.every((item) => typeof item === 'string')) return value;
-    return this.refuse(name, `${name} must be a list of strings`);
+    const isList = Array.isArray(value) && value.every((item) => typeof item === 'string');
+    if (!isList) return this.refuse(name, `${name} must be a list of strings`);
+    if (value.length > limits.entries)
+      return this.refuse(name, `${name} has at most ${limits.entries} entries`);
+    if (value.some((item) => item.length > limits.characters))
+      return this.refuse(name, `an entry of ${name} has at most ${limits.characters} characters`);
+    return value;
   }
 
   positiveInteger(name: string): number | undefined {

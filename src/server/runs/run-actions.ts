@@ -15,7 +15,7 @@ import { possibleActions, type RunRow, runById } from './run-record.ts';
 
 export function applyRun(services: Services, request: ApiRequest): ApiAnswer {
   const run = requireRun(services, request, 'is-confirmable');
-  requireStateHasCome(services.database, run.workspace_id);
+  requireStateHasCome(services.database, { workspaceId: run.workspace_id, runId: run.id });
   // An admin may have forced the lock off, and somebody else may hold it now.
   if (!lockForRun(services, run.workspace_id, run.id))
     throw conflict('The workspace is locked by somebody else');

@@ -64,7 +64,7 @@ export function startNextRun(services: Services, workspaceId: string): void {
   const planTime = timed(services);
   reach(services, next.id, 'planned', { plan_duration_ms: planTime() });
   // While a state is still to come nothing is applied: the run waits for somebody to confirm it.
-  if (next.auto_apply === 1 && !isStateAwaited(services.database, workspaceId))
+  if (next.auto_apply === 1 && !isStateAwaited(services.database, { workspaceId, runId: next.id }))
     finishRun(services, next, 'applied');
 }
 
@@ -78,7 +78,7 @@ export function finishRun(
   const applyTime = timed(services);
   if (status === 'applied') {
     database.update('workspaces', run.workspace_id, { latest_change_at: services.now().toISOString() });
-    promoteIntermediateState(database, run.workspace_id);
+    promoteIntermediateState(database, { workspaceId: run.workspace_id, runId: run.id });
   }
   reach(services, run.id, status, status === 'applied' ? { apply_duration_ms: applyTime() } : {});
   unlockAfterRun(services, run.workspace_id, run.id);

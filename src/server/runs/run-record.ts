@@ -6,6 +6,41 @@ import type { Database } from '../data-file/database.ts';
 import type { WorkspacePermissions } from '../identity/workspace-permissions.ts';
 import type { Relationship, Resource } from '../json-api/document.ts';
 
+/** All that a run can be. Runs of this service reach a few of them; a seed may tell of any. */
+export const RUN_STATUSES = [
+  'pending',
+  'fetching',
+  'fetching_completed',
+  'pre_plan_running',
+  'pre_plan_completed',
+  'queuing',
+  'plan_queued',
+  'planning',
+  'planned',
+  'cost_estimating',
+  'cost_estimated',
+  'policy_checking',
+  'policy_override',
+  'policy_soft_failed',
+  'policy_checked',
+  'confirmed',
+  'post_plan_running',
+  'post_plan_completed',
+  'post_plan_awaiting_decision',
+  'planned_and_finished',
+  'planned_and_saved',
+  'apply_queued',
+  'queuing_apply',
+  'pre_apply_running',
+  'pre_apply_completed',
+  'applying',
+  'applied',
+  'discarded',
+  'errored',
+  'canceled',
+  'force_canceled',
+] as const;
+
 export interface RunRow {
   id: string;
   workspace_id: string;

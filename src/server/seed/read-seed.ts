@@ -6,9 +6,11 @@ import { canonicalBlocks } from '../cluster-auth/values/address-blocks.ts';
 import { parseDuration } from '../cluster-auth/values/durations.ts';
 import { DEFAULT_PROJECT } from '../projects/project-record.ts';
 import { CAPABILITIES } from '../identity/service-policies.ts';
+import { NAME_LIMIT, TEXT_LIMIT } from '../json-api/body.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
 import { isExactVersion } from '../workspaces/releases/version-constraint.ts';
 import { EXECUTION_MODES } from '../workspaces/document/workspace-record.ts';
+import { repeatedIdentities } from './repeated-identities.ts';
 import type { OrganizationSeed, Seed, WorkspaceSeed } from './seed.ts';
 import {
   type Check,
@@ -19,6 +21,7 @@ import {
   object,
   oneOf,
   SeedError,
+  shortText,
   text,
   time,
 } from './seed-reader.ts';
@@ -54,15 +57,17 @@ const release: Check = (value, path, problems) => {
 
 const token = object({ token: text, description: text, 'expires-at': time }, ['token']);
 
-const named = object({ name: text, id: text }, ['name']);
+const name = shortText(NAME_LIMIT);
 
-const vcsConnection = object({ id: text, name: text, 'service-provider': text, 'http-url': text }, ['id']);
+const named = object({ name, id: text }, ['name']);
+
+const vcsConnection = object({ id: text, name, 'service-provider': text, 'http-url': text }, ['id']);
 
 const project = object(
   {
-    name: text,
+    name,
     id: text,
-    description: text,
+    description: shortText(TEXT_LIMIT),
     'default-execution-mode': executionMode,
     'default-agent-pool': text,
     'auto-destroy-activity-duration': text,
@@ -73,7 +78,7 @@ const project = object(
 
 const team = object(
   {
-    name: text,
+    name,
     token: text,
     tokens: listOf(token),
     members: listOf(text),
@@ -88,7 +93,7 @@ const team = object(
 
 const organization = object(
   {
-    name: text,
+    name,
     email: text,
     token: text,
     tokens: listOf(token),
@@ -207,41 +212,4 @@ function danglingConfigurations(workspace: WorkspaceSeed, at: string): string[] 
       (id) =>
         `${at} names the configuration version "${id}", which is not among those of the workspace "${workspace.name}"`,
     );
-}
-
-/** Two of a kind with one name in an organization, or with one id anywhere: one of them would silently be lost. */
-function repeatedIdentities(given: Seed): string[] {
-  const seen = new Set<string>();
-  const kinds = [
-    'projects',
-    'agent-pools',
-    'ssh-keys',
-    'oauth-tokens',
-    'vcs-app-installations',
-    'workspaces',
-  ] as const;
-  return (given.organizations ?? []).flatMap((organization, index) =>
-    kinds.flatMap((kind) =>
-      (organization[kind] ?? []).flatMap((each, position) => {
-        // the name of a connection is what people call it; its id is all that counts
-        const isNamed = kind !== 'oauth-tokens' && kind !== 'vcs-app-installations';
-        const identities = [
-          ...(isNamed ? [['name', each.name, organization.name] as const] : []),
-          ...(each.id === undefined ? [] : [['id', each.id, ''] as const]),
-        ];
-        return identities
-          .filter(([key, value, scope]) => isRepeated(seen, [kind, key, value, scope]))
-          .map(
-            ([key, value]) => `organizations[${index}].${kind}[${position}] repeats the ${key} "${value}"`,
-          );
-      }),
-    ),
-  );
-}
-
-function isRepeated(seen: Set<string>, identity: readonly (string | undefined)[]): boolean {
-  const text = JSON.stringify(identity);
-  if (seen.has(text)) return true;
-  seen.add(text);
-  return false;
 }

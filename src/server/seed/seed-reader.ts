@@ -22,6 +22,15 @@ export const text: Check = (value, path, problems) => {
   if (typeof value !== 'string' || value === '') problems.push(`${path} must be a text that is not empty`);
 };
 
+/** A text that requests may not make longer, either. */
+export function shortText(limit: number): Check {
+  return (value, path, problems) => {
+    text(value, path, problems);
+    if (typeof value === 'string' && value.length > limit)
+      problems.push(`${path} has at most ${limit} characters`);
+  };
+}
+
 export const flag: Check = (value, path, problems) => {
   if (typeof value !== 'boolean') problems.push(`${path} must be true or false`);
 };

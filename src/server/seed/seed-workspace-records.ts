@@ -69,10 +69,16 @@ function runsOf(seed: WorkspaceSeed): readonly RunSeed[] {
   return [...runs, { id: holder, status: 'planned' }];
 }
 
-function stateVersionsOf(seed: WorkspaceSeed): readonly StateVersionSeed[] {
+/** All state versions that a workspace gets, the intermediate one the last. */
+export function stateVersionsOf(seed: WorkspaceSeed): readonly StateVersionSeed[] {
   const status = seed['intermediate-state-version'];
   const versions = seed['state-versions'] ?? [];
   return status === undefined ? versions : [...versions, { status, intermediate: true }];
+}
+
+/** The serial of the state version at this place of its list. */
+export function serialAt({ serial }: StateVersionSeed, index: number): number {
+  return serial ?? index + 1;
 }
 
 type RecordTable = 'runs' | 'state_versions' | 'configuration_versions' | 'variables' | 'assessment_results';
@@ -133,7 +139,7 @@ function writeStateVersion(
   write(context, 'state_versions', {
     id,
     workspace_id: workspaceId,
-    serial: record.serial ?? index + 1,
+    serial: serialAt(record, index),
     lineage: record.lineage ?? '',
     status,
     intermediate: Number(record.intermediate ?? false),

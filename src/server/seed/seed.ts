@@ -214,6 +214,7 @@ export interface AssessmentResultSeed {
 }
 
 export interface RunSeed {
+  /** One of `RUN_STATUSES`. */
   readonly status: string;
   readonly id?: string;
   readonly 'plan-duration'?: number;

@@ -1,10 +1,22 @@
 /** The shape of a seeded workspace as checks, key by key like seed.ts. */
 import { CONFIGURATION_STATUSES } from '../configuration-versions/configuration-version-record.ts';
-import { NAME_LIMIT } from '../json-api/body.ts';
+import { NAME_LIMIT, TEXT_LIMIT } from '../json-api/body.ts';
+import { RUN_STATUSES } from '../runs/run-record.ts';
 import { VARIABLE_CATEGORIES } from '../variables/variable-record.ts';
 import { keyProblems, valueProblems } from '../workspaces/tags/tag-bindings.ts';
 import { normalTagName, TAG_NAME_RULE } from '../workspaces/tags/tag-names.ts';
-import { anything, type Check, count, flag, listOf, mapOf, object, oneOf, text } from './seed-reader.ts';
+import {
+  anything,
+  type Check,
+  count,
+  flag,
+  listOf,
+  mapOf,
+  object,
+  oneOf,
+  shortText,
+  text,
+} from './seed-reader.ts';
 
 export const tagBindings: Check = (value, path, problems) => {
   mapOf((item, at, found) => {
@@ -29,7 +41,7 @@ const workspaceName: Check = (value, path, problems) => {
 
 const run = object(
   {
-    status: text,
+    status: oneOf(...RUN_STATUSES),
     id: text,
     'plan-duration': count,
     'apply-duration': count,
@@ -101,7 +113,7 @@ export const workspace = object(
     tags: listOf(tagName),
     'tag-bindings': tagBindings,
     'global-remote-state': flag,
-    'source-name': text,
+    'source-name': shortText(TEXT_LIMIT),
     vars: listOf(variable),
     'assessment-results': listOf(object({ id: text, drifted: flag, succeeded: flag, 'error-message': text })),
     readme: text,

@@ -13,9 +13,10 @@ import { newId } from '../identifiers.ts';
 import type { Caller } from '../identity/caller.ts';
 import { asObject, MemberReader, readResource } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
-import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
+import { type ApiError, conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
 import { type RunRow, runById } from '../runs/run-record.ts';
 import type { Services } from '../services.ts';
+import { textOf } from '../well-formed-text.ts';
 import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
 import { replaceOutputs } from './outputs.ts';
 import { type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
@@ -62,15 +63,16 @@ export function createStateVersion(services: Services, request: ApiRequest): Api
 
 /**
  * The state of a pending version has come: what it tells is read out, and it may become current.
- * @throws ApiError 422 for what is no state, 409 when it is not the one that was announced
+ * @throws ApiError 422 for what is no state, or has another serial, 409 when it is not the one that was announced
  */
 export function finalizeState(services: Services, id: string, text: string): void {
   const { database } = services;
   const version = stateVersionById(database, id);
   if (version?.status !== 'pending') throw conflict('The state version has its state already');
   const state = readState(text);
-  if (state === undefined)
-    throw invalid([{ detail: 'The state is no JSON object', pointer: '/data/attributes/state' }]);
+  if (state === undefined) throw invalidState('The state is no JSON object');
+  if ((state.serial ?? version.serial) !== version.serial)
+    throw invalidState(`The serial in the state is not ${version.serial}, which is the state version's`);
   const md5 = createHash('md5').update(text).digest('hex');
   if (version.md5 !== null && version.md5 !== md5) {
     throw conflict(`The state's MD5 is ${md5}, not ${version.md5} as was announced`);
@@ -85,6 +87,10 @@ export function finalizeState(services: Services, id: string, text: string): voi
   if (known === undefined) replaceOutputs(database, id, state.outputs);
   database.update('workspaces', version.workspace_id, { latest_change_at: services.now().toISOString() });
   if (version.intermediate === 0) makeCurrentIfNewer(database, id);
+}
+
+function invalidState(detail: string): ApiError {
+  return invalid([{ detail, pointer: '/data/attributes/state' }]);
 }
 
 function countOf({ resources }: ReadState): number {
@@ -169,5 +175,7 @@ function missing(read: MemberReader, attributes: Readonly<Record<string, unknown
 /** Files travel as Base64 inside a document. Clients send null or nothing where there is none. */
 function decoded(read: MemberReader, name: string): string | undefined {
   const text = read.nullableText(name);
-  return text ? Buffer.from(text, 'base64').toString('utf8') : undefined;
+  return text
+    ? (textOf(Buffer.from(text, 'base64')) ?? read.refuse(name, `${name} is not UTF-8`))
+    : undefined;
 }

@@ -1,7 +1,7 @@
 /**
  * State versions as the database keeps them: which is the newest, which is current, and what unlocking does with them.
  * Invariants: `current_state_version_id` of a workspace names a finalized version that is not intermediate, or nothing;
- * what is older than the current version never becomes current again, and what a discarded run left never does.
+ * what is older than the current version never becomes current again, and what a run left becomes current by that run alone.
  */
 import type { Database } from '../data-file/database.ts';
 import { unavailable } from '../json-api/errors.ts';
@@ -36,12 +36,14 @@ const NEWER_THAN_CURRENT = `NOT EXISTS (
   SELECT 1 FROM workspaces w JOIN state_versions c ON c.id = w.current_state_version_id
   WHERE w.id = s.workspace_id AND c.rowid >= s.rowid)`;
 
-/** May become current when the workspace is unlocked. */
-const AWAITS_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT}
-  AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.id = s.run_id AND r.status = 'discarded')`;
+/**
+ * May become current when the lock is given back, by the run `:run` or (null) by who holds it otherwise. What another run
+ * saved stays that run's: it was discarded, or an admin forced its lock off.
+ */
+const AWAITS_UNLOCK = `s.intermediate = 1 AND ${NEWER_THAN_CURRENT} AND (s.run_id IS NULL OR s.run_id = :run)`;
 
 export function stateVersionById(database: Database, id: string): StateVersionRow | undefined {
-  return first(database, 's.id = :id', id);
+  return first(database, 's.id = :id', { id });
 }
 
 export function stateVersionsById(database: Database, ids: readonly string[]): StateVersionRow[] {
@@ -53,7 +55,7 @@ export function stateVersionsById(database: Database, ids: readonly string[]): S
 
 /** The newest state version of a workspace, intermediate or not. */
 export function newestStateVersion(database: Database, workspaceId: string): StateVersionRow | undefined {
-  return first(database, 's.workspace_id = :id', workspaceId);
+  return first(database, 's.workspace_id = :id', { id: workspaceId });
 }
 
 /** The newest one whose state has come, intermediate or not. */
@@ -61,43 +63,49 @@ export function newestFinalizedStateVersion(
   database: Database,
   workspaceId: string,
 ): StateVersionRow | undefined {
-  return first(database, "s.workspace_id = :id AND s.status = 'finalized'", workspaceId);
+  return first(database, "s.workspace_id = :id AND s.status = 'finalized'", { id: workspaceId });
 }
 
-/** The newest intermediate state version since the current one: what an unlock waits for. */
-function newestIntermediateStateVersion(
-  database: Database,
-  workspaceId: string,
-): StateVersionRow | undefined {
-  return first(database, `s.workspace_id = :id AND ${AWAITS_UNLOCK}`, workspaceId);
+/** A lock that is given back, or that is about to be. */
+interface GivenBackLock {
+  readonly workspaceId: string;
+  /** The run that held it; null for a user or a team. */
+  readonly runId: string | null;
 }
 
-/** Whether the state that an unlock would make current is still to come. */
-export function isStateAwaited(database: Database, workspaceId: string): boolean {
-  return newestIntermediateStateVersion(database, workspaceId)?.status === 'pending';
+/** Whether the state that giving the lock back would make current is still to come. */
+export function isStateAwaited(database: Database, lock: GivenBackLock): boolean {
+  return newestAwaiting(database, lock)?.status === 'pending';
 }
 
 /** Call it before a lock is given back. @throws ApiError 503 while the state that would become current is to come */
-export function requireStateHasCome(database: Database, workspaceId: string): void {
-  if (!isStateAwaited(database, workspaceId)) return;
+export function requireStateHasCome(database: Database, lock: GivenBackLock): void {
+  if (!isStateAwaited(database, lock)) return;
   throw unavailable('The latest state version is still pending, try again in a moment');
 }
 
 /** Makes the newest finalized intermediate version since the current one the current one. */
-export function promoteIntermediateState(database: Database, workspaceId: string): void {
-  const newest = first(
-    database,
-    `s.workspace_id = :id AND s.status = 'finalized' AND ${AWAITS_UNLOCK}`,
-    workspaceId,
-  );
+export function promoteIntermediateState(database: Database, lock: GivenBackLock): void {
+  const newest = newestAwaiting(database, lock, "AND s.status = 'finalized'");
   if (newest === undefined) return;
   database.update('state_versions', newest.id, { intermediate: 0 });
   makeCurrent(database, newest);
 }
 
+function newestAwaiting(
+  database: Database,
+  { workspaceId, runId }: GivenBackLock,
+  condition = '',
+): StateVersionRow | undefined {
+  return first(database, `s.workspace_id = :id AND ${AWAITS_UNLOCK} ${condition}`, {
+    id: workspaceId,
+    run: runId,
+  });
+}
+
 /** Makes a version whose state has come the current one, unless a newer one is current already. */
 export function makeCurrentIfNewer(database: Database, id: string): void {
-  const newer = first(database, `s.id = :id AND ${NEWER_THAN_CURRENT}`, id);
+  const newer = first(database, `s.id = :id AND ${NEWER_THAN_CURRENT}`, { id });
   if (newer !== undefined) makeCurrent(database, newer);
 }
 
@@ -112,9 +120,13 @@ export function makeCurrent(
   });
 }
 
-function first(database: Database, condition: string, id: string): StateVersionRow | undefined {
+function first(
+  database: Database,
+  condition: string,
+  parameters: Readonly<Record<string, string | null>>,
+): StateVersionRow | undefined {
   return database.get<StateVersionRow>(
     `SELECT s.* FROM state_versions s WHERE ${condition} ORDER BY ${NEWEST_FIRST} LIMIT 1`,
-    { id },
+    parameters,
   );
 }

@@ -1,7 +1,8 @@
 /** The states themselves, behind signed links: sent once while a version is pending, read as often as one likes. */
-import { conflict, notFound } from '../json-api/errors.ts';
+import { badRequest, conflict, notFound } from '../json-api/errors.ts';
 import type { Services } from '../services.ts';
 import type { StoredFile } from '../signed-links/serve-storage.ts';
+import { textOf } from '../well-formed-text.ts';
 import { finalizeState } from './create-state-version.ts';
 import { type StateVersionRow, stateVersionById } from './state-version-record.ts';
 
@@ -10,7 +11,7 @@ export const STORED_STATES: readonly StoredFile[] = [
     method: 'PUT',
     path: '/state-versions/:id/state',
     handler: (services, id, body) => {
-      finalizeState(services, required(services, id).id, body.toString('utf8'));
+      finalizeState(services, required(services, id).id, fileText(body));
       return undefined;
     },
   },
@@ -20,7 +21,7 @@ export const STORED_STATES: readonly StoredFile[] = [
     handler: (services, id, body) => {
       if (required(services, id).json_state !== null)
         throw conflict('The state version has its JSON state already');
-      services.database.update('state_versions', id, { json_state: body.toString('utf8') });
+      services.database.update('state_versions', id, { json_state: fileText(body) });
       return undefined;
     },
   },
@@ -40,6 +41,13 @@ function required(services: Services, id: string): StateVersionRow {
   const version = stateVersionById(services.database, id);
   if (version === undefined) throw notFound('File');
   return version;
+}
+
+/** @throws ApiError 400 */
+function fileText(body: Buffer): string {
+  const text = textOf(body);
+  if (text === undefined) throw badRequest('The file is not UTF-8');
+  return text;
 }
 
 function existing(text: string | null): string {

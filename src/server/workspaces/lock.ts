@@ -31,8 +31,9 @@ export function unlockWorkspace(services: Services, request: ApiRequest): ApiAns
   if (workspace.locked_by_type !== type || workspace.locked_by_id !== id) {
     throw conflict(`The workspace is locked by ${holderOf(services, workspace)}`);
   }
-  requireStateHasCome(services.database, workspace.id);
-  promoteIntermediateState(services.database, workspace.id);
+  const lock = { workspaceId: workspace.id, runId: null };
+  requireStateHasCome(services.database, lock);
+  promoteIntermediateState(services.database, lock);
   return writeLock(services, request, workspace, { lock: NO_LOCK, action: 'unlock' });
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
-import { serveWithAdmin } from '../../support/server/admin-client.ts';
-import { sendRaw } from '../../support/server/send-raw.ts';
+import { ADMIN_TOKEN, serveWithAdmin } from '../../support/server/admin-client.ts';
+import { sendRaw, statusOfBytes } from '../../support/server/send-raw.ts';
 import { serveForTest } from '../../support/server/serve-for-test.ts';
 
 describe('the admin API', () => {
@@ -56,6 +56,46 @@ describe('the admin API', () => {
     }
     expect(JSON.parse((await admin('GET', '/clock')).text)).toMatchObject({ 'offset-seconds': 0 });
   });
+
+  it.each([
+    ['http://example.com/admin/clock', 403],
+    ['http://example.com:8200/admin/clock', 403],
+    ['http://127.0.0.1@example.com/admin/clock', 403],
+    ['http://127.0.0.1.example.com/admin/clock', 403],
+    ['HTTP://127.0.0.2/admin/clock', 403],
+    ['http://127.0.0.1/admin/clock', 200],
+    ['http://localhost:8200/admin/clock', 200],
+    ['/admin/clock', 200],
+  ])('answers the target %s with %i: its host counts, and the header`s besides', async (target, status) => {
+    const { api } = await serveWithAdmin();
+    const head = ['Host: 127.0.0.1', `Authorization: Bearer ${ADMIN_TOKEN}`];
+    expect(await statusOfBytes(api.url, `GET ${target}`, head)).toBe(status);
+    expect(await statusOfBytes(api.url, `GET ${target}`, ['Host: example.com', ...head.slice(1)])).toBe(403);
+  });
+
+  it.each([
+    ['127.0.0.1', 'example.com'],
+    ['example.com', '127.0.0.1'],
+    ['127.0.0.1', '127.0.0.1'],
+  ])('refuses two hosts, %s and %s, with 400', async (...hosts) => {
+    const { api, admin } = await serveWithAdmin();
+    const head = [...hosts.map((host) => `Host: ${host}`), `Authorization: Bearer ${ADMIN_TOKEN}`];
+    expect(await statusOfBytes(api.url, 'DELETE /admin/faults', head)).toBe(400);
+    expect(await statusOfBytes(api.url, 'GET /admin/clock', head)).toBe(400);
+    expect((await admin('GET', '/clock')).status).toBe(200);
+  });
+
+  it.each(['application/json', 'application/vnd.api+json'])(
+    'takes a DELETE whose type is %s, and that has no body',
+    async (type) => {
+      const { admin, fault } = await serveWithAdmin();
+      const id = await fault({ route: '/api/v2/**', status: 503 });
+      const headers = { 'content-type': type };
+      expect((await admin('DELETE', `/faults/${id}`, undefined, headers)).status).toBe(204);
+      expect((await admin('DELETE', '/faults', undefined, headers)).status).toBe(204);
+      expect((await admin('DELETE', '/clock', undefined, headers)).status).toBe(200);
+    },
+  );
 
   it.each(['https://example.com', 'http://127.0.0.1', 'null', ''])(
     'refuses what a web page sends, from the origin "%s"',

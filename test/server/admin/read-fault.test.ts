@@ -20,6 +20,18 @@ it.each([
   [{ route, status: 503, delay: 5 }, ['/delay']],
   [{ route }, ['/']],
   [{ route: 5, method: 5, count: 'x', status: 'x' }, ['/method', '/route', '/count', '/status']],
+  [{ route, method: 'BREW', status: 503 }, ['/method']],
+  [{ route, method: 'PUT', status: 503 }, ['/method']],
+  [{ route: '/api/v2/ping', method: 'POST', status: 503 }, ['/method']],
+  [{ route: '/v1/**', method: 'LIST', status: 503 }, ['/method']],
+  [{ route: '/v1/**', method: 'PROPFIND', status: 503 }, ['/method']],
+  [{ route: '/api/v2/workspace/ws-1', status: 503 }, ['/route']],
+  [{ route: '/api/v2/workspaces/*/actions/locks', status: 503 }, ['/route']],
+  [{ route: '/api/v1/**', status: 503 }, ['/route']],
+  [{ route: '/api/v2/workspaces/', status: 503 }, ['/route']],
+  [{ route: '/api/v2/ping?x=1', status: 503 }, ['/route']],
+  [{ route: '/v1/auth/cluster/role/é', status: 503 }, ['/route']],
+  [{ route: '/v1/**/role', status: 503 }, ['/route']],
 ])('refuses the fault %j, and says where it is wrong', async (fault, places) => {
   const { admin } = await serveWithAdmin();
   const answer = await admin('POST', '/faults', fault);

@@ -215,6 +215,25 @@ describe('bodies', () => {
     }
   });
 
+  it.each([
+    ['bytes that are not UTF-8', {}, Buffer.from('{"audience":"caf\xe9"}', 'latin1')],
+    ['half of a surrogate pair', {}, String.raw`{"audience":"\ud83d"}`],
+    ['half of a surrogate pair in a name', {}, String.raw`{"\uDE00":"x"}`],
+    [
+      'a form whose escapes are not UTF-8',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      'audience=caf%E9',
+    ],
+  ])('refuses %s with 400, and changes nothing', async (_what, headers, body) => {
+    await mount.send('POST', 'cluster/role/well-formed', { ...WEB, audience: 'before' });
+    const { status, errors } = errorOf(
+      await mount.send('POST', 'cluster/role/well-formed', body, { headers }),
+    );
+    expect({ status, errors }).toEqual({ status: 400, errors: [expect.stringMatching(/UTF-8|surrogate/)] });
+    const shown = dataOf(await mount.send('GET', 'cluster/role/well-formed'));
+    expect(shown['audience']).toBe('before');
+  });
+
   it('takes an empty body for no fields', async () => {
     expect((await mount.send('POST', 'cluster/role/web')).status).toBe(204);
     expect((await mount.send('POST', 'cluster/role/web', 'null')).status).toBe(204);

@@ -114,3 +114,23 @@ it('begins no run in a workspace whose execution mode is local', async () => {
   await upload(api);
   expect((await api.get('/workspaces/ws-a/runs')).resources).toEqual([]);
 });
+
+it.each([
+  [60, 'planned'],
+  [3600, 'applied'],
+])(
+  'applies by itself what a team uploads while its token is good: for %i seconds, then a run is %s',
+  async (life, status) => {
+    let time = Date.parse('2026-01-01T00:00:00Z');
+    const token = { token: 'passing', 'expires-at': new Date(time + life * 1000) };
+    const teams = [{ name: 'passing', tokens: [token], 'workspace-access': { a: 'write' } }];
+    const workspaces = [{ name: 'a', id: 'ws-a' }];
+    const api = await serveForTest({ seed: seedWith({ workspaces, teams }), now: () => new Date(time) });
+    await api.update('ws-a', { 'auto-apply': true });
+    const { resource } = await create(api.as('passing'));
+    time += 600_000;
+    await fetch(resource.attributes['upload-url'] as string, { method: 'PUT', body: 'archive' });
+    const [run] = (await api.get('/workspaces/ws-a/runs')).resources;
+    expect(run?.attributes['status']).toBe(status);
+  },
+);

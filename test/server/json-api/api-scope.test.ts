@@ -51,6 +51,41 @@ it.each(['POST', 'PATCH', 'DELETE'])('answers 415 to a %s with a body of another
   expect(answer.errors[0]).toMatchObject({ status: '415', title: 'unsupported media type' });
 });
 
+it.each([
+  ['bytes that are not UTF-8', Buffer.from('{"name":"b","description":"caf\xe9"}', 'latin1')],
+  ['a character cut short', Buffer.from('{"name":"b","description":"caf\xc3"}', 'latin1')],
+  ['half of a surrogate pair', String.raw`{"name":"b","description":"\ud83d"}`],
+  ['the other half of one', String.raw`{"name":"b","description":"x\uDE00"}`],
+  ['half of a surrogate pair in a name', String.raw`{"name":"b","\ud83d":1}`],
+])('refuses %s with 400, and changes nothing', async (_what, attributes) => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a', description: 'before' });
+  const text = (part: string): Buffer => Buffer.from(part);
+  const body = Buffer.concat([
+    text('{"data":{"type":"workspaces","attributes":'),
+    Buffer.from(attributes),
+    text('}}'),
+  ]);
+  const headers = { 'content-type': 'application/vnd.api+json' };
+  for (const [method, path] of [
+    ['POST', LIST],
+    ['PATCH', `/workspaces/${id}`],
+  ] as const) {
+    const answer = await api.send(method, path, body, headers);
+    expect(answer.status).toBe(400);
+    expect(answer.errors[0]).toMatchObject({ status: '400', title: 'bad request' });
+  }
+  expect((await api.get(LIST)).names).toEqual(['a']);
+});
+
+it('keeps whole surrogate pairs and characters of any length as they were sent', async () => {
+  const api = await serveForTest();
+  const id = await api.created({ name: 'a' });
+  const body = String.raw`{"data":{"type":"workspaces","attributes":{"description":"é \ud83d\ude00 😀 \\ud83d"}}}`;
+  expect((await api.patch(`/workspaces/${id}`, body)).status).toBe(200);
+  expect((await api.attributes(id))['description']).toBe(String.raw`é 😀 😀 \ud83d`);
+});
+
 it.each(['{', '{"data":', 'null null', "{'data': 1}"])('answers 400 to the broken JSON %s', async (body) => {
   const api = await serveForTest();
   const answer = await api.post(LIST, body);

@@ -56,7 +56,10 @@ it('answers 429 to a request too many, does nothing for it, and goes on when the
 
 it('counts all tokens of a user together, and other users apart', async () => {
   const seed = seedWith({});
-  const users = [...(seed.users ?? []), { username: 'ann', token: 'ann-elsewhere' }];
+  const elsewhere = [{ token: 'ann-elsewhere' }];
+  const users = (seed.users ?? []).map((user) =>
+    user.username === 'ann' ? { ...user, tokens: elsewhere } : user,
+  );
   const now = () => new Date('2026-01-01T00:00:00Z');
   const api = await serveForTest({ rateLimit: 2, seed: { ...seed, users }, now });
   await api.get(LIST);

@@ -75,7 +75,22 @@ it('waits to be applied until the state that it announced has come', async () =>
   expect(refused.errors[0]?.detail).toContain('latest state version is still pending');
   expect(await statusOf(api, run)).toBe('planned');
   expect(await lockOf(api)).toEqual({ id: run, type: 'runs' });
-  // A run that begins meanwhile is not applied by itself, either.
+  const url = pending.resource.attributes['hosted-state-upload-url'] as string;
+  await fetch(url, { method: 'PUT', body: '{}' });
+  expect(await act(api, run, 'apply')).toBe(202);
+  const current = (await api.get('/workspaces/ws-a/current-state-version')).resource;
+  expect(current.id).toBe(pending.resource.id);
+});
+
+it('is not applied by itself while a state that it would make current is still to come', async () => {
+  const api = await serveForTest({ seed: SEED });
+  await api.post('/workspaces/ws-a/actions/lock');
+  const pending = await api.post('/workspaces/ws-a/state-versions', {
+    data: {
+      type: 'state-versions',
+      attributes: { serial: 1, md5: createHash('md5').update('{}').digest('hex'), intermediate: true },
+    },
+  });
   await api.post('/workspaces/ws-a/actions/force-unlock');
   const next = await begun(api, { 'auto-apply': true });
   expect(await statusOf(api, next)).toBe('planned');

@@ -125,6 +125,45 @@ it('refuses to take the state twice, another one than was announced, and what is
   }
 });
 
+it.each([4, 6, '5', 5.5])(
+  'refuses a state whose own serial is %j and not the 5 of its version',
+  async (own) => {
+    const api = await locked();
+    const text = JSON.stringify({ version: 4, serial: own, lineage: 'line-1' });
+    const inline = await saveWhole(api, 5, text);
+    expect([inline.status, inline.pointers]).toEqual([422, ['/data/attributes/state']]);
+    expect((await api.get(`${WS}/state-versions`)).resources).toEqual([]);
+    const pending = await save(api, 5, { md5: md5(text) });
+    expect(await sendTo(pending, text)).toBe(422);
+    const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
+    expect(shown['status']).toBe('pending');
+    expect(await currentOf(api)).toBeNull();
+  },
+);
+
+it('takes a state whose own serial is the one of its version', async () => {
+  const api = await locked();
+  const text = JSON.stringify({ version: 4, serial: 5, lineage: 'line-1' });
+  expect((await saveWhole(api, 5, text)).status).toBe(201);
+});
+
+it('refuses files whose bytes are not UTF-8, at their links as in a body', async () => {
+  const api = await locked();
+  const bytes = Buffer.from('{"outputs":{},"note":"caf\xe9"}', 'latin1');
+  const announced = { md5: createHash('md5').update(bytes).digest('hex') };
+  const pending = await save(api, 1, announced);
+  for (const link of ['hosted-state-upload-url', 'hosted-json-state-upload-url']) {
+    const url = pending.resource.attributes[link] as string;
+    expect((await fetch(url, { method: 'PUT', body: bytes })).status).toBe(400);
+  }
+  const shown = (await api.get(`/state-versions/${pending.resource.id}`)).resource.attributes;
+  expect([shown['status'], shown['hosted-json-state-download-url']]).toEqual(['pending', null]);
+  for (const name of ['state', 'json-state', 'json-state-outputs']) {
+    const inline = await save(api, 2, { ...announced, [name]: bytes.toString('base64') });
+    expect([inline.status, inline.pointers]).toEqual([422, [`/data/attributes/${name}`]]);
+  }
+});
+
 it('takes states from the holder of the lock alone', async () => {
   const api = await serveForTest({ seed: SEED });
   expect((await saveWhole(api, 1, stateText(1))).status).toBe(409);
@@ -282,4 +321,30 @@ it('counts on from a lower serial that was forced', async () => {
   expect(await currentOf(api)).toMatchObject({ id: forced.resource.id });
   const next = await saveWhole(api, 4, stateText(4));
   expect(await currentOf(api)).toMatchObject({ id: next.resource.id });
+});
+
+it('makes current what a run saved by that run alone, once its lock was forced off', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  const saved = await saveAs(api, run, 1, WHOLE);
+  await api.post(`${WS}/actions/force-unlock`);
+  await api.as('writers').post(`${WS}/actions/lock`);
+  expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
+  expect(await currentOf(api)).toBeNull();
+  const other = await begunRun(api);
+  expect((await api.post(`/runs/${other}/actions/apply`)).status).toBe(202);
+  expect(await currentOf(api)).toBeNull();
+  expect((await api.attributes('ws-a'))['resource-count']).toBe(0);
+  expect((await api.post(`/runs/${run}/actions/apply`)).status).toBe(202);
+  expect(await currentOf(api)).toMatchObject({ id: saved.resource.id });
+});
+
+it('keeps nobody else waiting for the state of a run whose lock was forced off', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const run = await begunRun(api);
+  await saveAs(api, run, 1);
+  await api.post(`${WS}/actions/force-unlock`);
+  await api.as('writers').post(`${WS}/actions/lock`);
+  expect((await api.as('writers').post(`${WS}/actions/unlock`)).status).toBe(200);
+  expect((await api.post(`/runs/${run}/actions/apply`)).status).toBe(503);
 });

@@ -1,6 +1,7 @@
 // Requests that `fetch` refuses to send: any method, any path, any headers.
 
 import { request as httpRequest } from 'node:http';
+import { connect } from 'node:net';
 
 import { TestAnswer } from './serve-for-test.ts';
 
@@ -22,5 +23,18 @@ export function sendRaw(
     });
     request.on('error', reject);
     request.end(body);
+  });
+}
+
+/** The status that a request gets whose request line (without the version) and headers are sent as they stand. */
+export function statusOfBytes(url: string, line: string, headers: readonly string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    let answer = '';
+    socket.setEncoding('latin1').on('data', (chunk: string) => {
+      answer += chunk;
+    });
+    socket.on('error', reject).on('close', () => resolve(Number(/^HTTP\/1\.1 (\d+)/.exec(answer)?.[1])));
+    socket.write([`${line} HTTP/1.1`, ...headers, 'Connection: close', '', ''].join('\r\n'));
   });
 }

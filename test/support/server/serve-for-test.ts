@@ -98,7 +98,7 @@ export class TestClient {
     return this.send('DELETE', path, body);
   }
 
-  /** `path` is below /api/v2; text bodies are sent as they are. */
+  /** `path` is below /api/v2; texts and bytes are sent as they are. */
   async send(
     method: string,
     path: string,
@@ -112,7 +112,7 @@ export class TestClient {
         ...(body === undefined ? {} : { 'content-type': 'application/vnd.api+json' }),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      ...(body === undefined ? {} : { body: isSentAsIs(body) ? body : JSON.stringify(body) }),
     });
     return new TestAnswer(response.status, response.headers, await response.text());
   }
@@ -136,6 +136,10 @@ export class TestClient {
   async attributes(id: string): Promise<Attributes> {
     return (await this.get(`/workspaces/${id}`)).resource.attributes;
   }
+}
+
+function isSentAsIs(body: unknown): body is string | Buffer<ArrayBuffer> {
+  return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
 export function workspaceBody(attributes: Attributes, relationships: Attributes = {}): unknown {

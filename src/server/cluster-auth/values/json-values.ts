@@ -3,13 +3,13 @@
  * with, and answers escape what HTML would take for markup.
  * Invariant: a number is never rounded on its way from a client to a field and back (wire/cluster-auth 2.1, 2.4).
  */
-
+import { requireWholeCharacters } from '../../well-formed-text.ts';
 import { isObject } from './is-object.ts';
 import { NumberLiteral } from './number-literal.ts';
 
 /**
  * The first JSON value of a text, its numbers as literals; what stands behind it is not looked at.
- * @throws SyntaxError when there is none, or it is broken
+ * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters
  */
 export function firstJsonValue(text: string): unknown {
   return JSON.parse(text.slice(0, endOfFirstValue(text)), keepingNumbers);
@@ -18,9 +18,9 @@ export function firstJsonValue(text: string): unknown {
 type Source = { readonly source: string };
 
 /** The third argument is newer than TypeScript's declaration of `JSON.parse`. */
-function keepingNumbers(this: unknown, _key: string, value: unknown, ...[context]: unknown[]): unknown {
+function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]: unknown[]): unknown {
   if (typeof value === 'number') return new NumberLiteral((context as Source).source);
-  return typeof value === 'string' ? value.toWellFormed() : value;
+  return requireWholeCharacters(key, value);
 }
 
 function endOfFirstValue(text: string): number {

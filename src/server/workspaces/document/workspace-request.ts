@@ -15,6 +15,9 @@ type Maybe<T> = T | undefined;
 /** Reading a constraint takes time by its length, and nobody needs a long one. */
 const ENGINE_VERSION_LIMIT = 255;
 
+/** Each is a path, or a pattern of paths; no repository is divided into more parts. */
+const TRIGGER_LIMITS = { entries: 1000, characters: 4096 };
+
 export interface VcsRepoRequest {
   readonly identifier: Maybe<string>;
   readonly branch: Maybe<string | null>;
@@ -92,8 +95,8 @@ export function readWorkspaceRequest(
     speculativeEnabled: read.boolean('speculative-enabled'),
     structuredRunOutputEnabled: read.boolean('structured-run-output-enabled'),
     engineVersion: read.text('engine-version', ENGINE_VERSION_LIMIT),
-    triggerPatterns: read.texts('trigger-patterns'),
-    triggerPrefixes: read.texts('trigger-prefixes'),
+    triggerPatterns: read.texts('trigger-patterns', TRIGGER_LIMITS),
+    triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
     workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
     vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), problems),

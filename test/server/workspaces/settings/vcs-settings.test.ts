@@ -155,6 +155,24 @@ it.each(['^v\\d+\\.\\d+$', '(?i)^release-', '(?P<major>\\d+)', '\\Av\\d+\\z'])(
   },
 );
 
+it.each(['trigger-prefixes', 'trigger-patterns'])(
+  'takes %s of 1,000 entries of 4,096 characters, and refuses more and longer ones',
+  async (name) => {
+    const api = await serveForTest();
+    const most = Array.from({ length: 1000 }, (_, index) => `/${index}`);
+    const longest = '/'.padEnd(4096, 'x');
+    const id = await api.created({ name: 'a', [name]: [...most.slice(1), longest] });
+    const refused = [
+      await api.update(id, { [name]: [...most, '/more'] }),
+      await api.update(id, { [name]: [`${longest}x`] }),
+      await api.create({ name: 'b', [name]: [`${longest}x`] }),
+    ];
+    for (const answer of refused)
+      expect([answer.status, answer.pointers]).toEqual([422, [`/data/attributes/${name}`]]);
+    expect((await api.attributes(id))[name]).toEqual([...most.slice(1), longest]);
+  },
+);
+
 it('accepts an empty list beside a populated one', async () => {
   const api = await serveForTest();
   const answer = await api.create({ name: 'a', ...PREFIXES, 'trigger-patterns': [] });

@@ -22,7 +22,7 @@ export interface RequestOptions {
 
 export interface ServedMount {
   readonly url: string;
-  /** Sends to `/v1/auth/<path>`; an object is sent as JSON, a string as it stands. */
+  /** Sends to `/v1/auth/<path>`; an object is sent as JSON, a string or bytes as they stand. */
   send(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Reply>;
   /** The audit trail's rows, oldest first. */
   auditEvents(): Record<string, unknown>[];
@@ -85,7 +85,7 @@ async function send(url: string, method: string, body: unknown, options: Request
   const response = await fetch(url, {
     method,
     headers: { ...(token === null ? {} : { 'x-service-token': token }), ...options.headers },
-    ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: isSentAsIs(body) ? body : JSON.stringify(body) }),
   });
   const text = await response.text();
   return {
@@ -93,6 +93,10 @@ async function send(url: string, method: string, body: unknown, options: Request
     body: text === '' ? undefined : JSON.parse(text),
     headers: response.headers,
   };
+}
+
+function isSentAsIs(body: unknown): body is string | Buffer<ArrayBuffer> {
+  return typeof body === 'string' || Buffer.isBuffer(body);
 }
 
 /** The `data` of a success. */

@@ -1,0 +1,38 @@
+/**
+ * Texts as they come over the wire: bytes that are UTF-8, and JSON whose escapes are whole characters.
+ * Invariant: what is taken is kept as it was sent. A decoder would put U+FFFD where it finds anything else, and so change
+ * what it was given without a word; whoever sent it is told instead.
+ */
+import { isUtf8 } from 'node:buffer';
+
+/** The text of some bytes; undefined where they are not UTF-8. */
+export function textOf(bytes: Buffer): string | undefined {
+  return isUtf8(bytes) ? bytes.toString('utf8') : undefined;
+}
+
+/** The text of a form's body; undefined where its bytes, or what its escapes stand for, are not UTF-8. */
+export function formTextOf(bytes: Buffer): string | undefined {
+  const meant = bytes
+    .toString('latin1')
+    .replaceAll(/%([\da-f]{2})/gi, (_escape, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  return isUtf8(Buffer.from(meant, 'latin1')) ? textOf(bytes) : undefined;
+}
+
+/** How JSON writes half of a character beyond the first 65,536. */
+export const HALF_CHARACTER = 'with half of a surrogate pair';
+
+/** For `JSON.parse`, as its reviver. @throws SyntaxError for a name or a text with half of a surrogate pair */
+export function requireWholeCharacters(name: string, value: unknown): unknown {
+  const isWhole = name.isWellFormed() && (typeof value !== 'string' || value.isWellFormed());
+  if (!isWhole) throw new SyntaxError(`a text ${HALF_CHARACTER}`);
+  return value;
+}
+
+/** The value of a JSON text. @throws SyntaxError for broken JSON, and for texts in it that are no whole characters */
+export function parseJson(text: string): unknown {
+  // Looking at each member takes time, and only an escape can be half of a pair.
+  return JSON.parse(
+    text,
+    /\\u[dD][89a-fA-F]/.test(text) ? (name, value) => requireWholeCharacters(name, value) : undefined,
+  );
+}
