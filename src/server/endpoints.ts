@@ -9,6 +9,7 @@ import { CONFIGURATION_VERSION_ENDPOINTS } from './configuration-versions/endpoi
 import { CONNECTION_ENDPOINTS } from './connections/endpoints.ts';
 import { type Endpoint, NO_CONTENT, on } from './json-api/endpoint.ts';
 import { ORGANIZATION_ENDPOINTS } from './organizations/endpoints.ts';
+import { SITE_ADMINISTRATION_ENDPOINTS } from './organizations/site-administration.ts';
 import { PROJECT_ENDPOINTS } from './projects/endpoints.ts';
 import { RUN_ENDPOINTS } from './runs/endpoints.ts';
 import type { StoredFile } from './signed-links/serve-storage.ts';
@@ -22,6 +23,7 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   // Whether the service is there and the token is known; clients ask before anything else.
   on('GET', '/ping', () => NO_CONTENT),
   ...ORGANIZATION_ENDPOINTS,
+  ...SITE_ADMINISTRATION_ENDPOINTS,
   ...PROJECT_ENDPOINTS,
   ...TEAM_ENDPOINTS,
   ...ACCESS_TOKEN_ENDPOINTS,

@@ -5,6 +5,7 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
+import { greetingHeaders } from '../greeting.ts';
 import { authenticateBearer } from '../identity/caller.ts';
 import type { Services } from '../services.ts';
 import { type Endpoint, MEDIA_TYPE, serveEndpoint } from './endpoint.ts';
@@ -21,11 +22,13 @@ interface ServedApi {
 /** Makes `app` (a scope with its own prefix) serve those of the endpoints that the served edition has. */
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
-  const endpoints = api.endpoints.filter(({ needs }) => needs === undefined || services.edition[needs]);
+  const endpoints = api.endpoints.filter((endpoint) => isServed(services, endpoint));
+  const greeting = greetingHeaders(services);
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).
   app.addHook('onRequest', async (request, reply) => {
+    reply.headers(greeting);
     const now = services.now();
     const caller = authenticateBearer(services.database, request.headers.authorization, now);
     const counted = count?.(caller === undefined ? `address ${request.ip}` : `user ${caller.userId}`, now);
@@ -42,6 +45,14 @@ export function serveApi(app: FastifyInstance, services: Services, api: ServedAp
   app.setNotFoundHandler(() => {});
 
   for (const endpoint of endpoints) serveEndpoint(app, services, endpoint);
+}
+
+/** Whether the edition and the dialect that are served have it. */
+function isServed({ edition, dialects }: Services, { needs, needsOfDialect }: Endpoint): boolean {
+  return (
+    (needs === undefined || edition[needs]) &&
+    (needsOfDialect === undefined || dialects.workspaces[needsOfDialect])
+  );
 }
 
 function pathBelow(prefix: string, url: string): string {

@@ -220,7 +220,9 @@ function assessmentResults(including: Including): Resource[] {
 
 function variables(including: Including): Resource[] {
   const ids = readable(including, 'can-read-variable').map((record) => record.id);
-  return [...variablesOf(including.services.database, ids).values()].flat().map(variableResource);
+  return [...variablesOf(including.services.database, ids).values()]
+    .flat()
+    .map((row) => variableResource(row, including.services.dialects.workspaces));
 }
 
 function readmes({ records }: Including): Resource[] {
