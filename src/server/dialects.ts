@@ -30,6 +30,8 @@ export interface WorkspacesDialect {
   readonly sharesWithProject: boolean;
   /** Effective tag bindings that are read by themselves have ids (1.5.5). */
   readonly effectiveBindingsHaveIds: boolean;
+  /** Searching for flat tags finds keys of tag bindings as well (1.5.22). */
+  readonly tagSearchFindsBindings: boolean;
   /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
   readonly absentWhileUnset: readonly string[];
   /** A body may leave out the type of its resource, which the path tells (1.5.21). */
@@ -123,6 +125,7 @@ const neutral: ServedDialects = {
     takesAppInstallationOnCreate: false,
     sharesWithProject: false,
     effectiveBindingsHaveIds: false,
+    tagSearchFindsBindings: false,
     absentWhileUnset: [],
     takesUntypedBodies: false,
     hasSiteAdministration: false,
@@ -172,6 +175,7 @@ const hcpTerraform: WorkspacesDialect = {
   takesAppInstallationOnCreate: true,
   sharesWithProject: true,
   effectiveBindingsHaveIds: true,
+  tagSearchFindsBindings: true,
   absentWhileUnset: ['ssh-key', 'locked-by'],
   takesUntypedBodies: true,
   hasSiteAdministration: true,
