@@ -45,8 +45,10 @@ export interface WorkspacesDialect {
 }
 
 /** How clients find the API of a host, and learn what it is. */
-export interface Greeting {
-  /** Names of services to their addresses: the document at `/.well-known/terraform.json`. */
+interface Greeting {
+  /** Where the document is. */
+  readonly path: string;
+  /** The document: names of services to their addresses. */
   readonly services: Readonly<Record<string, string>>;
   /** Of every answer of the API. */
   readonly headers: Readonly<Record<string, string>>;
@@ -180,6 +182,7 @@ const hcpTerraform: WorkspacesDialect = {
   takesUntypedBodies: true,
   hasSiteAdministration: true,
   greeting: {
+    path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },
     headers: { 'tfp-api-version': '2.6' },
     hostedHeaders: { 'tfp-appname': 'HCP Terraform' },

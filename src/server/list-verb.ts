@@ -13,6 +13,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 interface Verb {
   /** With the blank behind it. */
@@ -81,7 +82,7 @@ export function acceptListVerb({ scans = false } = {}): ListVerbOptions {
           if (!startsWith(held, verb)) return refuse(socket);
           releaseFromServer(socket);
           relabelled.set(socket, verb);
-          this.server.emit('connection', socket);
+          this.server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
           socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(verb.word.length)]));
           socket.resume();
         });

@@ -11,12 +11,11 @@ import { PROOF_PATH, serveProof } from './data-file/serving-proof.ts';
 import type { Endpoint } from './json-api/endpoint.ts';
 import { sendError } from './json-api/api-scope.ts';
 import { unserved } from './json-api/unserved.ts';
-import { DISCOVERY_PATH, serveDiscovery } from './greeting.ts';
+import { serveDiscovery } from './greeting.ts';
 import type { Services } from './services.ts';
 
 /** What this scope serves itself. */
 const OWN_ENDPOINTS: readonly OwnEndpoint[] = [{ method: 'GET', path: PROOF_PATH }];
-const DISCOVERY: OwnEndpoint = { method: 'GET', path: DISCOVERY_PATH };
 
 type OwnEndpoint = Pick<Endpoint, 'method' | 'path'>;
 
@@ -27,7 +26,9 @@ export function serveOutside(app: FastifyInstance, services: Services, dataFile:
   app.addContentTypeParser('*', (_request, _body, done) => done(null));
   app.setErrorHandler((error: FastifyError, _request, reply) => sendError(reply, error));
   serveProof(app, services, dataFile);
-  const own = serveDiscovery(app, services) ? [...OWN_ENDPOINTS, DISCOVERY] : OWN_ENDPOINTS;
+  const discovery = serveDiscovery(app, services);
+  const own: readonly OwnEndpoint[] =
+    discovery === undefined ? OWN_ENDPOINTS : [...OWN_ENDPOINTS, { method: 'GET', path: discovery }];
   app.setNotFoundHandler((request, reply) => answerOutside({ services, own }, request, reply));
 }
 
