@@ -38,6 +38,8 @@ export interface WorkspacesDialect {
   readonly takesUntypedBodies: boolean;
   /** What whoever runs the service may do to it is served below `/admin` (6.4). */
   readonly hasSiteAdministration: boolean;
+  /** Plans and applies lead to their logs (6.5). */
+  readonly hasLogs: boolean;
   /** What clients are told before they send anything; undefined: nothing (1.6). */
   readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
@@ -131,6 +133,7 @@ const neutral: ServedDialects = {
     absentWhileUnset: [],
     takesUntypedBodies: false,
     hasSiteAdministration: false,
+    hasLogs: false,
     greeting: undefined,
   },
   clusterAuth: {
@@ -181,6 +184,7 @@ const hcpTerraform: WorkspacesDialect = {
   absentWhileUnset: ['ssh-key', 'locked-by'],
   takesUntypedBodies: true,
   hasSiteAdministration: true,
+  hasLogs: true,
   greeting: {
     path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },

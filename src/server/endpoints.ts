@@ -12,6 +12,7 @@ import { ORGANIZATION_ENDPOINTS } from './organizations/endpoints.ts';
 import { SITE_ADMINISTRATION_ENDPOINTS } from './organizations/site-administration.ts';
 import { PROJECT_ENDPOINTS } from './projects/endpoints.ts';
 import { RUN_ENDPOINTS } from './runs/endpoints.ts';
+import { STORED_LOGS } from './runs/run-logs.ts';
 import type { StoredFile } from './signed-links/serve-storage.ts';
 import { STATE_VERSION_ENDPOINTS } from './state-versions/endpoints.ts';
 import { STORED_STATES } from './state-versions/stored-states.ts';
@@ -36,4 +37,8 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   ...VARIABLE_ENDPOINTS,
 ];
 
-export const STORED_FILES: readonly StoredFile[] = [...STORED_STATES, ...STORED_CONFIGURATIONS];
+export const STORED_FILES: readonly StoredFile[] = [
+  ...STORED_STATES,
+  ...STORED_CONFIGURATIONS,
+  ...STORED_LOGS,
+];
