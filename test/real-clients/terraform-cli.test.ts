@@ -91,6 +91,17 @@ describe('terraform, with a workspace by its name', () => {
     expect(await succeed(second, 'apply -auto-approve')).toContain('1 added, 0 changed, 1 destroyed');
   });
 
+  it('is told that nothing runs there, where its runs are to be remote', async () => {
+    const host = await serve();
+    const net = configure(host, 'name = "net"', ONE);
+    await succeed(net, 'init');
+    const { id } = (await host.api.get('/organizations/acme/workspaces/net')).resource;
+    await host.api.update(id, { 'execution-mode': 'remote' });
+    expect(await succeed(net, 'plan')).toContain('no engine runs in it');
+    await host.api.update(id, { 'execution-mode': 'local' });
+    expect(await succeed(net, 'apply -auto-approve')).toContain('Resources: 1 added');
+  });
+
   it('is told when its token is nobody`s', async () => {
     const host = await serve();
     const stranger = await configure({ ...host, token: 'nobody' }, 'name = "net"', ONE).run(['init']);
