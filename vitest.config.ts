@@ -20,6 +20,8 @@ const slow = [
   'test/storm/**/*.test.ts',
 ];
 const crash = ['test/crash/**/*.test.ts'];
+/** They need programs of others on this machine. */
+const realClients = ['test/real-clients/**/*.test.ts'];
 
 export default defineConfig({
   test: {
@@ -37,11 +39,12 @@ export default defineConfig({
         test: {
           name: 'wire',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash],
+          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash, ...realClients],
         },
       },
       { extends: true, test: { name: 'slow', include: slow } },
       { extends: true, test: { name: 'crash', include: crash } },
+      { extends: true, test: { name: 'real-clients', include: realClients } },
     ],
   },
 });

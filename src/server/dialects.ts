@@ -18,8 +18,44 @@ export interface WorkspacesDialect {
   readonly ownAutoDestroyNeedsOptOut: boolean;
   /** An exact engine version newer than every release is taken (wire/workspaces 1.5.20). */
   readonly takesNewerEngines: boolean;
+  /** The spec's name of an attribute to this service's; the database and the rest of the service have the spec's (1.1). */
+  readonly attributeNames: Readonly<Record<string, string>>;
+  /** What a variable of the configuration is said to be, beside one of the environment. */
+  readonly engineCategory: string;
+  /** The `source` of what requests make. */
+  readonly source: string;
+  /** A create links an app installation, too, not only an update (1.5.2). */
+  readonly takesAppInstallationOnCreate: boolean;
+  /** A workspace may share its state with its project: `project-remote-state` (1.5.3). */
+  readonly sharesWithProject: boolean;
+  /** Effective tag bindings that are read by themselves have ids (1.5.5). */
+  readonly effectiveBindingsHaveIds: boolean;
+  /** Searching for flat tags finds keys of tag bindings as well (1.5.22). */
+  readonly tagSearchFindsBindings: boolean;
+  /** Relationships of a workspace that are absent, not null, while nothing is set (1.5.14). */
+  readonly absentWhileUnset: readonly string[];
+  /** A body may leave out the type of its resource, which the path tells (1.5.21). */
+  readonly takesUntypedBodies: boolean;
+  /** What whoever runs the service may do to it is served below `/admin` (6.4). */
+  readonly hasSiteAdministration: boolean;
+  /** Plans and applies lead to their logs (6.5). */
+  readonly hasLogs: boolean;
+  /** What clients are told before they send anything; undefined: nothing (1.6). */
+  readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
   readonly editions: readonly [EditionName, ...EditionName[]];
+}
+
+/** How clients find the API of a host, and learn what it is. */
+interface Greeting {
+  /** Where the document is. */
+  readonly path: string;
+  /** The document: names of services to their addresses. */
+  readonly services: Readonly<Record<string, string>>;
+  /** Of every answer of the API. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** The same, in the hosted edition alone. */
+  readonly hostedHeaders: Readonly<Record<string, string>>;
 }
 
 /** What a cluster-auth mount, and what surrounds it, does in one way or another. */
@@ -87,6 +123,18 @@ const neutral: ServedDialects = {
     safeDeleteNeedsUnlocked: false,
     ownAutoDestroyNeedsOptOut: false,
     takesNewerEngines: false,
+    attributeNames: {},
+    engineCategory: 'engine',
+    source: 'api',
+    takesAppInstallationOnCreate: false,
+    sharesWithProject: false,
+    effectiveBindingsHaveIds: false,
+    tagSearchFindsBindings: false,
+    absentWhileUnset: [],
+    takesUntypedBodies: false,
+    hasSiteAdministration: false,
+    hasLogs: false,
+    greeting: undefined,
   },
   clusterAuth: {
     name: 'neutral',
@@ -112,6 +160,36 @@ const neutral: ServedDialects = {
     scans: false,
     answersOtherPaths: false,
     audienceWarning: undefined,
+  },
+};
+
+const API = '/api/v2/';
+
+const hcpTerraform: WorkspacesDialect = {
+  name: 'hcp-terraform',
+  editions: ['hosted', 'self-hosted'],
+  safeDeleteNeedsUnlocked: true,
+  ownAutoDestroyNeedsOptOut: true,
+  takesNewerEngines: true,
+  attributeNames: {
+    'engine-version': 'terraform-version',
+    'vcs-app-installation-id': 'github-app-installation-id',
+  },
+  engineCategory: 'terraform',
+  source: 'tfe-api',
+  takesAppInstallationOnCreate: true,
+  sharesWithProject: true,
+  effectiveBindingsHaveIds: true,
+  tagSearchFindsBindings: true,
+  absentWhileUnset: ['ssh-key', 'locked-by'],
+  takesUntypedBodies: true,
+  hasSiteAdministration: true,
+  hasLogs: true,
+  greeting: {
+    path: '/.well-known/terraform.json',
+    services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },
+    headers: { 'tfp-api-version': '2.6' },
+    hostedHeaders: { 'tfp-appname': 'HCP Terraform' },
   },
 };
 
@@ -169,7 +247,11 @@ const openbao: ClusterAuthDialect = {
   audienceWarning: undefined,
 };
 
-const real: readonly Partial<ServedDialects>[] = [{ clusterAuth: vault }, { clusterAuth: openbao }];
+const real: readonly Partial<ServedDialects>[] = [
+  { workspaces: hcpTerraform },
+  { clusterAuth: vault },
+  { clusterAuth: openbao },
+];
 
 /** Dialects that cannot be served, or not together. */
 class DialectError extends Error {

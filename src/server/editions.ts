@@ -12,15 +12,22 @@ export interface EditionFeatures {
   readonly assessments: boolean;
   /** Whether an organization's default for `global-remote-state` counts when a create leaves it out. */
   readonly globalRemoteStateDefault: boolean;
+  /** Whether answers say that the service is the hosted one, in dialects that say it at all. */
+  readonly hosted: boolean;
 }
 
 export type EditionName = 'all' | 'hosted' | 'self-hosted';
 
 /** What `--edition` takes, and what each edition has. */
 const EDITIONS: Readonly<Record<EditionName, EditionFeatures>> = {
-  all: { dataRetentionPolicies: true, assessments: true, globalRemoteStateDefault: true },
-  hosted: { dataRetentionPolicies: false, assessments: true, globalRemoteStateDefault: false },
-  'self-hosted': { dataRetentionPolicies: true, assessments: false, globalRemoteStateDefault: true },
+  all: { dataRetentionPolicies: true, assessments: true, globalRemoteStateDefault: true, hosted: true },
+  hosted: { dataRetentionPolicies: false, assessments: true, globalRemoteStateDefault: false, hosted: true },
+  'self-hosted': {
+    dataRetentionPolicies: true,
+    assessments: false,
+    globalRemoteStateDefault: true,
+    hosted: false,
+  },
 };
 
 /** An edition was asked for that is not served. */

@@ -7,11 +7,13 @@ import { ASSESSMENT_RESULT_ENDPOINTS } from './assessment-results/endpoints.ts';
 import { STORED_CONFIGURATIONS } from './configuration-versions/create-configuration-version.ts';
 import { CONFIGURATION_VERSION_ENDPOINTS } from './configuration-versions/endpoints.ts';
 import { CONNECTION_ENDPOINTS } from './connections/endpoints.ts';
-import type { EditionFeatures } from './editions.ts';
 import { type Endpoint, NO_CONTENT, on } from './json-api/endpoint.ts';
 import { ORGANIZATION_ENDPOINTS } from './organizations/endpoints.ts';
+import { SITE_ADMINISTRATION_ENDPOINTS } from './organizations/site-administration.ts';
 import { PROJECT_ENDPOINTS } from './projects/endpoints.ts';
 import { RUN_ENDPOINTS } from './runs/endpoints.ts';
+import { STORED_LOGS } from './runs/run-logs.ts';
+import type { Services } from './services.ts';
 import type { StoredFile } from './signed-links/serve-storage.ts';
 import { STATE_VERSION_ENDPOINTS } from './state-versions/endpoints.ts';
 import { STORED_STATES } from './state-versions/stored-states.ts';
@@ -23,6 +25,7 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   // Whether the service is there and the token is known; clients ask before anything else.
   on('GET', '/ping', () => NO_CONTENT),
   ...ORGANIZATION_ENDPOINTS,
+  ...SITE_ADMINISTRATION_ENDPOINTS,
   ...PROJECT_ENDPOINTS,
   ...TEAM_ENDPOINTS,
   ...ACCESS_TOKEN_ENDPOINTS,
@@ -35,9 +38,17 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   ...VARIABLE_ENDPOINTS,
 ];
 
-export const STORED_FILES: readonly StoredFile[] = [...STORED_STATES, ...STORED_CONFIGURATIONS];
+export const STORED_FILES: readonly StoredFile[] = [
+  ...STORED_STATES,
+  ...STORED_CONFIGURATIONS,
+  ...STORED_LOGS,
+];
 
-/** Those of the endpoints that an edition has. */
-export function endpointsOf(edition: EditionFeatures): Endpoint[] {
-  return API_ENDPOINTS.filter(({ needs }) => needs === undefined || edition[needs]);
+/** Those of the endpoints that the edition and the dialect have that are served. */
+export function endpointsOf({ edition, dialects }: Pick<Services, 'edition' | 'dialects'>): Endpoint[] {
+  return API_ENDPOINTS.filter(
+    ({ needs, needsOfDialect }) =>
+      (needs === undefined || edition[needs]) &&
+      (needsOfDialect === undefined || dialects.workspaces[needsOfDialect]),
+  );
 }

@@ -14,6 +14,7 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 interface Verb {
   /** With the blank behind it. */
@@ -100,7 +101,7 @@ export function acceptListVerb({ scans = false, below = '/' } = {}): ListVerbOpt
             return refuse(socket, BAD_REQUEST, 'The verb of the request is not known');
           releaseFromServer(socket);
           relabelled.set(socket, verb);
-          this.server.emit('connection', socket);
+          this.server.emit(socket instanceof TLSSocket ? 'secureConnection' : 'connection', socket);
           socket.unshift(Buffer.concat([Buffer.from(GET), held.subarray(verb.word.length)]));
           socket.resume();
         });

@@ -56,6 +56,8 @@ export interface ServerOptions {
   readonly rateLimit?: number;
   /** Serves `/admin/` to whoever sends this token as a bearer: faults, and a clock that can be moved. */
   readonly admin?: { readonly token: string };
+  /** Speaks TLS and nothing else, with this certificate and its key, both in PEM. */
+  readonly tls?: { readonly cert: string; readonly key: string };
   /** Writes are answered before they are on the disk: faster, and a power cut may lose the newest of them. */
   readonly relaxed?: boolean;
   /** How long a call to a cluster's API may take, in milliseconds; 5000 unless it is said. */
@@ -69,7 +71,7 @@ export interface ServerOptions {
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:<port>`, without a trailing slash. */
+  /** `http://127.0.0.1:<port>`, or `https://localhost:<port>`: certificates name no addresses. Without a trailing slash. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -98,7 +100,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     app.addHook('onClose', async () => database.close());
     await app.listen({ host: '127.0.0.1', port: options.port ?? 0 });
     const { port } = app.server.address() as AddressInfo;
-    return { url: `http://127.0.0.1:${port}`, port, close: () => app.close() };
+    const url = options.tls === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
+    return { url, port, close: () => app.close() };
   } catch (error) {
     database.close();
     throw error;
@@ -129,6 +132,7 @@ async function buildApp(
       void sendError(reply, error);
     },
     ...acceptListVerb({ scans: services.dialects.clusterAuth.scans, below: '/v1/' }),
+    ...(options.tls === undefined ? {} : { https: options.tls }),
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -143,7 +147,7 @@ async function buildApp(
     const refused = error instanceof ApiError || (error.statusCode ?? 500) < 500;
     if (!refused) options.onFailure?.(error);
   });
-  const endpoints = endpointsOf(services.edition);
+  const endpoints = endpointsOf(services);
   if (options.admin !== undefined) {
     const routes = servedRoutes(endpoints);
     const administered = { token: options.admin.token, faults: new FaultTable(), routes, clock };

@@ -13,6 +13,7 @@ import { AdminTokenError, adminTokenFile, newAdminToken, writeAdminToken } from 
 import { type ExitCode, exitCodes } from '../exit-codes.ts';
 import { printError, type Terminal } from '../terminal/terminal.ts';
 import { readSeedFile } from '../run/seed-file.ts';
+import { readTlsFiles } from '../run/tls-files.ts';
 import type { CliHost } from '../cli-host.ts';
 
 export interface ServeOptions {
@@ -26,6 +27,8 @@ export interface ServeOptions {
   readonly rateLimit?: number;
   readonly admin?: boolean;
   readonly adminTokenFile?: string;
+  readonly tlsCert?: string;
+  readonly tlsKey?: string;
 }
 
 /** Resolves after a signal, when the service has closed. */
@@ -35,12 +38,18 @@ export async function serve(options: ServeOptions, host: CliHost, terminal: Term
     printError(terminal, 'usage', '--admin-token-file needs --admin: add --admin, or leave the file out');
     return exitCodes.error;
   }
+  const { tlsCert: cert, tlsKey: key } = options;
+  if ((cert === undefined) !== (key === undefined)) {
+    printError(terminal, 'usage', '--tls-cert and --tls-key go together: name both files, or neither');
+    return exitCodes.error;
+  }
   // A dialect or an edition that is not served is reported before any file is opened.
   const { chooseDialects } = await import('../../server/dialects.ts');
   const { chooseEdition } = await import('../../server/editions.ts');
   chooseEdition(options.edition, chooseDialects(options.dialect ?? []).workspaces);
   // The server checks the shape of the seed and reports its mistakes.
   const seed = options.seed === undefined ? undefined : await readSeedFile(options.seed, host.cwd);
+  const tls = cert && key ? await readTlsFiles({ cert, key }, host.cwd) : undefined;
   const data = options.data === inMemory ? inMemory : await dataFileOf(options, host);
   const adminFile = adminTokenPath(options, data, host);
   const hold = await holdFile(data, host.machine().pid);
@@ -49,7 +58,7 @@ export async function serve(options: ServeOptions, host: CliHost, terminal: Term
     return exitCodes.error;
   }
   try {
-    await serveUntilStopped(data, { ...options, seed, adminFile }, host);
+    await serveUntilStopped(data, { ...options, seed, adminFile, tls }, host);
   } catch (error) {
     const why = portProblem(error, options.port);
     if (why === undefined) throw error;
@@ -112,12 +121,13 @@ function portProblem(error: unknown, port: number | undefined): string | undefin
 type ServedOptions = Omit<ServeOptions, 'seed'> & {
   readonly seed: unknown;
   readonly adminFile: string | undefined;
+  readonly tls: Awaited<ReturnType<typeof readTlsFiles>> | undefined;
 };
 
 async function serveUntilStopped(data: string, options: ServedOptions, host: CliHost): Promise<void> {
   const { startServer } = await import('../../server/start-server.ts');
   const { port = 0, seed, dialect: dialects = [], relaxedWrites: relaxed = false, inPod } = options;
-  const { edition, rateLimit, adminFile } = options;
+  const { edition, rateLimit, adminFile, tls } = options;
   const admin = adminFile === undefined ? undefined : { file: adminFile, token: newAdminToken(host) };
   const server = await startServer({
     data,
@@ -128,14 +138,16 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
     ...(edition === undefined ? {} : { edition }),
     ...(rateLimit === undefined ? {} : { rateLimit }),
     ...(admin === undefined ? {} : { admin }),
+    ...(tls === undefined ? {} : { tls }),
     ...(seed === undefined ? {} : { seed: seed as Record<string, never> }),
     onFailure: printFailure(host),
   });
   try {
-    const hint = data === inMemory ? memoryHint(seed) : await tokenHint(data, server.url);
+    const curl = curlLine(server.url, options.tlsCert);
+    const hint = data === inMemory ? memoryHint(seed) : await tokenHint(data, curl);
     const removeToken = admin && (await writeAdminToken(admin.file, admin.token));
     const withdraw = await publishUrl(data, server.url);
-    const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url);
+    const adminHint = admin === undefined ? [] : adminTokenHint(admin.file, server.url, curl);
     host.stdout.write([`trueup serves ${server.url} from ${data}`, ...hint, ...adminHint, ''].join('\n'));
     await new Promise<void>((stop) => host.onStop(stop));
     await withdraw();
@@ -145,13 +157,19 @@ async function serveUntilStopped(data: string, options: ServedOptions, host: Cli
   }
 }
 
+/** The beginning of a line that asks the service, with a header that it reads from its input. */
+function curlLine(url: string, certificate: string | undefined): string {
+  const trust = certificate === undefined ? '' : ` --cacert ${quoted(certificate)}`;
+  return `curl -sS --noproxy '*'${trust} -H @- ${url}`;
+}
+
 /** Where the owner's token is, and how to use it. The token itself is never shown, neither here nor in the list of processes. */
-async function tokenHint(data: string, url: string): Promise<readonly string[]> {
+async function tokenHint(data: string, curl: string): Promise<readonly string[]> {
   const { tokens, organizations } = await ensureOwnerToken(data);
   const header = String.raw`s/.*"ownerToken": *"\([^"]*\)".*/Authorization: Bearer \1/p`;
   return [
     `An owner's token lies in ${tokens}. To try it:`,
-    `  sed -n ${quoted(header)} ${quoted(tokens)} | curl -sS --noproxy '*' -H @- ${url}/api/v2/account/details`,
+    `  sed -n ${quoted(header)} ${quoted(tokens)} | ${curl}/api/v2/account/details`,
     ...(organizations.length > 0
       ? []
       : [
@@ -160,10 +178,10 @@ async function tokenHint(data: string, url: string): Promise<readonly string[]> 
   ];
 }
 
-function adminTokenHint(file: string, url: string): readonly string[] {
+function adminTokenHint(file: string, url: string, curl: string): readonly string[] {
   return [
     `The admin token for ${url}/admin/ is in ${file} while this runs. To try it:`,
-    `  sed 's/^/Authorization: Bearer /' ${quoted(file)} | curl -sS --noproxy '*' -H @- ${url}/admin/clock`,
+    `  sed 's/^/Authorization: Bearer /' ${quoted(file)} | ${curl}/admin/clock`,
   ];
 }
 

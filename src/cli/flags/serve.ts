@@ -17,13 +17,15 @@ export function addServe(program: Command, host: CliHost, { end, terminalOf }: C
     .option('--dialect <name...>', 'what it speaks: at most one for each of the two APIs (default: neutral)')
     .option(
       '--edition <name>',
-      'which edition of the workspaces API: all, hosted or self-hosted (default: all)',
+      'which edition of the workspaces API: all, hosted or self-hosted (default: the first that the dialect has)',
     )
     .option(
       '--rate-limit <number>',
       'requests a second that each user may send to the workspaces API (default: any number)',
       parseRate,
     )
+    .option('--tls-cert <file>', 'speaks TLS with this certificate, in PEM; needs --tls-key')
+    .option('--tls-key <file>', "the certificate's key, in PEM")
     .option('--admin', 'serves /admin/ too: faults, and a clock that can be moved, for tests')
     .option(
       '--admin-token-file <file>',

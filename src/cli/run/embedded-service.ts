@@ -145,7 +145,7 @@ async function findRunning(data: string): Promise<Running | undefined> {
 /** The URL that a `serve` of this file has published; that process may have ended. */
 export async function readPublishedUrl(data: string): Promise<string | undefined> {
   const url = (await readRegularText(beside.url(data), megabyte).catch(() => '')).trim();
-  return /^http:\/\/127\.0\.0\.1:\d{1,5}$/.test(url) ? url : undefined;
+  return /^(?:http:\/\/127\.0\.0\.1|https:\/\/localhost):\d{1,5}$/.test(url) ? url : undefined;
 }
 
 /** Prints a failure of the service: it is a bug of ours, and is reported nowhere else. */

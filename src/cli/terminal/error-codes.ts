@@ -17,6 +17,7 @@ import { AdminTokenError } from '../run/admin-token.ts';
 import { InputWaitEnded } from '../run/read-input.ts';
 import { SecretError } from '../run/read-secret.ts';
 import { SeedFileError } from '../run/seed-file.ts';
+import { TlsFileError } from '../run/tls-files.ts';
 import { DeadlineError } from '../stop/deadline.ts';
 
 /** The first match counts, so a subclass must come before its superclass. */
@@ -27,6 +28,7 @@ const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticC
   [SeedFileError, 'seed-unreadable'],
   [EmbeddedDialectError, 'dialect-not-served'],
   [AdminTokenError, 'admin-token-place'],
+  [TlsFileError, 'tls-files'],
   [LedgerAddressError, 'ledger-address'],
   [DamagedLedger, 'ledger-damaged'],
   [LedgerConflict, 'ledger-conflict'],

@@ -115,6 +115,11 @@ export const runCodes = {
     class: 'failure',
     fix: 'name a new file with --admin-token-file',
   },
+  'tls-files': {
+    title: 'The files of --tls-cert and --tls-key are not a certificate and its key',
+    class: 'failure',
+    fix: 'name a certificate in PEM and the key that belongs to it, without a passphrase',
+  },
   'edition-not-served': {
     title: 'The embedded service does not have this edition, or not in this dialect',
     class: 'failure',

@@ -29,7 +29,7 @@ export function createConfigurationVersion(services: Services, request: ApiReque
     id: newId('cv'),
     workspace_id: workspace.id,
     status: 'pending',
-    source: 'api',
+    source: services.dialects.workspaces.source,
     speculative: Number(read.boolean('speculative') ?? false),
     provisional: Number(read.boolean('provisional') ?? false),
     auto_queue_runs: Number(read.boolean('auto-queue-runs') ?? true),

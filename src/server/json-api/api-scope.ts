@@ -5,6 +5,7 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply } from 'fastify';
 
+import { greetingHeaders } from '../greeting.ts';
 import { authenticateBearer } from '../identity/caller.ts';
 import { verbOf } from '../list-verb.ts';
 import type { Services } from '../services.ts';
@@ -24,10 +25,12 @@ interface ServedApi {
 export function serveApi(app: FastifyInstance, services: Services, api: ServedApi): void {
   const count = api.rateLimit === undefined ? undefined : countRequests(api.rateLimit);
   const { endpoints } = api;
+  const greeting = greetingHeaders(services);
 
   // Before the body is read: a caller without a token learns nothing about what a good body would be. What a caller may
   // do is read again when the body is there (endpoint.ts).
   app.addHook('onRequest', async (request, reply) => {
+    reply.headers(greeting);
     const now = services.now();
     const caller = authenticateBearer(services.database, request.headers.authorization, now);
     const counted = count?.(caller === undefined ? `address ${request.ip}` : `user ${caller.userId}`, now);

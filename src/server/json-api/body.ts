@@ -21,6 +21,25 @@ export function asObject(value: unknown): BodyObject | undefined {
     : undefined;
 }
 
+/** The type of a resource whose body says none, where that is taken: it is what the path says. No JSON can spell it. */
+const ANY_TYPE = Symbol('the type that the path says');
+
+/** The body, with the resources in it that say no type, or an empty one, told to be of the right one. */
+export function withAnyType(body: unknown): unknown {
+  const envelope = asObject(body);
+  if (envelope === undefined || envelope['data'] === undefined) return body;
+  const typed = (item: unknown): unknown => {
+    const resource = asObject(item);
+    return resource === undefined || resource['type'] ? item : { ...resource, type: ANY_TYPE };
+  };
+  const { data } = envelope;
+  return { ...envelope, data: Array.isArray(data) ? data.map(typed) : typed(data) };
+}
+
+function isOfType(resource: BodyObject | undefined, type: string): boolean {
+  return resource?.['type'] === type || resource?.['type'] === ANY_TYPE;
+}
+
 /**
  * `data` of a body that must be one resource of this type; `id` is that of the resource that an update names by its path.
  * @throws ApiError 422 when it is no such resource, 409 when it says that it is another one
@@ -34,7 +53,7 @@ export function readResource(
   if (data === undefined) {
     throw invalid([{ detail: 'data must be a resource object', pointer: '/data' }]);
   }
-  if (data['type'] !== type) {
+  if (!isOfType(data, type)) {
     throw invalid([{ detail: `type must be "${type}"`, pointer: '/data/type' }]);
   }
   if (id !== undefined && data['id'] !== undefined && data['id'] !== id) {
@@ -57,7 +76,7 @@ export function readResourceList(body: unknown, type: string): BodyObject[] {
   const problems: PointedProblem[] = [];
   const items = data.map((item: unknown, index) => {
     const object = asObject(item);
-    if (object?.['type'] !== type) {
+    if (!isOfType(object, type)) {
       problems.push({ detail: `type must be "${type}"`, pointer: `/data/${index}/type` });
     }
     return object ?? {};

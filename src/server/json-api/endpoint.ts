@@ -9,6 +9,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { authenticateBearer, type Caller } from '../identity/caller.ts';
 import type { EditionFeatures } from '../editions.ts';
 import type { Services } from '../services.ts';
+import { withAnyType } from './body.ts';
 import { unauthorized } from './errors.ts';
 import type { Query } from './query.ts';
 
@@ -42,6 +43,8 @@ export interface Endpoint {
   readonly handler: Handler;
   /** What an edition must have for the endpoint to exist. */
   readonly needs?: keyof EditionFeatures;
+  /** The same of a dialect. */
+  readonly needsOfDialect?: 'hasSiteAdministration';
 }
 
 /** One row of a table of endpoints. `path` is below /api/v2. */
@@ -69,7 +72,7 @@ export function serveEndpoint(app: FastifyInstance, services: Services, endpoint
     method,
     url: path,
     handler: (request, reply) => {
-      const work = (): ApiAnswer => handler(services, apiRequest(request, requireCaller(services, request)));
+      const work = (): ApiAnswer => handler(services, apiRequest(services, request));
       const { database } = services;
       return send(reply, method === 'GET' ? database.snapshot(work) : database.transaction(work));
     },
@@ -83,12 +86,13 @@ function requireCaller(services: Services, request: FastifyRequest): Caller {
   return caller;
 }
 
-function apiRequest(request: FastifyRequest, caller: Caller): ApiRequest {
+function apiRequest(services: Services, request: FastifyRequest): ApiRequest {
+  const { takesUntypedBodies } = services.dialects.workspaces;
   return {
-    caller,
+    caller: requireCaller(services, request),
     params: request.params as Record<string, string>,
     query: request.query as Query,
-    body: request.body,
+    body: takesUntypedBodies ? withAnyType(request.body) : request.body,
     origin: `${request.protocol}://${request.host}`,
     path: request.originalUrl,
     requestId: request.id,

@@ -156,6 +156,7 @@ CREATE TABLE workspaces (
   engine_version TEXT NOT NULL,
   file_triggers_enabled INTEGER NOT NULL,
   global_remote_state INTEGER NOT NULL,
+  project_remote_state INTEGER NOT NULL DEFAULT 0,
   queue_all_runs INTEGER NOT NULL,
   source_name TEXT,
   source_url TEXT,

@@ -28,7 +28,11 @@ export function listEffectiveProjectTagBindings(services: Services, request: Api
   const { project } = requireProject(services, request);
   const rows = directBindings(services.database, { project_id: project.id });
   return ok({
-    data: rows.map(({ key, value }) => ({ type: 'effective-tag-bindings', attributes: { key, value } })),
+    data: rows.map(({ id, key, value }) => ({
+      ...(services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
+      type: 'effective-tag-bindings',
+      attributes: { key, value },
+    })),
   });
 }
 

@@ -26,11 +26,13 @@ export function createRun(services: Services, request: ApiRequest): ApiAnswer {
   ];
   if (needed.some((permission) => !permissions[permission])) throw notFound('Workspace');
   const configurationVersionId = settle(services, workspace, body);
+  const configuration = configurationVersionById(services.database, configurationVersionId ?? '');
   const id = beginRun(services, {
     workspaceId: workspace.id,
     configurationVersionId,
     createdById: request.caller.userId,
-    planOnly: body.planOnly,
+    // A configuration that was only to be looked at is never applied, whoever asks.
+    planOnly: body.planOnly || configuration?.speculative === 1,
     isDestroy: body.isDestroy,
     message: body.message ?? null,
     autoApply: body.autoApply,

@@ -1,7 +1,7 @@
 /** The endpoints of runs, plans and applies. */
 import { type Endpoint, on } from '../json-api/endpoint.ts';
 import { createRun } from './create-run.ts';
-import { listRuns, showApply, showPlan, showRun } from './read-runs.ts';
+import { listRunEvents, listRuns, showApply, showPlan, showRun } from './read-runs.ts';
 import { applyRun, cancelRun, discardRun } from './run-actions.ts';
 
 const BY_ID = '/runs/:run_id';
@@ -9,6 +9,7 @@ const BY_ID = '/runs/:run_id';
 export const RUN_ENDPOINTS: readonly Endpoint[] = [
   on('POST', '/runs', createRun),
   on('GET', BY_ID, showRun),
+  on('GET', `${BY_ID}/run-events`, listRunEvents),
   on('GET', '/workspaces/:workspace_id/runs', listRuns),
   on('POST', `${BY_ID}/actions/apply`, applyRun),
   on('POST', `${BY_ID}/actions/discard`, discardRun),

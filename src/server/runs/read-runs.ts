@@ -7,6 +7,7 @@ import { queryList } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
 import { requireOwned } from '../workspaces/owned-record.ts';
+import { logLink } from './run-logs.ts';
 import { applyResource, planResource, type RunRow, runById, runResource } from './run-record.ts';
 
 /** GET /runs/:run_id */
@@ -14,6 +15,13 @@ export function showRun(services: Services, request: ApiRequest): ApiAnswer {
   const found = runById(services.database, request.params['run_id'] ?? '');
   const { record, permissions } = requireOwned(services, request, found, READ);
   return ok({ data: runResource(record, permissions) });
+}
+
+/** GET /runs/:run_id/run-events: what others did to the run. The command line asks; nothing of the kind is kept. */
+export function listRunEvents(services: Services, request: ApiRequest): ApiAnswer {
+  const found = runById(services.database, request.params['run_id'] ?? '');
+  requireOwned(services, request, found, READ);
+  return ok({ data: [] });
 }
 
 /** GET /workspaces/:workspace_id/runs: the newest first. `filter[status]`, `filter[source]`. */
@@ -39,12 +47,20 @@ export function listRuns(services: Services, request: ApiRequest): ApiAnswer {
 
 /** GET /plans/:plan_id and GET /runs/:run_id/plan */
 export function showPlan(services: Services, request: ApiRequest): ApiAnswer {
-  return showPart(services, request, { column: 'plan_id', what: 'Plan', show: planResource });
+  return showPart(services, request, {
+    column: 'plan_id',
+    what: 'Plan',
+    show: (run) => planResource(run, logLink(services, request.origin, run, 'plan')),
+  });
 }
 
 /** GET /applies/:apply_id and GET /runs/:run_id/apply */
 export function showApply(services: Services, request: ApiRequest): ApiAnswer {
-  return showPart(services, request, { column: 'apply_id', what: 'Apply', show: applyResource });
+  return showPart(services, request, {
+    column: 'apply_id',
+    what: 'Apply',
+    show: (run) => applyResource(run, logLink(services, request.origin, run, 'apply')),
+  });
 }
 
 function showPart(

@@ -41,6 +41,7 @@ export function beginRun(services: Services, run: NewRun): string {
     plan_id: newId('plan'),
     apply_id: newId('apply'),
     message: run.message,
+    source: services.dialects.workspaces.source,
     is_destroy: Number(run.isDestroy),
     plan_only: Number(run.planOnly),
     auto_apply: Number(autoApply && run.mayApply && !run.planOnly),

@@ -119,7 +119,8 @@ function related(type: string, id: string | null): Relationship {
   return id === null ? { data: null } : { data: { id, type }, links: { related: `/api/v2/${type}/${id}` } };
 }
 
-export function planResource(row: RunRow): Resource {
+/** `more` is what follows from who asks: the link to the log. */
+export function planResource(row: RunRow, more: Readonly<Record<string, unknown>>): Resource {
   return {
     id: row.plan_id,
     type: 'plans',
@@ -127,12 +128,14 @@ export function planResource(row: RunRow): Resource {
       'has-changes': row.resource_additions + row.resource_changes + row.resource_destructions > 0,
       ...resourceCounts(row),
       status: planStatus(row),
+      ...more,
     },
     links: { self: `/api/v2/plans/${row.plan_id}` },
   };
 }
 
-export function applyResource(row: RunRow): Resource {
+/** `more` as for a plan. */
+export function applyResource(row: RunRow, more: Readonly<Record<string, unknown>>): Resource {
   const applied = row.status === 'applied';
   return {
     id: row.apply_id,
@@ -142,6 +145,7 @@ export function applyResource(row: RunRow): Resource {
         applied ? row : { resource_additions: 0, resource_changes: 0, resource_destructions: 0 },
       ),
       status: applyStatus(row),
+      ...more,
     },
     links: { self: `/api/v2/applies/${row.apply_id}` },
   };

@@ -7,15 +7,26 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 
 import { sendError } from '../json-api/api-scope.ts';
 import { type ApiError, notFound } from '../json-api/errors.ts';
+import type { Query } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
-import { isSigned, STORAGE_PREFIX, type StorageMethod } from './signed-link.ts';
+import { isSigned, SIGNATURE_PATH, type StorageMethod } from './signed-link.ts';
 
 export interface StoredFile {
   readonly method: StorageMethod;
   /** Below the prefix, with `:id` in it. */
   readonly path: string;
   /** Gives the file, takes it (and gives nothing), or refuses by throwing an ApiError. */
-  readonly handler: (services: Services, id: string, body: Buffer) => string | undefined;
+  readonly handler: (services: Services, id: string, sent: Sent) => string | undefined;
+}
+
+interface Sent {
+  readonly body: Buffer;
+  readonly query: Query;
+}
+
+interface SignedRequest {
+  Params: { id: string; expires: string; signature: string };
+  Querystring: Query;
 }
 
 /** Makes `app`, a scope with the prefix, serve these files. */
@@ -29,16 +40,17 @@ export function serveStorage(app: FastifyInstance, services: Services, files: re
   // The hook above has answered; this makes the paths below the prefix that nothing serves part of this scope.
   app.setNotFoundHandler(() => {});
   for (const { method, path, handler } of files) {
-    app.route<{ Params: { id: string }; Querystring: Record<string, unknown> }>({
+    app.route<SignedRequest>({
       method,
-      url: path,
-      onRequest: async (request) => {
-        const asked = request.originalUrl.slice(STORAGE_PREFIX.length).split('?')[0] ?? '';
-        if (!isSigned(services, { method, path: asked }, request.query)) throw notFound('File');
+      url: `${SIGNATURE_PATH}${path}`,
+      onRequest: async ({ params }) => {
+        const asked = path.replace(':id', params.id);
+        if (!isSigned(services, { method, path: asked }, params)) throw notFound('File');
       },
       handler: (request, reply) => {
         const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-        const file = services.database.transaction(() => handler(services, request.params.id, body));
+        const { params, query } = request;
+        const file = services.database.transaction(() => handler(services, params.id, { body, query }));
         if (file === undefined) return reply.code(200).send();
         return reply.type('application/octet-stream').send(file);
       },

@@ -2,7 +2,8 @@
  * Links that carry their own permission: whoever was shown one may do the one thing that it says, without a token.
  * Invariant: a signature holds for one method and one path of one data file, and for an hour; it can be made only by who
  * reads that file. A link that was shown is good for its hour, also when the right of who asked for it ends before.
- * Clients send no token to these addresses (wire/workspaces 6.3).
+ * Clients send no token to these addresses (wire/workspaces 6.3), and some put a query of their own in the place of any that a
+ * link has (6.5): so what proves the right stands in the path.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
@@ -26,16 +27,18 @@ interface Target {
 export function signedLink({ database, now }: Services, origin: string, target: Target): string {
   const expires = String(now().getTime() + LIFETIME_MS);
   const signature = sign(database, target, expires).toString('base64url');
-  return `${origin}${STORAGE_PREFIX}${target.path}?expires=${expires}&signature=${signature}`;
+  return `${origin}${STORAGE_PREFIX}/${expires}/${signature}${target.path}`;
 }
 
-/** Whether the query of a request has a signature for this target that has not expired. */
+/** Below the prefix, what stands before the path of a target. */
+export const SIGNATURE_PATH = '/:expires/:signature';
+
+/** Whether a request has a signature for this target that has not expired. */
 export function isSigned(
   { database, now }: Services,
   target: Target,
-  { expires, signature }: { readonly expires?: unknown; readonly signature?: unknown },
+  { expires, signature }: { readonly expires: string; readonly signature: string },
 ): boolean {
-  if (typeof signature !== 'string' || typeof expires !== 'string') return false;
   const given = Buffer.from(signature, 'base64url');
   const expected = sign(database, target, expires);
   const isOurs = given.length === expected.length && timingSafeEqual(given, expected);

@@ -10,7 +10,7 @@ export const STORED_STATES: readonly StoredFile[] = [
   {
     method: 'PUT',
     path: '/state-versions/:id/state',
-    handler: (services, id, body) => {
+    handler: (services, id, { body }) => {
       finalizeState(services, required(services, id).id, fileText(body));
       return undefined;
     },
@@ -18,7 +18,7 @@ export const STORED_STATES: readonly StoredFile[] = [
   {
     method: 'PUT',
     path: '/state-versions/:id/json-state',
-    handler: (services, id, body) => {
+    handler: (services, id, { body }) => {
       if (required(services, id).json_state !== null)
         throw conflict('The state version has its JSON state already');
       services.database.update('state_versions', id, { json_state: fileText(body) });

@@ -3,9 +3,10 @@
  * Invariant: the value of a sensitive variable leaves the service never again.
  */
 import type { Database } from '../data-file/database.ts';
+import type { WorkspacesDialect } from '../dialects.ts';
 import type { Resource } from '../json-api/document.ts';
 
-/** `engine` for the configuration's own variables, `env` for the environment of its process. */
+/** `engine` (a dialect may call it otherwise) for the configuration's own variables, `env` for the environment of its process. */
 export const VARIABLE_CATEGORIES = ['engine', 'env'] as const;
 
 export interface VariableRow {
@@ -33,7 +34,7 @@ export function variablesOf(database: Database, workspaceIds: readonly string[])
   return Map.groupBy(rows, (row) => row.workspace_id);
 }
 
-export function variableResource(row: VariableRow): Resource {
+export function variableResource(row: VariableRow, { engineCategory }: WorkspacesDialect): Resource {
   return {
     id: row.id,
     type: 'vars',
@@ -41,7 +42,7 @@ export function variableResource(row: VariableRow): Resource {
       key: row.key,
       value: row.sensitive === 1 ? null : row.value,
       description: row.description,
-      category: row.category,
+      category: row.category === 'engine' ? engineCategory : row.category,
       hcl: row.hcl === 1,
       sensitive: row.sensitive === 1,
       'created-at': row.created_at,

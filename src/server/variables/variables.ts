@@ -10,23 +10,18 @@ import type { Services } from '../services.ts';
 import type { Permission } from '../identity/workspace-permissions.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
 import type { WorkspaceRecord } from '../workspaces/document/workspace-record.ts';
-import {
-  VARIABLE_CATEGORIES,
-  type VariableRow,
-  variableById,
-  variableResource,
-  variablesOf,
-} from './variable-record.ts';
+import { type VariableRow, variableById, variableResource, variablesOf } from './variable-record.ts';
 
 /** All of them, without pages: as the real service does. */
 export function listVariables(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-read-variable');
   const rows = variablesOf(services.database, [workspace.id]).get(workspace.id) ?? [];
-  return ok({ data: rows.map(variableResource) });
+  return ok({ data: rows.map((row) => variableResource(row, services.dialects.workspaces)) });
 }
 
 export function showVariable(services: Services, request: ApiRequest): ApiAnswer {
-  return ok({ data: variableResource(requireVariable(services, request, 'can-read-variable').row) });
+  const { row } = requireVariable(services, request, 'can-read-variable');
+  return ok({ data: variableResource(row, services.dialects.workspaces) });
 }
 
 export function createVariable(services: Services, request: ApiRequest): ApiAnswer {
@@ -44,7 +39,7 @@ export function createVariable(services: Services, request: ApiRequest): ApiAnsw
   });
   services.database.insert('variables', { ...row });
   recordEvent(services, request, workspace, { id: row.id, action: 'create' });
-  return created({ data: variableResource(row) });
+  return created({ data: variableResource(row, services.dialects.workspaces) });
 }
 
 export function updateVariable(services: Services, request: ApiRequest): ApiAnswer {
@@ -53,7 +48,7 @@ export function updateVariable(services: Services, request: ApiRequest): ApiAnsw
   const columns = { key, value, description, category, hcl, sensitive };
   const changed = services.database.update('variables', row.id, columns);
   if (changed) recordEvent(services, request, workspace, { id: row.id, action: 'update' });
-  return ok({ data: variableResource({ ...row, ...columns }) });
+  return ok({ data: variableResource({ ...row, ...columns }, services.dialects.workspaces) });
 }
 
 export function deleteVariable(services: Services, request: ApiRequest): ApiAnswer {
@@ -86,7 +81,7 @@ function settle(services: Services, request: ApiRequest, before: VariableRow): V
     key: read.text('key') ?? before.key,
     value: read.nullableText('value') ?? before.value,
     description: description === undefined ? before.description : description,
-    category: read.nullableWord('category', VARIABLE_CATEGORIES) ?? before.category,
+    category: readCategory(services, read) ?? before.category,
     hcl: flag('hcl', before.hcl),
     sensitive: flag('sensitive', before.sensitive),
   };
@@ -104,6 +99,15 @@ function settle(services: Services, request: ApiRequest, before: VariableRow): V
   if (taken !== undefined) read.refuse('key', 'Key has already been taken');
   if (problems.length > 0) throw invalid(problems);
   return after;
+}
+
+function readCategory(
+  { dialects }: Services,
+  read: MemberReader,
+): VariableRow['category'] | null | undefined {
+  const { engineCategory } = dialects.workspaces;
+  const said = read.nullableWord('category', [engineCategory, 'env']);
+  return said === engineCategory ? 'engine' : (said as 'env' | null | undefined);
 }
 
 function recordEvent(

@@ -27,7 +27,7 @@ export function createWorkspace(services: Services, request: ApiRequest): ApiAns
   const { organization, rights } = requireOrganization(services, request);
   const project = requireProject(services, request, organization.id, rights);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(services.edition, request.body, problems);
+  const body = readWorkspaceRequest(services, request.body, problems);
   if (body.name === undefined) {
     problems.push({ detail: 'Name is required', pointer: '/data/attributes/name' });
   }

@@ -20,7 +20,7 @@ export function updateWorkspace(services: Services, request: ApiRequest): ApiAns
   const { workspace } = requireWorkspace(services, request, 'can-update');
   const project = targetProject(services, request, workspace);
   const problems: PointedProblem[] = [];
-  const body = readWorkspaceRequest(services.edition, request.body, problems, workspace.id);
+  const body = readWorkspaceRequest(services, request.body, problems, workspace.id);
   const settings = settleWorkspace(
     {
       database,

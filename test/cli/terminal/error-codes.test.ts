@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { LedgerWaitEnded } from '../../../src/cli/ledger/ledger-waits.ts';
 import { SecretError } from '../../../src/cli/run/read-secret.ts';
 import { SeedFileError } from '../../../src/cli/run/seed-file.ts';
+import { TlsFileError } from '../../../src/cli/run/tls-files.ts';
 import { DeadlineError } from '../../../src/cli/stop/deadline.ts';
 import { codeOfError } from '../../../src/cli/terminal/error-codes.ts';
 import { ProxyError } from '../../../src/http/transport/open-dispatcher.ts';
@@ -28,6 +29,7 @@ it.each([
   ['a proxy without address', new ProxyError('http_proxy'), 'proxy-address'],
   ['a secret without source', new SecretError('not set'), 'secret-unreadable'],
   ['a seed that cannot be read', new SeedFileError('no YAML'), 'seed-unreadable'],
+  ['files of TLS that are none', new TlsFileError('no PEM'), 'tls-files'],
   ['a ledger that cannot be reached', new LedgerError('gone'), 'ledger-unusable'],
   ['a ledger whose wait was ended', new WaitEnded(), 'ledger-unusable'],
   ['a ledger without address', new LedgerAddressError('no address'), 'ledger-address'],

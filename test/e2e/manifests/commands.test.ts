@@ -56,7 +56,7 @@ describe('a mistake on the command line', () => {
     [['plan', '--yes'], "unknown option '--yes'", ''],
     [['serve', '--port', 'http'], "argument 'http' is invalid", 'from 0 to 65535'],
     [['serve', '--port', '70000'], "argument '70000' is invalid", 'from 0 to 65535'],
-    [['serve', '--dialect', 'valt'], 'does not speak "valt"', 'neutral, vault, openbao'],
+    [['serve', '--dialect', 'valt'], 'does not speak "valt"', 'neutral, hcp-terraform, vault, openbao'],
     [['serve', '--dialect', 'vault', '--dialect', 'openbao'], 'dialects of one API', 'name one of them'],
     [['schema', 'Workspce'], 'there is no schema "Workspce"', 'did you mean "Workspace"?'],
   ])('%j is an error that says what is allowed', async (args, what, hint) => {

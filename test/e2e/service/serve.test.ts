@@ -316,6 +316,20 @@ describe('a stack with "url: embedded"', () => {
     expect(role.status).toBe(200);
   });
 
+  it('speaks to it in the dialect of the workspaces` real service, too', async () => {
+    const [workspaces, mount] = targetsOf('vault');
+    const cwd = embeddedStack({ targets: [{ ...workspaces, dialect: 'hcp-terraform' }, mount] });
+    expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
+    expect((await trueup(['plan', '--exit-code'], { cwd })).out).toContain('No changes, 3 unchanged');
+    const data = join(cwd, '.trueup', 'embedded.db');
+    const { ownerToken = '' } = await readTokens(`${data}.tokens.json`);
+    const serving = await serveProcess(['--dialect', 'hcp-terraform', '--dialect', 'vault'], { cwd });
+    const api = new TestClient(serving.url, ownerToken);
+    const [shown] = (await api.get('/organizations/acme/workspaces')).resources;
+    expect(shown?.attributes).toHaveProperty('terraform-version');
+    expect((await trueup(['plan', '--exit-code'], { cwd })).code).toBe(0);
+  });
+
   it.each([
     ['vault', 'openbao'],
     ['neutral', 'openbao'],

@@ -130,7 +130,10 @@ async function prepare(method: string, { path, body }: Call): Promise<void> {
 const count = () => world.rows('SELECT id FROM audit_events').length;
 
 it('has an entry for every endpoint that writes', () => {
-  const writing = API_ENDPOINTS.filter(({ method }) => method !== 'GET');
+  // A subscription, which one dialect alone serves, changes nothing.
+  const writing = API_ENDPOINTS.filter(
+    ({ method, needsOfDialect }) => method !== 'GET' && needsOfDialect === undefined,
+  );
   expect(Object.keys(EVENTS).toSorted()).toEqual(
     writing.map(({ method, path }) => `${method} ${path}`).toSorted(),
   );

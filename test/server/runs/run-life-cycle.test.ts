@@ -162,6 +162,20 @@ it('needs no lock for a plan alone', async () => {
   expect(await lockOf(api)).toMatchObject({ type: 'users' });
 });
 
+it('only plans what was uploaded to be planned alone', async () => {
+  const api = await serveForTest({ seed: SEED });
+  const attributes = { speculative: true, 'auto-queue-runs': false };
+  const created = await api.post('/workspaces/ws-a/configuration-versions', {
+    data: { type: 'configuration-versions', attributes },
+  });
+  const { id, attributes: shown } = created.resource;
+  await fetch(String(shown['upload-url']), { method: 'PUT', body: 'archive' });
+  const version = { data: { type: 'configuration-versions', id } };
+  const run = (await begin(api, { 'auto-apply': true }, { 'configuration-version': version })).resource;
+  expect(run.attributes).toMatchObject({ 'plan-only': true, status: 'planned_and_finished' });
+  expect(await lockOf(api)).toBeNull();
+});
+
 it('does only what its status allows', async () => {
   const api = await serveForTest({ seed: SEED });
   const run = await begun(api);

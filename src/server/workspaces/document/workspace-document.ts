@@ -5,18 +5,21 @@
  */
 import type { Caller } from '../../identity/caller.ts';
 import { type WorkspacePermissions, workspacePermissions } from '../../identity/workspace-permissions.ts';
+import type { WorkspacesDialect } from '../../dialects.ts';
 import type { EditionFeatures } from '../../editions.ts';
-import type { Resource } from '../../json-api/document.ts';
+import type { Relationship, Resource } from '../../json-api/document.ts';
 import type { Services } from '../../services.ts';
 import { autoDestroyAttributes } from '../settings/auto-destroy.ts';
 import { NO_RUNS, type RunStatistics, runStatistics } from './run-statistics.ts';
 import { tagNamesOf } from '../tags/tags.ts';
+import { inWireNames } from './wire-names.ts';
 import { vcsRepoOf, type WorkspaceRecord } from './workspace-record.ts';
 import { type LinkedRecords, linkedRecords, relationshipsOf } from './workspace-relationships.ts';
 
 /** What a document needs beside its own record; read once for a whole page. */
 interface DocumentContext {
   readonly edition: EditionFeatures;
+  readonly dialect: WorkspacesDialect;
   readonly origin: string;
   readonly permissions: ReadonlyMap<string, WorkspacePermissions>;
   readonly tagNames: ReadonlyMap<string, string[]>;
@@ -34,6 +37,7 @@ export function workspaceResources(
   const ids = records.map((record) => record.id);
   const surroundings = {
     edition: services.edition,
+    dialect: services.dialects.workspaces,
     origin: context.origin,
     permissions: workspacePermissions(database, context.caller, records),
     tagNames: tagNamesOf(database, ids),
@@ -43,8 +47,11 @@ export function workspaceResources(
   return records.map(withinEdition(services.edition)).map((record) => ({
     id: record.id,
     type: 'workspaces',
-    attributes: attributesOf(record, surroundings),
-    relationships: relationshipsOf(record, surroundings.linked, surroundings.permissions.get(record.id)),
+    attributes: inWireNames(attributesOf(record, surroundings), surroundings.dialect),
+    relationships: withoutUnset(
+      relationshipsOf(record, surroundings.linked, surroundings.permissions.get(record.id)),
+      surroundings.dialect,
+    ),
     links: {
       self: `/api/v2/organizations/${record.organization_name}/workspaces/${record.name}`,
       'self-html': `/app/${record.organization_name}/workspaces/${record.name}`,
@@ -60,6 +67,18 @@ function withinEdition(edition: EditionFeatures): (record: WorkspaceRecord) => W
   return (record) => ({ ...record, ...lacking });
 }
 
+/** Without those that the dialect leaves out while nothing is set. */
+function withoutUnset(
+  relationships: Readonly<Record<string, Relationship>>,
+  { absentWhileUnset }: WorkspacesDialect,
+): Record<string, Relationship> {
+  return Object.fromEntries(
+    Object.entries(relationships).filter(
+      ([name, { data }]) => data !== null || !absentWhileUnset.includes(name),
+    ),
+  );
+}
+
 function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): Record<string, unknown> {
   return {
     name: record.name,
@@ -68,13 +87,16 @@ function attributesOf(record: WorkspaceRecord, surroundings: DocumentContext): R
     'updated-at': record.updated_at,
     'latest-change-at': record.latest_change_at,
     environment: 'default',
-    source: 'api',
+    source: surroundings.dialect.source,
     'source-name': record.source_name,
     'source-url': record.source_url,
     ...executionAttributes(record),
     ...switchAttributes(record),
     ...(surroundings.edition.assessments ? assessmentAttributes(record) : {}),
-    ...vcsAttributes(record, surroundings.origin),
+    ...(surroundings.dialect.sharesWithProject
+      ? { 'project-remote-state': record.project_remote_state === 1 }
+      : {}),
+    ...vcsAttributes(record, surroundings),
     ...autoDestroyAttributes(record),
     ...(surroundings.statistics.get(record.id) ?? NO_RUNS),
     actions: { 'is-destroyable': record.allow_destroy_plan === 1 },
@@ -123,7 +145,10 @@ function assessmentAttributes(record: WorkspaceRecord): Record<string, boolean> 
   return { 'assessments-enabled': record.assessments_enabled === 1 || record.assessments_enforced === 1 };
 }
 
-function vcsAttributes(record: WorkspaceRecord, origin: string): Record<string, unknown> {
+function vcsAttributes(
+  record: WorkspaceRecord,
+  { origin, dialect }: DocumentContext,
+): Record<string, unknown> {
   const repo = vcsRepoOf(record);
   return {
     'trigger-prefixes': JSON.parse(record.trigger_prefixes),
@@ -141,7 +166,9 @@ function vcsAttributes(record: WorkspaceRecord, origin: string): Record<string, 
       'tags-regex': repo.tagsRegex,
       'webhook-url': `${origin}/webhooks/vcs/${record.id}`,
       // Not in the spec's table of responses: without it, nobody could see the drift of a value that updates set.
-      ...(repo.appInstallationId === null ? {} : { 'vcs-app-installation-id': repo.appInstallationId }),
+      ...(repo.appInstallationId === null
+        ? {}
+        : inWireNames({ 'vcs-app-installation-id': repo.appInstallationId }, dialect)),
     },
   };
 }

@@ -41,6 +41,7 @@ export interface WorkspaceSettings {
   engine_version: string;
   file_triggers_enabled: number;
   global_remote_state: number;
+  project_remote_state: number;
   queue_all_runs: number;
   source_name: string | null;
   source_url: string | null;

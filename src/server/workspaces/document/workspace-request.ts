@@ -3,11 +3,13 @@
  * Invariant: three states stay apart for every attribute: undefined is absent, null is an explicit null, anything else
  * is a value. Only types are judged here; what values mean together is judged where they are settled.
  */
-import type { EditionFeatures } from '../../editions.ts';
+import type { WorkspacesDialect } from '../../dialects.ts';
 import { asObject, type BodyObject, MemberReader, readResource, TEXT_LIMIT } from '../../json-api/body.ts';
 import { badRequest, type PointedProblem } from '../../json-api/errors.ts';
+import type { Services } from '../../services.ts';
 import { readTagBindings, type TagBinding } from '../tags/tag-bindings.ts';
 import { readTagNames } from '../tags/tag-names.ts';
+import { fromWireNames, wireName } from './wire-names.ts';
 import { EXECUTION_MODES, type ExecutionMode } from './workspace-record.ts';
 
 type Maybe<T> = T | undefined;
@@ -44,6 +46,7 @@ export interface WorkspaceRequest {
   readonly fileTriggersEnabled: Maybe<boolean>;
   readonly globalRemoteState: Maybe<boolean>;
   readonly operations: Maybe<boolean>;
+  readonly projectRemoteState: Maybe<boolean>;
   readonly queueAllRuns: Maybe<boolean>;
   readonly sourceName: Maybe<string | null>;
   readonly sourceUrl: Maybe<string | null>;
@@ -66,13 +69,13 @@ export interface WorkspaceRequest {
  * @throws ApiError 422 when it is no workspace at all, 409 when it is of another one
  */
 export function readWorkspaceRequest(
-  edition: EditionFeatures,
+  { edition, dialects: { workspaces: dialect } }: Pick<Services, 'edition' | 'dialects'>,
   body: unknown,
   problems: PointedProblem[],
   id?: string,
 ): WorkspaceRequest {
   const { attributes, relationships } = readResource(body, 'workspaces', id);
-  const read = new MemberReader(attributes, '/data/attributes', problems);
+  const read = new MemberReader(fromWireNames(attributes, dialect), '/data/attributes', problems);
   checkProject(relationships['project'], problems);
   return {
     name: read.name(),
@@ -89,6 +92,7 @@ export function readWorkspaceRequest(
     fileTriggersEnabled: read.boolean('file-triggers-enabled'),
     globalRemoteState: read.boolean('global-remote-state'),
     operations: read.boolean('operations'),
+    projectRemoteState: dialect.sharesWithProject ? read.boolean('project-remote-state') : undefined,
     queueAllRuns: read.boolean('queue-all-runs'),
     sourceName: read.nullableText('source-name', TEXT_LIMIT),
     sourceUrl: read.nullableText('source-url', TEXT_LIMIT),
@@ -99,7 +103,7 @@ export function readWorkspaceRequest(
     triggerPrefixes: read.texts('trigger-prefixes', TRIGGER_LIMITS),
     workingDirectory: noneWhenEmpty(read.nullableText('working-directory', TEXT_LIMIT)),
     settingOverwrites: readOverwrites(read.nullableObject('setting-overwrites'), problems),
-    vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), problems),
+    vcsRepo: readVcsRepo(read.nullableObject('vcs-repo'), dialect, problems),
     tagBindings: readTagBindings(relationships['tag-bindings'], problems),
     tagNames: readTagNames(relationships['tags'], problems),
   };
@@ -119,13 +123,15 @@ function readOverwrites(
 }
 
 function readVcsRepo(
-  source: Maybe<BodyObject | null>,
+  sent: Maybe<BodyObject | null>,
+  dialect: WorkspacesDialect,
   problems: PointedProblem[],
 ): Maybe<VcsRepoRequest | null> {
-  if (source === undefined || source === null) return source;
+  if (sent === undefined || sent === null) return sent;
+  const source = fromWireNames(sent, dialect);
   // The real service answers these two with a plain 400: they come from clients that send what they should leave out.
   for (const name of ['oauth-token-id', 'vcs-app-installation-id']) {
-    if (source[name] === '') throw badRequest(`invalid ${name.replaceAll('-', '_')}`);
+    if (source[name] === '') throw badRequest(`invalid ${wireName(name, dialect).replaceAll('-', '_')}`);
   }
   const read = new MemberReader(source, '/data/attributes/vcs-repo', problems);
   return {

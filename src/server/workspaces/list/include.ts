@@ -21,6 +21,7 @@ import { type Resource, withoutRepeats } from '../../json-api/document.ts';
 import type { ApiRequest } from '../../json-api/endpoint.ts';
 import { badRequest } from '../../json-api/errors.ts';
 import { type Query, queryList } from '../../json-api/query.ts';
+import { logLink } from '../../runs/run-logs.ts';
 import { applyResource, planResource, type RunRow, runResource, runsById } from '../../runs/run-record.ts';
 import { organizationResources } from '../../organizations/organization-document.ts';
 import { projectResource, projectsById } from '../../projects/project-record.ts';
@@ -56,7 +57,8 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   current_run: (including) => currentRuns(including).resources,
   'current_run.apply': (including) => {
     const { rows, resources } = currentRuns(including);
-    return [...resources, ...rows.filter((row) => row.plan_only === 0).map(applyResource)];
+    const applied = rows.filter((row) => row.plan_only === 0);
+    return [...resources, ...applied.map((row) => applyResource(row, logOf(including, row, 'apply')))];
   },
   'current_run.configuration_version': (including) => {
     const { rows, resources } = currentRuns(including);
@@ -69,7 +71,7 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   },
   'current_run.plan': (including) => {
     const { rows, resources } = currentRuns(including);
-    return [...resources, ...rows.map(planResource)];
+    return [...resources, ...rows.map((row) => planResource(row, logOf(including, row, 'plan')))];
   },
   current_state_version: stateVersions,
   locked_by: lockers,
@@ -79,6 +81,10 @@ const LOADERS: Readonly<Record<string, Loader>> = {
   readme: readmes,
   vars: variables,
 };
+
+function logOf({ services, request }: Including, row: RunRow, part: 'plan' | 'apply') {
+  return logLink(services, request.origin, row, part);
+}
 
 /** An addition of this service to the spec's list; it alone also puts linkage into the workspaces. */
 const EFFECTIVE_TAG_BINDINGS = 'effective_tag_bindings';
@@ -220,7 +226,9 @@ function assessmentResults(including: Including): Resource[] {
 
 function variables(including: Including): Resource[] {
   const ids = readable(including, 'can-read-variable').map((record) => record.id);
-  return [...variablesOf(including.services.database, ids).values()].flat().map(variableResource);
+  return [...variablesOf(including.services.database, ids).values()]
+    .flat()
+    .map((row) => variableResource(row, including.services.dialects.workspaces));
 }
 
 function readmes({ records }: Including): Resource[] {

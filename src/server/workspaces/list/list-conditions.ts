@@ -3,6 +3,7 @@
  * Invariant: what the client sends reaches SQL as parameters only; all conditions are combined with AND.
  */
 import type { SqlParameters } from '../../data-file/database.ts';
+import type { WorkspacesDialect } from '../../dialects.ts';
 import { type Query, queryList, queryText } from '../../json-api/query.ts';
 
 export interface Condition {
@@ -10,10 +11,16 @@ export interface Condition {
   readonly parameters: SqlParameters;
 }
 
-export function listConditions(query: Query, organizationId: string): Condition[] {
+/** What the list is about, and how its service reads what a client asks for. */
+interface Searched {
+  readonly organizationId: string;
+  readonly dialect: Pick<WorkspacesDialect, 'tagSearchFindsBindings'>;
+}
+
+export function listConditions(query: Query, searched: Searched): Condition[] {
   return [
     ...nameConditions(query),
-    ...tagConditions(query, organizationId),
+    ...tagConditions(query, searched),
     ...relatedConditions(query),
     ...tagBindingConditions(query),
   ];
@@ -44,11 +51,20 @@ function likeText(text: string): string {
   return text.replaceAll(/[\\%_]/g, '\\$&');
 }
 
-const TAGGED = `SELECT wt.workspace_id FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
-  WHERE t.organization_id = :tag_organization AND t.name`;
+/** Workspaces with the names of their flat tags. */
+const TAGGED = `SELECT wt.workspace_id, t.name FROM workspace_tags wt JOIN tags t ON t.id = wt.tag_id
+  WHERE t.organization_id = :tag_organization`;
+
+/** The same with the keys of their effective tag bindings, as if they were flat tags. */
+const TAGGED_OR_BOUND = `${TAGGED}
+  UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.workspace_id = bound.id
+  WHERE bound.organization_id = :tag_organization
+  UNION SELECT bound.id, LOWER(b.key) FROM workspaces bound JOIN tag_bindings b ON b.project_id = bound.project_id
+  WHERE bound.organization_id = :tag_organization`;
 
 /** The inner query names the organization itself: tied to the outer row it would run once for every workspace. */
-function tagConditions(query: Query, organizationId: string): Condition[] {
+function tagConditions(query: Query, { organizationId, dialect }: Searched): Condition[] {
+  const tagged = `SELECT workspace_id FROM (${dialect.tagSearchFindsBindings ? TAGGED_OR_BOUND : TAGGED}) WHERE name`;
   const tagNames = (parameter: string): string[] => [
     ...new Set(queryList(query, parameter).map((name) => name.toLowerCase())),
   ];
@@ -57,8 +73,8 @@ function tagConditions(query: Query, organizationId: string): Condition[] {
   const conditions: Condition[] = [];
   if (wanted.length > 0) {
     conditions.push({
-      sql: `w.id IN (${TAGGED} IN (SELECT value FROM json_each(:wanted_tags))
-        GROUP BY wt.workspace_id HAVING COUNT(*) = :wanted_count)`,
+      sql: `w.id IN (${tagged} IN (SELECT value FROM json_each(:wanted_tags))
+        GROUP BY workspace_id HAVING COUNT(*) = :wanted_count)`,
       parameters: {
         wanted_tags: JSON.stringify(wanted),
         wanted_count: wanted.length,
@@ -68,7 +84,7 @@ function tagConditions(query: Query, organizationId: string): Condition[] {
   }
   if (excluded.length > 0) {
     conditions.push({
-      sql: `w.id NOT IN (${TAGGED} IN (SELECT value FROM json_each(:excluded_tags)))`,
+      sql: `w.id NOT IN (${tagged} IN (SELECT value FROM json_each(:excluded_tags)))`,
       parameters: { excluded_tags: JSON.stringify(excluded), tag_organization: organizationId },
     });
   }

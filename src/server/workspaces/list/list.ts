@@ -27,7 +27,10 @@ export function listWorkspaces(services: Services, request: ApiRequest): ApiAnsw
       sql: readableCondition(request.caller, organization.id),
       parameters: { teams: JSON.stringify(request.caller.teamIds) },
     },
-    ...listConditions(request.query, organization.id),
+    ...listConditions(request.query, {
+      organizationId: organization.id,
+      dialect: services.dialects.workspaces,
+    }),
   ];
   const page = requestedPage(request.query);
   const { records, totalCount, end } = pageOfWorkspaces(services.database, { conditions, sort, page, after });

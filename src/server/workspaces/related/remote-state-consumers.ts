@@ -1,7 +1,7 @@
 /**
  * Which workspaces may read a workspace's state: GET, PATCH, POST and DELETE …/relationships/remote-state-consumers.
  * Invariants: a write is done whole or not at all; it never touches the consumers themselves (their `updated-at` stays);
- * a workspace that shares with everyone has no list to write to.
+ * a workspace that shares with everyone, or with its project, has no list to write to.
  */
 import { readableCondition } from '../../identity/workspace-permissions.ts';
 import { readIdentifiers } from '../../json-api/body.ts';
@@ -17,7 +17,10 @@ import { workspaceResources } from '../document/workspace-document.ts';
 import { recordWorkspaceEvent } from '../document/workspace-event.ts';
 import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
-/** The consumers that the caller can read; every other workspace of the organization while sharing is global. */
+/**
+ * The consumers that the caller can read; every other workspace of the organization while sharing is global, and of the
+ * project while it is with that.
+ */
 export function listRemoteStateConsumers(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request);
   const page = requestedPage(request.query);
@@ -35,6 +38,12 @@ function consumersOf(workspace: WorkspaceRecord): Condition {
     return {
       sql: 'w.organization_id = :organization AND w.id <> :subject',
       parameters: { organization: workspace.organization_id, subject: workspace.id },
+    };
+  }
+  if (workspace.project_remote_state === 1) {
+    return {
+      sql: 'w.project_id = :project AND w.id <> :subject',
+      parameters: { project: workspace.project_id, subject: workspace.id },
     };
   }
   return {
@@ -121,13 +130,13 @@ function requireWritableList(
   request: ApiRequest,
 ): { workspace: WorkspaceRecord; consumerIds: string[] } {
   const { workspace } = requireWorkspace(services, request, 'can-update');
-  if (workspace.global_remote_state === 1) {
-    throw invalid([
-      {
-        detail: 'Remote state consumers cannot be changed while global-remote-state is true',
-        pointer: '/data',
-      },
-    ]);
+  const sharing = [
+    ['global-remote-state', workspace.global_remote_state],
+    ['project-remote-state', workspace.project_remote_state],
+  ] as const;
+  for (const [name, isOn] of sharing) {
+    const detail = `Remote state consumers cannot be changed while ${name} is true`;
+    if (isOn === 1) throw invalid([{ detail, pointer: '/data' }]);
   }
   const consumerIds = readIdentifiers(request.body, 'workspaces').map(({ id }) => id);
   const known = readableAmong(services, request, workspace, consumerIds);

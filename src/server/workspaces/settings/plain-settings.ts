@@ -29,6 +29,7 @@ export function settlePlainSettings(
     auto_apply: flag(request.autoApply, current.auto_apply),
     auto_apply_run_trigger: flag(request.autoApplyRunTrigger, current.auto_apply_run_trigger),
     global_remote_state: flag(request.globalRemoteState, current.global_remote_state),
+    project_remote_state: flag(request.projectRemoteState, current.project_remote_state),
     queue_all_runs: flag(request.queueAllRuns, current.queue_all_runs),
     speculative_enabled: flag(request.speculativeEnabled, current.speculative_enabled),
     structured_run_output_enabled: flag(

@@ -12,6 +12,7 @@ import { settleAutoDestroy } from './auto-destroy.ts';
 import { settleExecution } from './execution-settings.ts';
 import { settlePlainSettings } from './plain-settings.ts';
 import { settleVcs } from './vcs-settings.ts';
+import { problemInWireNames } from '../document/wire-names.ts';
 import type { ExecutionMode, WorkspaceSettings } from '../document/workspace-record.ts';
 import type { WorkspaceRequest } from '../document/workspace-request.ts';
 
@@ -60,6 +61,7 @@ export function defaultSettings(
     engine_version: latestRelease(database),
     file_triggers_enabled: 1,
     global_remote_state: organization.global_remote_state_default,
+    project_remote_state: 0,
     queue_all_runs: 0,
     source_name: null,
     source_url: null,
@@ -107,7 +109,7 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
       current,
       request,
       {
-        creating: settling.creating,
+        takesAppInstallation: !settling.creating || dialect.takesAppInstallationOnCreate,
         oauthTokenExists: belongs('oauth_tokens'),
         appInstallationExists: belongs('vcs_app_installations'),
       },
@@ -126,7 +128,8 @@ export function settleWorkspace(settling: Settling, problems: PointedProblem[]):
   checkEngine(settling, problems);
   checkAssessments(settling, settings, problems);
   checkNameIsFree(settling, settings.name, problems);
-  if (problems.length > 0) throw invalid(problems);
+  checkSharing(settings, problems);
+  if (problems.length > 0) throw invalid(problems.map((problem) => problemInWireNames(problem, dialect)));
   return settings;
 }
 
@@ -168,6 +171,15 @@ function checkAssessments(
       `assessments-enabled needs engine ${OLDEST_ASSESSED_ENGINE} or newer, and the workspace's is ${engine}`,
     );
   }
+}
+
+/** Clients know this refusal by its words. */
+function checkSharing(settings: WorkspaceSettings, problems: PointedProblem[]): void {
+  if (settings.project_remote_state === 0 || settings.global_remote_state === 0) return;
+  problems.push({
+    detail: 'Project remote state cannot be enabled when global remote state sharing is enabled',
+    pointer: '/data/attributes/project-remote-state',
+  });
 }
 
 function checkNameIsFree(settling: Settling, name: string, problems: PointedProblem[]): void {

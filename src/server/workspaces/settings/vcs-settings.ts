@@ -9,7 +9,8 @@ import { type VcsRepo, vcsRepoOf, type WorkspaceSettings } from '../document/wor
 import type { VcsRepoRequest, WorkspaceRequest } from '../document/workspace-request.ts';
 
 interface VcsSurroundings {
-  readonly creating: boolean;
+  /** Whether an app installation may be linked now. */
+  readonly takesAppInstallation: boolean;
   oauthTokenExists(id: string): boolean;
   appInstallationExists(id: string): boolean;
 }
@@ -119,7 +120,7 @@ function checkConnection(
   refuse: (name: string, detail: string) => void,
 ): void {
   const app = typeof request.appInstallationId === 'string';
-  if (app && surroundings.creating) {
+  if (app && !surroundings.takesAppInstallation) {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id can only be given on update');
   } else if (app && typeof request.oauthTokenId === 'string') {
     refuse('vcs-app-installation-id', 'vcs-app-installation-id is not allowed together with oauth-token-id');

@@ -185,14 +185,14 @@ export function listTagBindings(services: Services, request: ApiRequest): ApiAns
   });
 }
 
-/** GET /workspaces/:workspace_id/effective-tag-bindings: inherited ones too. The spec gives these items no id. */
+/** GET /workspaces/:workspace_id/effective-tag-bindings: inherited ones too. Not every dialect gives these items ids. */
 export function listEffectiveTagBindings(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request);
   const rows = effectiveBindings(services.database, [workspace.id]).get(workspace.id) ?? [];
   return ok({
-    data: rows.map((row) => {
-      const { id: _omitted, ...withoutId } = effectiveBindingResource(row);
-      return withoutId;
-    }),
+    data: rows.map(effectiveBindingResource).map(({ id, ...resource }) => ({
+      ...(services.dialects.workspaces.effectiveBindingsHaveIds ? { id } : {}),
+      ...resource,
+    })),
   });
 }

@@ -132,12 +132,13 @@ it('refuses another duration than the project`s without a word, where a service 
   const [organization, project] = ['organizations', 'projects'].map((table) =>
     database.get(`SELECT * FROM ${table} WHERE name IN ('acme', 'sandbox')`),
   ) as [OrganizationRecord, ProjectRecord];
-  const edition = chooseEdition('all', chooseDialects([]).workspaces);
+  const dialects = chooseDialects([]);
+  const services = { dialects, edition: chooseEdition('all', dialects.workspaces) };
   const pointersFor = (attributes: object) => {
     const problems: PointedProblem[] = [];
     settleAutoDestroy(
       defaultSettings(database, organization, project),
-      readWorkspaceRequest(edition, workspaceBody({ ...attributes }), problems),
+      readWorkspaceRequest(services, workspaceBody({ ...attributes }), problems),
       { projectDuration: '7d', needsOptOut: true },
       problems,
     );

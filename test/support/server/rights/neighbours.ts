@@ -189,7 +189,7 @@ const AROUND_A_WORKSPACE: readonly NeighbourOperation[] = [
     allowed: 201,
     body: resource('configuration-versions', {}),
   },
-  ...reading('view', `${WORKSPACE}/runs`, RUN, `${RUN}/plan`, `${RUN}/apply`),
+  ...reading('view', `${WORKSPACE}/runs`, RUN, `${RUN}/plan`, `${RUN}/apply`, `${RUN}/run-events`),
   ...reading('view', '/plans/:plan_id', '/applies/:apply_id'),
   { endpoint: 'POST /runs', column: 'queue', allowed: 201, body: resource('runs', {}, ofWorkspace) },
   ...['auto-apply', 'is-destroy'].map((attribute) => ({

@@ -1,0 +1,102 @@
+/** The real Terraform command line, wherever it is on the PATH, in folders of its own and with a service of its own. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { stripVTControlCharacters } from 'node:util';
+import { temporaryFolder, writeFiles } from '../rig/temporary-folder.ts';
+
+/** Its path; undefined where it is not there. */
+export function findTerraform(): string | undefined {
+  return (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .map((folder) => join(folder, 'terraform'))
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+export interface Ended {
+  readonly code: number | null;
+  /** both streams, without colours */
+  readonly said: string;
+}
+
+export interface Host {
+  /** `http://127.0.0.1:<port>`, or `https://localhost:<port>` */
+  readonly url: string;
+  readonly token: string;
+  /** a certificate to trust; then the host is asked where its API is, and nothing tells it beforehand */
+  readonly trust?: string;
+}
+
+/** One configuration of Terraform, in a folder of its own. */
+export interface Configuration {
+  /** Runs a command to its end; `typed` is what a person answers when asked. */
+  run(args: readonly string[], typed?: string): Promise<Ended>;
+  write(files: Readonly<Record<string, string>>): void;
+  /** whether the file is there */
+  has(file: string): boolean;
+}
+
+/** What has `cloud { workspaces { … } }` with this in it, and this beside it. Only what needs no registry can be in it. */
+export function configure(host: Host, workspaces: string, rest: string): Configuration {
+  const port = new URL(host.url).port;
+  const cloud = `terraform {
+  cloud {
+    hostname     = "localhost:${port}"
+    organization = "acme"
+    workspaces { ${workspaces} }
+  }
+}
+`;
+  const folder = temporaryFolder({
+    'main.tf': cloud + rest,
+    'settings/cli.tfrc': settings(host, port),
+    ...(host.trust === undefined ? {} : { 'settings/trust.pem': host.trust }),
+  });
+  return {
+    run: (args, typed = '') => terraform(folder, args, { typed, trusts: host.trust !== undefined }),
+    write: (files) => writeFiles(folder, files),
+    has: (file) => existsSync(join(folder, file)),
+  };
+}
+
+/** With the services of the host in it, Terraform does not ask for them, and may speak without TLS (wire/workspaces 1.6). */
+function settings({ url, token, trust }: Host, port: string): string {
+  const services = ['state.v2', 'tfe.v2', 'tfe.v2.1', 'tfe.v2.2'].map((id) => `"${id}" = "${url}/api/v2/"`);
+  const told =
+    trust === undefined ? `host "localhost:${port}" { services = { ${services.join(', ')} } }\n` : '';
+  return `disable_checkpoint = true\n${told}credentials "localhost:${port}" { token = "${token}" }\n`;
+}
+
+async function terraform(
+  folder: string,
+  args: readonly string[],
+  { typed, trusts }: { readonly typed: string; readonly trusts: boolean },
+): Promise<Ended> {
+  const child = spawn(findTerraform() ?? 'terraform', args, {
+    cwd: folder,
+    env: {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      TF_CLI_CONFIG_FILE: join(folder, 'settings', 'cli.tfrc'),
+      CHECKPOINT_DISABLE: '1',
+      ...(trusts ? { SSL_CERT_FILE: join(folder, 'settings', 'trust.pem') } : {}),
+    },
+  });
+  child.stdin.on('error', () => {});
+  child.stdin.end(typed);
+  const [out, err, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close') as Promise<[number | null]>,
+  ]);
+  return { code, said: stripVTControlCharacters(out + err) };
+}
