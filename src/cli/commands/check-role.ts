@@ -185,7 +185,7 @@ async function tryLogin(
   { target }: ChosenRole,
   { stack, host, time, role, stop }: CheckPlace,
 ): Promise<LoginTrial | 'stopped' | undefined> {
-  if (parseJwt(jwt) === undefined) return undefined;
+  if ('problem' in parseJwt(jwt)) return undefined;
   const connection = await connectToTry(stack, target, host, { ...time, signal: time.over });
   try {
     return await raceStop(connection.tryLogin(role, jwt), stop);
