@@ -10,6 +10,7 @@ const slow = [
   'test/extending.test.ts',
   'test/e2e/approval/screen.test.ts',
   'test/e2e/failures/{silent-ledger,open-input,waiting,interruption}.test.ts',
+  'test/e2e/logins/interrupted-logins.test.ts',
   'test/e2e/ledger/{locks,lost-lock-answers}.test.ts',
   'test/e2e/manifests/{named-files,planted-seeds}.test.ts',
   'test/e2e/ownership/{renamed-stack,role-origins}.test.ts',

@@ -71,8 +71,17 @@ function reportError(error: unknown, terminal: Terminal): ExitCode {
 /** The message of an error. For a system error about a file it names the file and says what to do. */
 function errorText(error: NodeJS.ErrnoException): string {
   const explanation = systemErrorMessage(error);
-  if (!('syscall' in error) || explanation === undefined || error.path === undefined) return error.message;
+  if (!('syscall' in error) || explanation === undefined || error.path === undefined)
+    return inPlainWords(error);
   return `"${error.path}" cannot be ${error.syscall === 'read' ? 'read' : 'used'}: ${explanation}`;
+}
+
+/** Replaces the words of the system at the end of a message by what is the case and what to do. */
+function inPlainWords({ message, cause }: Error): string {
+  const explanation = systemErrorMessage(cause);
+  if (explanation === undefined || !(cause instanceof Error) || !message.endsWith(cause.message))
+    return message;
+  return `${message.slice(0, -cause.message.length)}${explanation}`;
 }
 
 /** @param format the format that the arguments seem to ask for; with JSON, commander's errors are only in the JSON answer */

@@ -1,6 +1,6 @@
 /**
- * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end. All its
- * requests go through the login channel.
+ * The login of a target: gets a token for a JWT, keeps it in memory, renews it in time, and revokes it at the end, with every
+ * token that it has replaced meanwhile. All its requests go through the login channel.
  */
 import { type Answer, describeAnswer, WireError } from '../model/wire.ts';
 import { explainRefusal } from './explain-refusal.ts';
@@ -18,7 +18,10 @@ export interface Login {
 
 export interface Authenticator {
   readonly token: TokenProvider;
-  /** Revokes the token, if there is one. Never throws, because a token that is not revoked expires. */
+  /**
+   * Revokes the tokens that logins have given; a login that is under way is waited for first, for a few seconds. Never throws,
+   * because a token that is not revoked expires.
+   */
   close(): Promise<void>;
 }
 
@@ -46,6 +49,8 @@ class KeptLogin implements Authenticator {
   readonly #login: Login;
   readonly #channel: LoginChannel;
   #held: HeldToken | undefined;
+  /** tokens that another login has replaced. They are revoked at the end, for requests that are under way may bear them. */
+  readonly #replaced = new Set<string>();
   #refusal: WireError | undefined;
   /** the last step: steps run one after the other, so that a hundred reads that begin together log in once */
   #last: Promise<unknown> = Promise.resolve();
@@ -64,10 +69,11 @@ class KeptLogin implements Authenticator {
 
   async close(): Promise<void> {
     await this.#last;
-    const held = this.#held;
+    const tokens = new Set(this.#replaced);
+    if (this.#held !== undefined) tokens.add(this.#held.token);
     this.#held = undefined;
-    if (held === undefined) return;
-    await this.#channel.revoke(held.token).catch(() => undefined);
+    this.#replaced.clear();
+    await Promise.all([...tokens].map((token) => this.#channel.revoke(token).catch(() => undefined)));
   }
 
   async #supply(refused: string | undefined): Promise<string> {
@@ -122,12 +128,19 @@ class KeptLogin implements Authenticator {
       this.#refusal = new WireError(why, { method, url, sent: false });
       throw this.#refusal;
     }
+    this.#giveUpHeld();
     this.#held = {
       ...grant,
       provenAt: proven ? this.#connection.clock.now() : Number.NEGATIVE_INFINITY,
       ...(grant.uses > 0 ? { usesLeft: grant.uses } : {}),
     };
     return this.#held;
+  }
+
+  /** A token that was used as often as it may be is gone by itself. */
+  #giveUpHeld(): void {
+    const held = this.#held;
+    if (held !== undefined && held.usesLeft !== 0) this.#replaced.add(held.token);
   }
 
   #grantOf(answer: Answer): DatedGrant | undefined {

@@ -13,8 +13,11 @@ import { Sender } from './transport/sender.ts';
 const renewPath = '/auth/token/renew-self';
 const revokePath = '/auth/token/revoke-self';
 
-/** Milliseconds that a revocation may take. It is sent at the end of a run, and that end must not wait for long. */
-const revokeWithin = 5_000;
+/**
+ * Milliseconds that a revocation may take, and a login after the end of the run. Both are waited for so that no token is left, and
+ * the end of a run must not wait for long.
+ */
+const extraTime = 5_000;
 
 /** What a login, or a renewal, gives. */
 export interface Grant {
@@ -41,11 +44,15 @@ export class LoginChannel {
   }
 
   /**
-   * Sends no token. Messages do not show the JWT, even where the service returns it.
+   * Sends no token. Messages do not show the JWT, even where the service returns it. After the end of the run none is begun, and
+   * one that was sent has some more time: its token can only be revoked once it is known.
    * @param about.repeatable whether the login is sent again after a failure
    */
-  logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
-    return this.#post({ path: this.#loginPath, body: { role, jwt }, secrets: [jwt], repeatable });
+  async logIn(role: string, jwt: string, { repeatable = true } = {}): Promise<Answer> {
+    const { signal: stop } = this.#connection;
+    const { signal, dispose } = this.#withExtraTime();
+    const request = { path: this.#loginPath, body: { role, jwt }, secrets: [jwt], signal, stop, repeatable };
+    return this.#post(request).finally(dispose);
   }
 
   renew(token: string): Promise<Answer> {
@@ -54,8 +61,25 @@ export class LoginChannel {
 
   /** The end of the run does not abort it, so that no token is left. */
   revoke(token: string): Promise<Answer> {
-    const signal = AbortSignal.timeout(revokeWithin);
+    const signal = AbortSignal.any([AbortSignal.timeout(extraTime), this.#connection.leave]);
     return this.#post({ path: revokePath, signal, repeatable: true }, token);
+  }
+
+  /** A signal that is aborted some time after the end of the run, or as soon as nobody waits any longer. */
+  #withExtraTime(): { readonly signal: AbortSignal; dispose(): void } {
+    const { signal: over, leave, clock } = this.#connection;
+    const [late, disposed] = [new AbortController(), new AbortController()];
+    const onOver = () => {
+      const abort = () => late.abort(over.reason);
+      void clock.wait(extraTime, disposed.signal).then(abort, () => {});
+    };
+    if (over.aborted) onOver();
+    else over.addEventListener('abort', onOver, { once: true });
+    const dispose = () => {
+      over.removeEventListener('abort', onOver);
+      disposed.abort();
+    };
+    return { signal: AbortSignal.any([late.signal, leave]), dispose };
   }
 
   #post(request: Omit<Outgoing, 'method'>, token?: string): Promise<Answer> {

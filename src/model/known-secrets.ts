@@ -11,16 +11,20 @@ export const secretPlaceholder = '[secret]';
 /** Shorter secrets may be ordinary words: they are redacted in texts from outside, but not in everything that is printed. */
 const minPrintedLength = 8;
 
+/** Shorter parts of a JWT may be words, or the same in many; no signature is as short. */
+const minPartLength = 16;
+
 export class KnownSecrets {
   readonly #finders = new Map<string, SecretFinder>();
   /** redacted values by their originals: a ledger is written many times, and most of it does not change */
   #redacted = new WeakMap<object, object>();
 
-  /** Adds a secret. @returns `value` itself */
+  /** Adds a secret, and the parts of a JWT, for a service may repeat one of them. @returns `value` itself */
   keep(value: string): string {
     const secret = value.trim();
-    if (secret !== '' && !this.#finders.has(secret)) {
-      this.#finders.set(secret, makeFinder(secret));
+    for (const text of [secret, ...partsOfJwt(secret)]) {
+      if (text === '' || this.#finders.has(text)) continue;
+      this.#finders.set(text, makeFinder(text));
       this.#redacted = new WeakMap();
     }
     return value;
@@ -66,6 +70,12 @@ export class KnownSecrets {
       secret.length >= minPrintedLength ? [finder] : [],
     );
   }
+}
+
+/** Header, claims and signature as they are written; empty for a text of another form. */
+function partsOfJwt(secret: string): string[] {
+  const parts = /^[\w-]+\.[\w-]+\.[\w-]*$/.test(secret) ? secret.split('.') : [];
+  return parts.filter(({ length }) => length >= minPartLength);
 }
 
 /** Replaces every occurrence in any spelling by `[secret]`; overlapping occurrences become one. */

@@ -6,6 +6,8 @@ const messages: Readonly<Record<string, string>> = {
   EISDIR: 'it is a directory; name a file in it',
   ENOTDIR: 'a part of its path is no directory; check the path',
   ENOENT: 'there is no such file or folder; check the path',
+  ENAMETOOLONG: 'its name is too long; check the path',
+  ELOOP: 'too many links lead to one another; check the path',
   ENOSPC: 'there is no room left on the disk; make some, or name a place elsewhere',
   EROFS: 'nothing can be written to that disk; name a place elsewhere',
   ECONNREFUSED: 'nothing listens there; check host and port, and that the server is up',

@@ -50,7 +50,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
   {
     by: 'test/e2e/failures/waiting.test.ts',
     because: 'signals and deadlines end real processes, and what they were doing',
-    sources: ['cli/stop/deadline.ts', 'cli/stop/stop-signals.ts'],
+    sources: ['cli/stop/deadline.ts'],
   },
   {
     by: 'test/e2e/manifests/export.test.ts',

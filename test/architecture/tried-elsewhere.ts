@@ -81,6 +81,11 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     sources: ['kinds/cluster-auth-config/prepare.ts'],
   },
   {
+    by: 'test/kinds/cluster-auth-config/read.test.ts',
+    because: 'it makes of an answer what reading gives',
+    sources: ['kinds/cluster-auth-config/live-config.ts'],
+  },
+  {
     by: 'test/kinds/cluster-auth-config/check.test.ts',
     because: ofTables,
     sources: ['kinds/cluster-auth-config/pem.ts', 'kinds/cluster-auth-config/schema.ts'],

@@ -6,7 +6,8 @@ import { openConnection } from '../../src/http/transport/connection.ts';
 import { loginsOnly } from '../../src/http/transport/restrict.ts';
 import { Sender } from '../../src/http/transport/sender.ts';
 import { type Loopback, listen, type Recorded, type Reply } from '../support/http/loopback.ts';
-import { open, rolesTarget } from '../support/http/open-for-test.ts';
+import { failureOf, open, rolesTarget } from '../support/http/open-for-test.ts';
+import { stillClock } from '../support/http/still-clock.ts';
 
 interface Issued {
   readonly lease?: number;
@@ -22,12 +23,17 @@ interface TokenService extends Loopback {
 }
 
 /** Tokens are `token-1`, `token-2` and so on; everything else is read with a good one. */
-async function listenForLogins(issued: Issued = {}, forbidden = new Set<string>()): Promise<TokenService> {
+async function listenForLogins(
+  issued: Issued = {},
+  forbidden = new Set<string>(),
+  beforeLogin: () => Promise<void> = async () => {},
+): Promise<TokenService> {
   const { lease = 3600, renewable = true, uses = 0, renewed = lease } = issued;
   const alive = new Set<string>();
   let count = 0;
-  const reply = ({ path, headers }: Recorded): Reply => {
+  const reply = async ({ path, headers }: Recorded): Promise<Reply> => {
     if (path.endsWith('/login')) {
+      await beforeLogin();
       count += 1;
       alive.add(`token-${count}`);
       return {
@@ -228,6 +234,76 @@ describe('the end', () => {
     stop.abort(new Error('interrupted'));
     await connection.close();
     expect(service.alive.size).toBe(0);
+  });
+
+  it('revokes also the tokens that another login has replaced', async () => {
+    const service = await listenForLogins({ lease: 600, renewed: 5 });
+    const connection = login(service.url);
+    for (const path of ['/a', '/b', '/c']) {
+      await connection.reader.get(path);
+      connection.clock.pass(500_000);
+    }
+    expect(service.alive.size).toBe(3);
+    await connection.close();
+    expect(service.alive.size).toBe(0);
+  });
+
+  it('does not revoke what was used as often as it may be', async () => {
+    const service = await listenForLogins({ uses: 1 });
+    const connection = login(service.url);
+    for (const path of ['/a', '/b', '/c']) await connection.reader.get(path);
+    await connection.close();
+    const revoked = service.requests.filter(({ path }) => path.endsWith('/revoke-self'));
+    expect(revoked.map(({ headers }) => headers['x-service-token'])).toEqual(['token-3']);
+  });
+
+  it('waits for a login that is under way, and revokes its token', async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const service = await listenForLogins({}, undefined, () => {
+      asked.resolve();
+      return answered.promise;
+    });
+    const { clock } = stillClock();
+    const token = { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } };
+    const connection = open({ url: service.url, target: rolesTarget, token, clock });
+    const read = failureOf(connection.reader.get('/a'));
+    await asked.promise;
+    const closed = connection.close();
+    expect((await read).message).toContain('was given up: the target was closed');
+    answered.resolve();
+    await closed;
+    expect(service.lines).toEqual(['POST /v1/auth/cluster/login', 'POST /v1/auth/token/revoke-self']);
+    expect(service.alive.size).toBe(0);
+  });
+
+  it('waits no longer for a login than some seconds', async () => {
+    const service = await listen(() => 'silence');
+    const connection = login(service.url);
+    const read = failureOf(connection.reader.get('/a'));
+    await expect.poll(() => service.lines).toHaveLength(1);
+    await connection.close();
+    await read;
+    expect(connection.clock.waits).toEqual([5000]);
+  });
+
+  it('waits for nothing when somebody insists', async () => {
+    const service = await listen(() => 'silence');
+    const [{ clock, begun }, leave] = [stillClock(), new AbortController()];
+    const token = { login: { mount: 'cluster', role: 'ci', jwt: async () => 'the-jwt' } };
+    const connection = open({
+      url: service.url,
+      target: rolesTarget,
+      token,
+      clock,
+      leave: leave.signal,
+    });
+    const read = failureOf(connection.reader.get('/a'));
+    await expect.poll(() => service.lines).toHaveLength(1);
+    const closed = connection.close();
+    await begun;
+    leave.abort(new Error('interrupted again'));
+    await closed;
+    await read;
   });
 
   it('does not fail when the service is gone', async () => {

@@ -1,10 +1,10 @@
 // What becomes of a write once its run is told to stop: only what is in flight goes on. Every server is a real one on loopback.
 import { buildConnector, Client } from 'undici';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/http/transport/clock.ts';
 import { exchange } from '../../src/http/transport/exchange.ts';
 import { inTurn, listen } from '../support/http/loopback.ts';
 import { failureOf, open } from '../support/http/open-for-test.ts';
+import { stillClock } from '../support/http/still-clock.ts';
 
 const update = { method: 'PATCH', path: '/workspaces/ws-1', body: {}, repeatable: true } as const;
 const create = {
@@ -15,16 +15,6 @@ const create = {
 } as const;
 
 describe('a write of a run that is stopped', () => {
-  /** A pause that lasts until somebody gives it up, and tells when it has begun. */
-  function stillClock() {
-    const begun = Promise.withResolvers<void>();
-    const wait = (_: number, signal?: AbortSignal) =>
-      new Promise<void>((__, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason));
-        begun.resolve();
-      });
-    return { clock: { now: () => systemClock.now(), wait }, begun: begun.promise };
-  }
   const paused = { status: 429, headers: { 'retry-after': '60' } };
 
   it('and waits for its turn is not sent', async () => {

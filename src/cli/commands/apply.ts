@@ -104,7 +104,7 @@ async function applyUnderLock(
     complete: options.complete,
     timeout: options.timeout,
     stops: context,
-    connect: (stack, host, { deadline }) => connectToWrite(stack, host, { deadline, signal: context.cut }),
+    connect: (stack, host, time) => connectToWrite(stack, host, { ...time, signal: context.cut }),
     lock: lockingOf(path, options, context),
   });
   if (typeof prepared === 'number') return prepared;

@@ -175,7 +175,7 @@ async function readLive(
   { target, name }: ChosenRole,
   { stack, host, time }: CheckPlace,
 ): Promise<FoundRules> {
-  const limits = { deadline: time.deadline, signal: time.over };
+  const limits = { ...time, signal: time.over };
   const connected = await connectToRead({ ...stack, targets: [target] }, host, limits);
   try {
     const [only] = connected.targets;
@@ -192,11 +192,8 @@ async function tryLogin(
   { target }: ChosenRole,
   { stack, host, time, role, stop }: CheckPlace,
 ): Promise<LoginTrial | 'stopped' | undefined> {
-  if (parseJwt(jwt) === undefined) return undefined;
-  const connection = await connectToTry(stack, target, host, {
-    deadline: time.deadline,
-    signal: time.over,
-  });
+  if ('problem' in parseJwt(jwt)) return undefined;
+  const connection = await connectToTry(stack, target, host, { ...time, signal: time.over });
   try {
     return await raceStop(connection.tryLogin(role, jwt), stop);
   } finally {

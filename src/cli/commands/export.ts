@@ -174,7 +174,7 @@ async function readTargets(
   let progress: ReadProgress | undefined;
   try {
     const ledger = await readLedger(stack, host, time);
-    connected = await connectToRead({ ...stack, targets }, host, { deadline, signal: stops.over });
+    connected = await connectToRead({ ...stack, targets }, host, { ...time, signal: time.over });
     progress = openReadProgress(terminal);
     const request = {
       kinds: host.kinds,

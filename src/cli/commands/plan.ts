@@ -57,7 +57,7 @@ export async function plan(
       { host, terminal },
       {
         stops,
-        connect: (stack, host, { deadline }) => connectToRead(stack, host, { deadline, signal: stops.over }),
+        connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
         complete,
         timeout,
       },

@@ -213,10 +213,10 @@ async function readMoved(input: TargetInput, context: MoveContext): Promise<Carr
 async function readAlone(
   { stack, resources, target }: TargetInput,
   ledger: Ledger,
-  { host, time: { deadline, over } }: MoveContext,
+  { host, time }: MoveContext,
 ): Promise<PlanInput> {
   const alone = { ...stack, targets: [target] };
-  const connected = await connectToRead(alone, host, { deadline, signal: over });
+  const connected = await connectToRead(alone, host, { ...time, signal: time.over });
   try {
     return await readPlanInput({
       stack: alone,

@@ -130,9 +130,9 @@ const noLedger: Ledger = { known: false, serial: 0, records: new Map() };
 async function readInput(
   about: Omit<PlanRequest, 'kinds' | 'ledger' | 'connected'>,
   { host }: CommandContext,
-  { deadline, over }: RunTime,
+  time: RunTime,
 ): Promise<PlanInput> {
-  const connected = await connectToRead(about.stack, host, { deadline, signal: over });
+  const connected = await connectToRead(about.stack, host, { ...time, signal: time.over });
   try {
     return await readPlanInput({ ...about, kinds: host.kinds, ledger: noLedger, connected });
   } finally {

@@ -4,6 +4,7 @@ import { admitsAll } from '../../kinds/cluster-auth-role/access-words.ts';
 import { holdsBlock } from '../../kinds/cluster-auth-role/address-block.ts';
 import { selectsEverything } from '../../kinds/cluster-auth-role/namespace-selector.ts';
 import { NAMES, NAMESPACES } from '../../kinds/cluster-auth-role/fields.ts';
+import { refusedPolicy } from '../../kinds/cluster-auth-role/refused-policies.ts';
 import { failed, ofConfig, ofRole, open, passed } from './finding.ts';
 import type { CheckedRole, KnownConfig, LoginRules } from './login-rules.ts';
 import type { ServiceAccount } from './service-account.ts';
@@ -96,17 +97,21 @@ export function checkReview(account: ServiceAccount, known: KnownConfig): LoginC
     const fix = `set "clusterHost" of the config to "https://${host}"`;
     return failed('review', message, fix, ofConfig('clusterHost'));
   }
+  const annotations =
+    known.is === 'known' && known.config.usesAnnotations
+      ? ', and to tell its annotations, which become metadata of the identity'
+      : '';
   return open(
     'review',
-    `the cluster${host === undefined ? '' : ` at ${shown(host)}`} has to confirm the account`,
+    `the cluster${host === undefined ? '' : ` at ${shown(host)}`} has to confirm the account${annotations}`,
   );
 }
 
 export function checkPolicies({ policies }: CheckedRole): LoginCheck {
-  if (!policies.some((policy) => policy.trim().toLowerCase() === 'root'))
-    return passed('policies', 'a token may have the policies of the role');
-  const message = 'the role has the policy "root", and no login gives a root token';
-  const fix = 'take "root" out of "tokenPolicies" of the role';
+  const refused = refusedPolicy(policies);
+  if (refused === undefined) return passed('policies', 'a token may have the policies of the role');
+  const message = `the role has the policy ${shown(refused.policy)}, and ${refused.why}`;
+  const fix = `take ${shown(refused.policy)} out of "tokenPolicies" of the role`;
   return failed('policies', message, fix, ofRole('tokenPolicies'));
 }
 

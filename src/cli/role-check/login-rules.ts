@@ -32,6 +32,8 @@ interface CheckedConfig {
   readonly usesPodFiles: boolean;
   /** undefined where the service does not tell it */
   readonly hasReviewerJwt: boolean | undefined;
+  /** whether annotations of the account become metadata of its identity; manifests do not say it */
+  readonly usesAnnotations: boolean;
 }
 
 export interface LoginRules {
@@ -60,14 +62,21 @@ export function checkedRole(spec: RoleFields): CheckedRole {
   };
 }
 
+/** What a live config tells besides its spec. */
+interface ConfigFacts {
+  /** null when the service does not say whether it has one */
+  readonly hasReviewerJwt: boolean | null;
+  readonly usesAnnotations: boolean;
+}
+
 /**
  * @param defaultIssuer the dialect's, if it has one
- * @param hasReviewerJwt of a live config: whether the service says that it has one; null when it does not say
+ * @param facts of a live config
  */
 export function checkedConfig(
   spec: ConfigFields,
   { defaultIssuer = '' }: Pick<Dialect, 'defaultIssuer'>,
-  hasReviewerJwt: boolean | null = isSet(spec.tokenReviewerJwt),
+  facts: ConfigFacts = { hasReviewerJwt: isSet(spec.tokenReviewerJwt), usesAnnotations: false },
 ): CheckedConfig {
   const value = (name: keyof ConfigFields) => fieldValue<Spec>(configFields, spec, name);
   return {
@@ -76,7 +85,8 @@ export function checkedConfig(
     pemKeys: texts(value('pemKeys')),
     issuer: value('disableIssValidation') === true ? '' : text(value('issuer')) || defaultIssuer,
     usesPodFiles: value('disableLocalCaJwt') !== true,
-    hasReviewerJwt: hasReviewerJwt ?? undefined,
+    hasReviewerJwt: facts.hasReviewerJwt ?? undefined,
+    usesAnnotations: facts.usesAnnotations,
   };
 }
 

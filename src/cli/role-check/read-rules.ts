@@ -3,6 +3,7 @@ import type { Session } from '../../model/kind/kind.ts';
 import type { Dialect } from '../../model/stack/target.ts';
 import { CONFIG_NAME, readOne as readConfig } from '../../kinds/cluster-auth-config/read.ts';
 import { clusterAuthConfig } from '../../kinds/cluster-auth-config/index.ts';
+import { type LiveConfig, usesAnnotations } from '../../kinds/cluster-auth-config/live-config.ts';
 import { readOne as readRole } from '../../kinds/cluster-auth-role/read.ts';
 import { clusterAuthRole } from '../../kinds/cluster-auth-role/index.ts';
 import type { ChosenRole } from './choose-target.ts';
@@ -31,9 +32,10 @@ export async function liveRules(session: Session, name: string): Promise<FoundRu
     config:
       config === undefined
         ? { is: 'none' }
-        : {
-            is: 'known',
-            config: checkedConfig(config.spec, session.dialect, config.facts.reviewerJwtSet ?? null),
-          },
+        : { is: 'known', config: checkedConfig(config.spec, session.dialect, factsOf(config)) },
   };
+}
+
+function factsOf({ facts }: LiveConfig) {
+  return { hasReviewerJwt: facts.reviewerJwtSet ?? null, usesAnnotations: usesAnnotations(facts) };
 }

@@ -30,7 +30,7 @@ interface LoginAttempt {
 export async function walkChecks(attempt: LoginAttempt, rules: LoginRules): Promise<LoginCheck[]> {
   const jwt = parseJwt(attempt.jwt);
   const before = [checkAddress(rules.role, attempt.from), checkConfig(rules.config), checkForm(jwt)];
-  if (jwt === undefined) return before;
+  if ('problem' in jwt) return before;
   const { claims } = jwt;
   return [
     ...before,
@@ -64,10 +64,10 @@ function checkConfig(known: KnownConfig): LoginCheck {
   );
 }
 
-function checkForm(jwt: ParsedJwt | undefined): LoginCheck {
-  if (jwt !== undefined) return passed('jwt', 'the text is a JWT');
+function checkForm(jwt: ReturnType<typeof parseJwt>): LoginCheck {
+  if (!('problem' in jwt)) return passed('jwt', 'the text is a JWT');
   const fix = 'give the file of the JWT itself, such as the one that a pod has for its service account';
-  return failed('jwt', 'the text is no JWT: three parts of base64url, the first two of them JSON', fix);
+  return failed('jwt', jwt.problem, fix);
 }
 
 function checkAccount({ claims }: ParsedJwt, rules: LoginRules): LoginCheck[] {

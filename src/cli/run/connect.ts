@@ -42,6 +42,8 @@ interface ConnectionLimits {
   readonly deadline: Pick<Deadline, 'until'>;
   /** aborts all waits and all requests in flight */
   readonly signal: AbortSignal;
+  /** aborts what the connection waits for after that */
+  readonly leave: AbortSignal;
 }
 
 /** For plans. @throws SecretError when a token cannot be read */
@@ -63,12 +65,12 @@ export async function connectToTry(
   stack: Stack,
   target: Target,
   host: CliHost,
-  { deadline, signal }: ConnectionLimits,
+  { deadline, signal, leave }: ConnectionLimits,
 ): Promise<TrialConnection> {
   const embedded =
     target.url === 'embedded' ? await openEmbedded({ ...stack, targets: [target] }, host) : undefined;
   const { dialect, options } = await placeOf(target, { stack, host, embedded });
-  const trial = openTrial({ ...options, until: deadline.until, signal }, mountName(target, dialect));
+  const trial = openTrial({ ...options, until: deadline.until, signal, leave }, mountName(target, dialect));
   const close = async () => {
     await trial.close();
     await embedded?.close();
@@ -79,7 +81,7 @@ export async function connectToTry(
 async function connect<C extends ReaderConnection>(
   stack: Stack,
   host: CliHost,
-  { deadline, signal, open }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
+  { deadline, signal, leave, open }: ConnectionLimits & { readonly open: (options: TargetOptions) => C },
 ): Promise<Connected<C>> {
   const embedded = stack.targets.some(({ url }) => url === 'embedded')
     ? await openEmbedded(stack, host)
@@ -94,7 +96,7 @@ async function connect<C extends ReaderConnection>(
       const context = { stack, host, embedded };
       const { dialect, options } = await placeOf(target, context);
       const token = await tokenOf(target, context);
-      const connection = open({ ...options, token, until: deadline.until, signal });
+      const connection = open({ ...options, token, until: deadline.until, signal, leave });
       const session = { target, dialect, stack: stack.name, reader: connection.reader };
       targets.push({ target, dialect, connection, openSession: () => openSession(session) });
     }

@@ -63,7 +63,7 @@ export interface PreparedRun<C extends ReaderConnection> {
 interface Preparation<C extends ReaderConnection> extends LoadOptions {
   connect(stack: Stack, host: CliHost, time: RunTime): Promise<Connected<C>>;
   /** the signals that end the run early */
-  readonly stops: RunOver & Pick<Stops, 'endWith'>;
+  readonly stops: RunOver & Pick<Stops, 'endWith' | 'leave'>;
   /** for runs that write */
   readonly lock?: Locking | undefined;
 }

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import { megabyte, readRegularText, UnfitFile } from '../../files/read-regular.ts';
 import { realPathOutside } from '../../manifest/files/admitted-files.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { systemErrorMessage } from '../../model/system-error-message.ts';
 import { missingFileToShow, variableToShow } from '../../model/source-names.ts';
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
 import type { CliHost } from '../cli-host.ts';
@@ -57,7 +58,8 @@ export async function readSecret(
   const text = await readRegularText(file, maxSecretSize).catch((error: NodeJS.ErrnoException) => {
     // The user may have written the secret itself as the file name, and the system's message would repeat it.
     const name = fileToShow(source.file, error.code);
-    const why = error instanceof UnfitFile ? error.message : (error.code ?? error.name);
+    const why =
+      error instanceof UnfitFile ? error.message : (systemErrorMessage(error) ?? error.code ?? error.name);
     throw new SecretError(`the secret file ${name} cannot be read: ${why}${hint}`, { cause: error });
   });
   const value = text.trim();
@@ -121,6 +123,7 @@ async function whyUnreadable(
   } catch (error) {
     if (error instanceof UnfitFile) return { why: `cannot be read: ${error.message}` };
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    return { why: code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`, code };
+    const why = code === 'ENOENT' ? 'is not there' : `cannot be read: ${systemErrorMessage(error) ?? code}`;
+    return { why, code };
   }
 }

@@ -5,7 +5,7 @@ import type { CliHost } from '../cli-host.ts';
 import type { Stops } from '../stop/stop-signals.ts';
 import type { RunOver } from '../ledger/ledger-waits.ts';
 
-export interface RunTime extends RunOver {
+export interface RunTime extends RunOver, Pick<Stops, 'leave'> {
   /** must be cleared at the end */
   readonly deadline: Deadline;
 }
@@ -19,10 +19,10 @@ export interface RunStart {
 /** Starts the deadline of the stack; an hour when the stack has none. */
 export function beginRun(
   { stack, began }: RunStart,
-  stops: RunOver & Pick<Stops, 'endWith'>,
+  stops: RunOver & Pick<Stops, 'endWith' | 'leave'>,
   { now }: Pick<CliHost, 'now'>,
 ): RunTime {
   const deadline = openDeadline(stack.timeout, { now, began });
   stops.endWith(deadline);
-  return { deadline, over: stops.over, insist: stops.insist };
+  return { deadline, over: stops.over, insist: stops.insist, leave: stops.leave };
 }

@@ -13,6 +13,8 @@ export interface Stops extends RunOver {
   readonly stop: AbortSignal;
   /** aborted by the second signal; never before `stop` */
   readonly cut: AbortSignal;
+  /** aborted by the second signal: nothing is waited for any longer, not even what leaves a token behind */
+  readonly leave: AbortSignal;
   /** Makes the deadline act like the first signal, and some time later like the second. */
   endWith(deadline: Pick<Deadline, 'over'>): void;
   /** Stops listening: from now on a signal has its default effect. */
@@ -78,6 +80,7 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
     cut: cut.signal,
     over: stop.signal,
     insist: insist.signal,
+    leave: insist.signal,
     endWith: ({ over }) => whenAborted(over, () => end(over)),
     dispose: () => {
       clearTimeout(timer);
@@ -86,14 +89,20 @@ export function listenForStops({ onStop, stderr }: Pick<CliHost, 'onStop' | 'std
   };
 }
 
-/** For runs that only read and have nothing to clean up: the first signal ends them. */
+/**
+ * For runs that only read: the first signal ends them. What they still wait for then, such as the revocation of a token, is
+ * given up at the second.
+ */
 export function listenForEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stderr'>): Omit<Stops, 'cut'> {
-  const [stop, over] = [new AbortController(), new AbortController()];
+  const [stop, over, leave] = [new AbortController(), new AbortController(), new AbortController()];
   let signals = 0;
   const stopListening = onStop(() => {
     signals += 1;
-    // If the run has not ended yet, the next signal has its default effect and ends the process.
-    if (signals > 1) return stopListening();
+    if (signals > 1) {
+      leave.abort(new Error('interrupted again'));
+      // If the run has not ended even then, the next signal has its default effect and ends the process.
+      return stopListening();
+    }
     stderr.write('\ninterrupted\n');
     const reason = new Error('interrupted');
     stop.abort(reason);
@@ -103,6 +112,7 @@ export function listenForEnd({ onStop, stderr }: Pick<CliHost, 'onStop' | 'stder
     stop: stop.signal,
     over: over.signal,
     insist: over.signal,
+    leave: leave.signal,
     endWith: ({ over: late }) => whenAborted(late, () => over.abort(late.reason)),
     dispose: stopListening,
   };

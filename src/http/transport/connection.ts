@@ -46,6 +46,8 @@ export interface ConnectionOptions {
   readonly env?: Environment;
   /** the end of the run: aborts all waits and all requests in flight */
   readonly signal?: AbortSignal;
+  /** aborts also what has some more time after that end: a login that was sent, and the revocation of its token */
+  readonly leave?: AbortSignal;
   /** the deadline of the run, in milliseconds since 1970; an hour from now when absent. No wait goes beyond it. */
   readonly until?: number;
   /** gets a message about each wait of more than a few seconds */
@@ -76,6 +78,7 @@ export interface Connection {
   readonly retryPolicy: RetryPolicy;
   readonly failureContext: FailureContext;
   readonly signal: AbortSignal;
+  readonly leave: AbortSignal;
   readonly until: number;
   readonly bounds: Bounds;
   readonly waits: Waits;
@@ -122,6 +125,7 @@ export function openConnection(options: ConnectionOptions): Connection {
     retryPolicy: { ...defaultRetryPolicy, ...options.retryPolicy },
     failureContext: failureContextOf(url.host, proxy, timeouts),
     signal: options.signal === undefined ? closing.signal : AbortSignal.any([options.signal, closing.signal]),
+    leave: options.leave ?? new AbortController().signal,
     until: options.until ?? clock.now() + defaultDuration,
     bounds: { bytes: options.largest ?? maxAnswerSize, milliseconds: timeouts.answer },
     waits: new Waits(`target "${target.name}"`, { report: options.onWait ?? (() => {}), clock }),

@@ -116,14 +116,14 @@ export class Sender {
   }
 
   async #token(attempt: Attempt, refused?: string): Promise<string | undefined> {
-    const { stop } = attempt.request;
-    if (stop?.aborted) throw this.#givenUp(attempt, stop.reason);
+    const end = this.#endOfWaits(attempt);
+    if (end.aborted) throw this.#givenUp(attempt, end.reason);
     try {
       const provided = this.#provider?.(refused);
-      const token = provided && (await untilAborted(provided, stop)).trim();
+      const token = provided && (await untilAborted(provided, end)).trim();
       return token && this.#connection.secrets.keep(token);
     } catch (cause) {
-      if (stop?.aborted) throw this.#givenUp(attempt, stop.reason);
+      if (end.aborted) throw this.#givenUp(attempt, end.reason);
       // The error of a login says nothing about this request, so the WireError is made anew with this request's `sent`.
       if (!(cause instanceof WireError)) throw cause;
       const { message, method, url } = cause;

@@ -21,6 +21,7 @@ const rules: readonly ConfigRule[] = [
   hostHasScheme,
   jwtHasOneSource,
   caCertIsPem,
+  issuerIsNamed,
   (spec, { dialect }) => keysArePem(spec, dialect),
   (spec, { dialect }) => caIsGiven(spec, dialect),
   (spec, { now }) => certificateProblems(spec, now),
@@ -53,6 +54,19 @@ function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem
     finding('error', 'reviewer-jwt-source', ['tokenReviewerJwt'], {
       message,
       fix: 'give either "env" or "file"',
+    }),
+  ];
+}
+
+/** An empty issuer compares nothing, whatever its default is said to be (wire/cluster-auth 1.7). */
+function issuerIsNamed({ disableIssValidation: disabled, issuer }: ConfigSpec): ResourceProblem[] {
+  if (disabled !== false || (typeof issuer === 'string' && issuer !== '')) return [];
+  const message =
+    '"disableIssValidation" is false and "issuer" is empty: the service compares no issuer, and accepts JWTs of any';
+  return [
+    finding('warning', 'blank-issuer', ['disableIssValidation'], {
+      message,
+      fix: 'set "issuer" to that of the JWTs',
     }),
   ];
 }

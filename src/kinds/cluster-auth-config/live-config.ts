@@ -17,6 +17,11 @@ type ConfigFacts = { readonly reviewerJwtSet?: boolean | null; readonly repeated
 
 export type LiveConfig = LiveResource<ConfigFields, ConfigFacts>;
 
+/** Whether annotations of an account become metadata of its identity, where the service has that setting. */
+export function usesAnnotations({ repeated }: ConfigFacts): boolean {
+  return repeated?.[REPEATED_MEMBER] === true;
+}
+
 /** The members of an answer that are used here. */
 const memberTypes: Readonly<Record<string, MemberType>> = {
   cluster_host: 'text',

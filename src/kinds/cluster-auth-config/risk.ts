@@ -54,14 +54,19 @@ function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: Co
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
+/** No issuer is compared where validation is off, nor where none is named (wire/cluster-auth 1.7). */
 function issuerEffects(before: ConfigFields, after: ConfigFields): Risk[] {
-  const name = 'disableIssValidation';
-  const [was, is] = [fieldValue(fields, before, name), fieldValue(fields, after, name)];
-  if (was !== is) {
-    return is === true
-      ? [effect(name, 'widens', 'the issuer of JWTs is verified no more')]
-      : [effect(name, 'narrows', 'the issuer of JWTs is verified')];
-  }
-  const moved = fieldValue(fields, before, 'issuer') !== fieldValue(fields, after, 'issuer');
-  return moved && is === false ? [effect('issuer', 'widens', 'JWTs of another issuer are believed')] : [];
+  const [was, is] = [comparedIssuer(before), comparedIssuer(after)];
+  if (was === is) return [];
+  const isSwitched =
+    fieldValue(fields, before, 'disableIssValidation') !== fieldValue(fields, after, 'disableIssValidation');
+  const name = isSwitched ? 'disableIssValidation' : 'issuer';
+  if (was === '') return [effect(name, 'narrows', 'the issuer of JWTs is verified')];
+  if (is === '') return [effect(name, 'widens', 'the issuer of JWTs is verified no more')];
+  return [effect(name, 'widens', 'JWTs of another issuer are believed')];
+}
+
+/** Empty where JWTs of any issuer are accepted. */
+function comparedIssuer(spec: ConfigFields): Json {
+  return fieldValue(fields, spec, 'disableIssValidation') === true ? '' : fieldValue(fields, spec, 'issuer');
 }

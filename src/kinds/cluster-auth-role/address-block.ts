@@ -23,7 +23,10 @@ export function takenForIPv4(text: string): string | undefined {
   return Number(prefix) < 32 ? `${plain}/${Number(prefix)}` : plain;
 }
 
-/** True when `outer` contains every address of `inner`; false when either is no block. */
+/**
+ * True when `outer` contains every address of `inner`; false when either is no block. Ports do not count, and an IPv4 address as
+ * IPv6 is the IPv4 address, as for the service (wire/cluster-auth 2.4).
+ */
 export function holdsBlock(outer: string, inner: string): boolean {
   if (outer === inner) return true;
   if (!isAddressBlock(outer) || !isAddressBlock(inner)) return false;
@@ -44,9 +47,13 @@ function addressBits(address: string): number | undefined {
 }
 
 function parseBlock(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
-  const [address = '', prefix] = text.split('/');
-  const bits = addressBits(address);
-  return bits === undefined
-    ? undefined
-    : [ipaddr.parse(address), prefix === undefined ? bits : Number(prefix)];
+  const [written = '', writtenPrefix] = withoutPort(text).split('/');
+  if (addressBits(written) === undefined) return undefined;
+  const address = ipaddr.process(written);
+  const bits = address.kind() === 'ipv4' ? 32 : 128;
+  if (writtenPrefix === undefined) return [address, bits];
+  const prefix = Number(writtenPrefix);
+  const isMapped = bits === 32 && addressBits(written) === 128;
+  // A prefix below 96 counts for the IPv4 address itself: a mistake of the service.
+  return [address, Math.min(isMapped && prefix >= 96 ? prefix - 96 : prefix, bits)];
 }

@@ -7,6 +7,7 @@ import type { Dialect, Service, Target, TokenSource } from '../../model/stack/ta
 import { nearestWord } from '../explain/nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
 import type { TargetDocument } from '../schema/stack-schema.ts';
+import { checkMount } from './check-mount.ts';
 
 interface ReadTargetResult {
   /** absent when there are problems */
@@ -48,6 +49,7 @@ export function readTarget(
     ...checkUrl(written.url, [...base, 'url']),
     ...checkDialect(written, base, known),
     ...checkToken(written, base),
+    ...checkLogin(written, base),
     ...checkPlace(written, base, dialect),
   ].filter(({ path }) => !invalid.includes(path[base.length] ?? ''));
   if (problems.length > 0 || invalid.length > 0) return { problems };
@@ -156,17 +158,12 @@ function checkPlace(
     return dialect === undefined || dialect.defaultMount !== undefined
       ? []
       : [missing(path, 'add the name of the mount')];
-  const bare = mount.replace(/^\/+|\/+$/g, '').replace(/^auth\//, '');
-  if (bare === mount) return [];
-  return [
-    {
-      code: 'mount',
-      path,
-      message: `"${pathText(path)}" must be the name below "auth/", without slashes around it`,
-      found: quoted(mount),
-      fix: `write "${bare}"`,
-    },
-  ];
+  return checkMount(mount, path);
+}
+
+function checkLogin({ token }: TargetDocument, base: Path): Problem[] {
+  const mount = token?.login?.mount;
+  return mount === undefined ? [] : checkMount(mount, [...base, 'token', 'login', 'mount']);
 }
 
 function missing(path: Path, fix: string): Problem {

@@ -42,6 +42,12 @@ export const lintCodes = {
     warning: true,
     fix: 'list the policies that tokens carry, or leave the field out',
   },
+  'refused-policy': {
+    title: 'A policy of a role is given to no login, and every login would fail',
+    class: 'invalid',
+    warning: true,
+    fix: 'take it out of the list',
+  },
   'too-many-texts': {
     title: 'A request would hold more texts than the service takes',
     class: 'invalid',
@@ -53,6 +59,12 @@ export const lintCodes = {
     class: 'invalid',
     warning: true,
     fix: 'write "https://" before it',
+  },
+  'blank-issuer': {
+    title: 'The issuer of tokens is to be verified, and none is named, so that none is compared',
+    class: 'invalid',
+    warning: true,
+    fix: 'name the issuer',
   },
   'no-ca-cert': {
     title: 'There is no certificate to trust the cluster by, and logins may fail',

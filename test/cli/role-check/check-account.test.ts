@@ -20,7 +20,11 @@ function configWith(
   spec: Partial<Parameters<typeof checkedConfig>[0]> = {},
   hasReviewerJwt?: boolean | null,
 ) {
-  const config = checkedConfig({ clusterHost: 'https://c', ...spec }, {}, hasReviewerJwt);
+  const config = checkedConfig(
+    { clusterHost: 'https://c', ...spec },
+    {},
+    hasReviewerJwt === undefined ? undefined : { hasReviewerJwt, usesAnnotations: false },
+  );
   return { is: 'known', config } as const;
 }
 

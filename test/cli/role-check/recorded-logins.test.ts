@@ -73,7 +73,7 @@ async function firstFailed({ jwt, config, role }: RecordedLogin): Promise<LoginC
     { jwt, from: '127.0.0.1', now: Date.now() },
     {
       role: checkedRole(liveRole(address, role).spec),
-      config: { is: 'known', config: checkedConfig(spec, {}, hasReviewerJwt) },
+      config: { is: 'known', config: checkedConfig(spec, {}, { hasReviewerJwt, usesAnnotations: false }) },
     },
   );
   return checks.find(({ result }) => result === 'failed');

@@ -15,7 +15,7 @@ function withKeys(...pemKeys: string[]): KnownConfig {
 
 async function judge(text: string, config: KnownConfig) {
   const jwt = parseJwt(text);
-  if (jwt === undefined) throw new Error('the test wants a JWT');
+  if ('problem' in jwt) throw new Error('the test wants a JWT');
   return checkSignature(jwt, config);
 }
 

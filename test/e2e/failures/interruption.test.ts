@@ -4,21 +4,10 @@ import { localLedger } from '../../../src/ledger/local/local-ledger.ts';
 import { type Bench, type Checkout, openBench, secrets } from '../../support/cli/bench.ts';
 import { role, workspace } from '../../support/cli/documents.ts';
 import { madeUp, type Rule } from '../../support/cli/faulty-proxy.ts';
+import { holding } from '../../support/cli/held-request.ts';
 import { type Bystander, type Exited, startTrueup, trueupProcess } from '../../support/cli/process.ts';
 
 const stuckCreate = { method: 'POST', path: /\/organizations\/acme\/workspaces$/ };
-
-/** The rule, made to hold its request until it is let go; `reached` resolves when the request is there. */
-function holding(rule: Omit<Rule, 'fault'>) {
-  const reached = Promise.withResolvers<void>();
-  const release = Promise.withResolvers<void>();
-  const first = () => {
-    reached.resolve();
-    return release.promise;
-  };
-  const held: Rule = { ...rule, fault: { first } };
-  return { rule: held, reached: reached.promise, release: release.resolve };
-}
 
 async function interruptedTwice(bench: Bench, stack: Checkout, rule: Omit<Rule, 'fault'>): Promise<Exited> {
   const stuck = holding(rule);

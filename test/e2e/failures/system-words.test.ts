@@ -1,4 +1,6 @@
 // What the system says of files and connections: named, and with a way out.
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { trueup } from '../../support/captured-host.ts';
 import { openBench, secrets } from '../../support/cli/bench.ts';
@@ -24,4 +26,44 @@ it('a database that is down is told with what to check', async () => {
   expect(code).toBe(1);
   expect(err).toContain('ECONNREFUSED 127.0.0.1:1: nothing listens there; check host and port');
   expect(err).not.toContain('planted');
+});
+
+it.each([
+  ['gone', 'there is no such file or folder; check the path: it has to hold the token of target "acme"'],
+  [
+    'plain/token',
+    'a part of its path is no directory; check the path: it has to hold the token of target "acme"',
+  ],
+])('a secret file that cannot be read (%s) is told with what to check', async (file, words) => {
+  const bench = await openBench();
+  const stack = await bench.checkout({ workspaces: { token: { file } } });
+  await stack.declare(workspace('app', {}));
+  await stack.write('plain', 'x');
+  const { err } = await stack.run(['plan'], 1);
+  expect(err).toContain(`cannot be read: ${words}`);
+  expect(err).not.toMatch(/E[A-Z]{4,}/);
+});
+
+it.each([
+  ['plain/embedded.db', 'a part of its path is no directory; check the path'],
+  ['dangling', 'there is no such file or folder; check the path'],
+])(
+  'a data file of the embedded service that cannot be used (%s) is told with what to check',
+  async (file, words) => {
+    const stack = await made();
+    await stack.write('plain', 'x');
+    await symlink('nowhere/embedded.db', join(stack.directory, 'dangling'));
+    const { err } = await stack.run(['serve', '--port', '0', '--data', file], 1);
+    expect(err).toMatch(new RegExp(`^error: the data file ".*${file}" cannot be used: ${words}\n$`));
+  },
+);
+
+it('a certificate that is not there is told with what to check', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout({ workspaces: { caCert: { file: 'ca.pem' } } });
+  await stack.declare(workspace('app', {}));
+  const { err } = await stack.run(['plan'], 1);
+  expect(err).toBe(
+    'error: the certificate "ca.pem" cannot be read: there is no such file or folder; check the path\n',
+  );
 });

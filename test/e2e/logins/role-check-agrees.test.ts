@@ -15,7 +15,7 @@ import { DIALECTS, type Logins, ROOT, serveLogins } from '../../support/server/c
 
 interface Told {
   readonly succeeds: boolean;
-  readonly checks: readonly { readonly name: string; readonly result: string }[];
+  readonly checks: readonly { readonly name: string; readonly result: string; readonly message: string }[];
   readonly trial: { readonly granted: boolean; readonly why?: string; readonly unrevoked?: string };
 }
 
@@ -90,6 +90,47 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     expect(await check(stack, await cluster.issue({}, own))).toMatchObject({ trial: { granted: true } });
   });
 
+  it('judges policies, addresses and the form of a JWT as the service does', async () => {
+    const logins = await serveLogins({ dialect });
+    const { cluster } = logins;
+    const stack = await openStack(logins, dialect);
+    const good = await cluster.issue();
+    const [header = '', claims = '', signature = ''] = good.split('.');
+    const rewritten = (part: string, add: string) =>
+      Buffer.from(Buffer.from(part, 'base64url').toString().replace('{', `{${add},`)).toString('base64url');
+    const vouched = (jwt: string) => {
+      cluster.vouchFor(jwt);
+      return jwt;
+    };
+    const cases: readonly [failed: string | undefined, role: object, jwt: string][] = [
+      [undefined, {}, good],
+      ['policies', { token_policies: ['web', 'Root'] }, good],
+      ['policies', { token_policies: ['response-wrapping'] }, good],
+      ['policies', { token_policies: ['control-group'] }, good],
+      [undefined, { token_bound_cidrs: ['127.0.0.1:80'] }, good],
+      [undefined, { token_bound_cidrs: ['::ffff:127.0.0.0/104'] }, good],
+      ['address', { token_bound_cidrs: ['127.0.0.2:80', '::1'] }, good],
+      ['jwt', {}, vouched([header, rewritten(claims, '"aud":["service"]'), signature].join('.'))],
+      ['jwt', {}, vouched([rewritten(header, '"alg":"ES256"'), claims, signature].join('.'))],
+      ['jwt', {}, vouched([rewritten(header, '"b64":true'), claims, signature].join('.'))],
+      ['jwt', {}, vouched([rewritten(header, '"crit":["x"]'), claims, signature].join('.'))],
+      [
+        'jwt',
+        {},
+        vouched([header, rewritten(claims, `"pad":"${'x'.repeat(270_000)}"`), signature].join('.')),
+      ],
+    ];
+    for (const [failed, fields, jwt] of cases) {
+      await logins.role({ token_policies: [], token_bound_cidrs: [], ...fields });
+      const told = await check(stack, jwt);
+      expect({ fields, failed: told.failed, granted: told.succeeds }).toEqual({
+        fields,
+        failed,
+        granted: (await logins.login(jwt)).status === 200,
+      });
+    }
+  });
+
   it('leaves to the cluster what only the cluster knows', async () => {
     const logins = await serveLogins({ dialect });
     const stack = await openStack(logins, dialect);
@@ -100,6 +141,15 @@ describe.each(DIALECTS)('at a service that speaks %s', (dialect) => {
     expect(told).not.toHaveProperty('failed');
     const open = told.checks.filter(({ result }) => result === 'open').map(({ name }) => name);
     expect(open).toEqual(['signature', 'review']);
+  });
+
+  it('says where the cluster is asked for annotations, too', async () => {
+    const logins = await serveLogins({ dialect });
+    await logins.configure({ use_annotations_as_alias_metadata: true });
+    const stack = await openStack(logins, dialect);
+    const { checks } = await check(stack, await logins.cluster.issue());
+    const review = checks.find(({ name }) => name === 'review')?.message ?? '';
+    expect(review.includes('annotations')).toBe(dialect === 'vault');
   });
 
   it('tells of a token that cannot be revoked', async () => {

@@ -59,6 +59,19 @@ describe('trueup role check --try', () => {
     }
   });
 
+  it('shows no part of the JWT that the service repeats', async () => {
+    const { bench, stack, jwt } = await openScene();
+    for (const part of jwt.split('.')) {
+      bench.wire.reset();
+      refuseLogins(bench, `the part ${part} is wrong`);
+      for (const format of [[], json]) {
+        const { out, err } = await stack.run([...attempt, ...format], 2);
+        expect(out.replace(/\s+/g, ' ')).toContain('the part [secret] is wrong');
+        expect(out + err).not.toContain(part);
+      }
+    }
+  });
+
   it('is refused with the words of the service, where no check here could foresee it', async () => {
     const { bench, stack } = await openScene();
     refuseLogins(bench, 'permission denied');

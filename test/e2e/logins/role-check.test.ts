@@ -284,6 +284,7 @@ describe('trueup role check, for a login that would not succeed', () => {
     await stack.run([...declared, '--from', 'fd00::1'], 0);
     const { out } = await stack.run([...declared, '--from', '192.0.2.1'], 2);
     expect(out).toContain('address: "192.0.2.1" is not in "10.0.0.0/8", "fd00::/8"');
+    await stack.run([...declared, '--from', '::ffff:10.1.2.3'], 0);
   });
 
   it('says when the file holds no JWT, and shows nothing of it', async () => {

@@ -83,6 +83,35 @@ describe('the lint', () => {
     expect(codes(await told(stack, ['validate']))).toEqual(['warning unlimited-tokens']);
   });
 
+  it.each([
+    [['**'], ['**']],
+    [['**', 'api'], ['*']],
+    [['*'], ['payments', '***']],
+  ])('tells of a role that is open by any pattern that admits all: %j in %j', async (names, namespaces) => {
+    const stack = await linted();
+    await stack.declare(
+      role('web', { boundServiceAccountNames: names, boundServiceAccountNamespaces: namespaces }),
+    );
+    expect(codes(await told(stack, ['validate']))).toEqual(['warning open-role']);
+  });
+
+  it.each(['root', 'Response-Wrapping', ' control-group'])(
+    'tells of the policy "%s", which no login gives',
+    async (policy) => {
+      const stack = await linted();
+      await stack.declare(role('web', { tokenPolicies: ['read', policy] }));
+      expect(codes(await told(stack, ['validate']))).toEqual(['warning refused-policy']);
+    },
+  );
+
+  it('tells of an issuer that is to be verified and is not named', async () => {
+    const stack = await linted({ allow: ['deprecated-field'] });
+    await stack.declare(clusterAuthConfig({ disableIssValidation: false }));
+    expect(codes(await told(stack, ['validate']))).toEqual(['warning blank-issuer']);
+    await stack.declare(clusterAuthConfig({ disableIssValidation: false, issuer: 'https://issuer.test' }));
+    expect(await told(stack, ['validate'])).toEqual([]);
+  });
+
   it('knows only its own codes, and none in both lists', async () => {
     const stack = await linted({ raise: ['open-role', 'yaml-syntax'], allow: ['open-role'] });
     const { err } = await stack.run(['validate'], 7);

@@ -186,6 +186,8 @@ it('an address in the place of a file is named without its password', async () =
   const cwd = await stackWith({ ledger: `{ postgres: { url: { file: "${address}" } } }` });
   const { code, out, err } = await trueup(['plan'], { cwd, env: { TOKEN: 'token-of-acme' } });
   expect(code).toBe(1);
-  expect(err).toContain('the secret file "postgres://***@db.invalid/ledger" cannot be read: ENOENT');
+  expect(err).toContain(
+    'the secret file "postgres://***@db.invalid/ledger" cannot be read: there is no such file or folder',
+  );
   expect(out + err).not.toContain(password);
 });

@@ -4,6 +4,7 @@ import type { Spec } from '../../../src/model/resource/resource.ts';
 import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-auth-config/pem-samples.ts';
 
 const base: Spec = { clusterHost: 'https://k', clusterCaCert: caCert };
+const verified: Spec = { disableIssValidation: false };
 const effects = (before: Spec, after: Spec) =>
   risk({ ...base, ...before }, { ...base, ...after }).map(
     ({ path, effect }) => `${effect} ${path.join('.')}`,
@@ -24,11 +25,20 @@ describe('The risk of changing a config', () => {
     ['the first key', {}, { pemKeys: publicKey }, ['narrows pemKeys']],
     ['no key any more', { pemKeys: publicKey }, {}, ['widens pemKeys']],
     ['the local fallback turned off', {}, { disableLocalCaJwt: true }, ['narrows disableLocalCaJwt']],
-    ['issuers no longer verified', { disableIssValidation: false }, {}, ['widens disableIssValidation']],
+    [
+      'issuers no longer verified',
+      { ...verified, issuer: 'a' },
+      { issuer: 'a' },
+      ['widens disableIssValidation'],
+    ],
+    ['issuers verified', { issuer: 'a' }, { ...verified, issuer: 'a' }, ['narrows disableIssValidation']],
+    ['a verification that has nothing to compare', {}, verified, []],
+    ['the first issuer that is verified', verified, { ...verified, issuer: 'b' }, ['narrows issuer']],
+    ['no issuer any more', { ...verified, issuer: 'a' }, verified, ['widens issuer']],
     [
       'another verified issuer',
-      { disableIssValidation: false },
-      { disableIssValidation: false, issuer: 'b' },
+      { ...verified, issuer: 'a' },
+      { ...verified, issuer: 'b' },
       ['widens issuer'],
     ],
     ['an issuer that nobody verifies', {}, { issuer: 'b' }, []],

@@ -221,6 +221,13 @@ describe('a target with mistakes', () => {
         '7:66+16 mount: "spec.targets[0].mount" must be the name below "auth/", without slashes around it | found "auth/kubernetes/" | fix: write "kubernetes"',
       ],
     ],
+    [
+      'has a mount that leads nowhere else',
+      `${prod}, url: embedded, mount: team/../x`,
+      [
+        '7:66+9 mount: "spec.targets[0].mount" must be the name of a mount, and not a path that leads elsewhere | found "team/../x" | fix: write the name below "auth/"',
+      ],
+    ],
   ])('%s', async (_, text, said) => {
     expect(await say(target(text))).toEqual(said);
   });

@@ -1,5 +1,6 @@
 /** Rules about who may log in: names, namespaces, selector, audience (wire/cluster-auth 2.5). */
 import type { ResourceProblem } from '../../../model/kind/kind.ts';
+import { admitsAll } from '../access-words.ts';
 import { NAMES, NAMESPACES, SELECTOR } from '../fields.ts';
 import { selectorProblem, selectsEverything } from '../namespace-selector.ts';
 import type { RoleFields } from '../schema.ts';
@@ -23,6 +24,7 @@ export function namespacesAreThere(spec: RoleFields): ResourceProblem[] {
   ];
 }
 
+/** Only the very element "*" is refused beside others: "**" admits as many, and is taken. */
 export function wildcardStandsAlone(spec: RoleFields, name: RoleField): ResourceProblem[] {
   const entries = elements(spec, name);
   if (entries.length < 2 || !entries.includes('*')) return [];
@@ -34,8 +36,9 @@ export function wildcardStandsAlone(spec: RoleFields, name: RoleField): Resource
 }
 
 export function notOpenToEveryone(spec: RoleFields): ResourceProblem[] {
-  if (!elements(spec, NAMES).includes('*')) return [];
-  const everyNamespace = elements(spec, NAMESPACES).includes('*') || selectsEverything(text(spec, SELECTOR));
+  if (!elements(spec, NAMES).some(admitsAll)) return [];
+  const everyNamespace =
+    elements(spec, NAMESPACES).some(admitsAll) || selectsEverything(text(spec, SELECTOR));
   if (!everyNamespace) return [];
   const message = `"${NAMES}" and the namespaces are both open: every service account of the cluster may log in`;
   return [warning('open-role', NAMES, message, { fix: 'name the service accounts or the namespaces' })];

@@ -6,6 +6,7 @@ import type { Dialect } from '../../../model/stack/target.ts';
 import { fieldValue } from '../../../services/cluster-auth/field-value.ts';
 import { isAddressBlock, takenForIPv4 } from '../address-block.ts';
 import { fields, fieldNamesOf } from '../fields.ts';
+import { refusedPolicy } from '../refused-policies.ts';
 import type { RoleFields } from '../schema.ts';
 import { elements, error, type RoleField, seconds, warning } from './finding.ts';
 
@@ -63,6 +64,16 @@ export function policiesAreThere(spec: RoleFields): ResourceProblem[] {
   return [
     warning('no-policies', name, message, { fix: 'list the policies that tokens carry, or leave it out' }),
   ];
+}
+
+export function policiesAreGiven(spec: RoleFields): ResourceProblem[] {
+  return (['tokenPolicies', 'policies'] as const).flatMap((name) => {
+    const refused = refusedPolicy(elements(spec, name));
+    if (refused === undefined) return [];
+    const { policy, why } = refused;
+    const message = `"${name}" has "${policy}": the service takes the role, and refuses every login, because ${why}`;
+    return [warning('refused-policy', name, message, { fix: `take "${policy}" out of the list` })];
+  });
 }
 
 export function ttlFitsMaximum(spec: RoleFields): ResourceProblem[] {
