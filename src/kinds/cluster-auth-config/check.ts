@@ -21,7 +21,7 @@ const rules: readonly ConfigRule[] = [
   hostHasScheme,
   jwtHasOneSource,
   caCertIsPem,
-  issuerIsNamed,
+  (spec, { dialect }) => issuerIsNamed(spec, dialect),
   (spec, { dialect }) => keysArePem(spec, dialect),
   (spec, { dialect }) => caIsGiven(spec, dialect),
   (spec, { now }) => certificateProblems(spec, now),
@@ -58,9 +58,13 @@ function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem
   ];
 }
 
-/** An empty issuer compares nothing, whatever its default is said to be (wire/cluster-auth 1.7). */
-function issuerIsNamed({ disableIssValidation: disabled, issuer }: ConfigSpec): ResourceProblem[] {
-  if (disabled !== false || (typeof issuer === 'string' && issuer !== '')) return [];
+/** An empty issuer compares nothing, where the dialect has no default that is compared (wire/cluster-auth 1.7). */
+function issuerIsNamed(
+  { disableIssValidation: disabled, issuer }: ConfigSpec,
+  { defaultIssuer }: Dialect,
+): ResourceProblem[] {
+  if (disabled !== false || defaultIssuer !== undefined || (typeof issuer === 'string' && issuer !== ''))
+    return [];
   const message =
     '"disableIssValidation" is false and "issuer" is empty: the service compares no issuer, and accepts JWTs of any';
   return [

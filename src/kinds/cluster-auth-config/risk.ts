@@ -4,19 +4,24 @@
  */
 import type { Json } from '../../model/json/json.ts';
 import type { Risk } from '../../model/plan/risk.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import { fieldValue } from '../../services/cluster-auth/field-value.ts';
 import { fields } from './fields.ts';
 import type { ConfigFields } from './schema.ts';
 
 /** The risks of a change between two complete specs; a missing field has its default. */
-export function risk(before: ConfigFields | undefined, after: ConfigFields | undefined): readonly Risk[] {
+export function risk(
+  before: ConfigFields | undefined,
+  after: ConfigFields | undefined,
+  { defaultIssuer = '' }: Pick<Dialect, 'defaultIssuer'>,
+): readonly Risk[] {
   if (before === undefined || after === undefined) return [];
   return [
     ...trustEffects('clusterHost', before, after),
     ...trustEffects('clusterCaCert', before, after),
     ...keyEffects(fieldValue(fields, before, 'pemKeys'), fieldValue(fields, after, 'pemKeys')),
     ...switchEffects('disableLocalCaJwt', before, after),
-    ...issuerEffects(before, after),
+    ...issuerEffects(before, after, defaultIssuer),
   ];
 }
 
@@ -54,9 +59,9 @@ function switchEffects(name: keyof ConfigFields, before: ConfigFields, after: Co
     : [effect(name, 'widens', "the service falls back on its own pod's CA and JWT")];
 }
 
-/** No issuer is compared where validation is off, nor where none is named (wire/cluster-auth 1.7). */
-function issuerEffects(before: ConfigFields, after: ConfigFields): Risk[] {
-  const [was, is] = [comparedIssuer(before), comparedIssuer(after)];
+/** No issuer is compared where validation is off, nor where none is named and the dialect has no default (wire/cluster-auth 1.7). */
+function issuerEffects(before: ConfigFields, after: ConfigFields, defaultIssuer: string): Risk[] {
+  const [was, is] = [comparedIssuer(before, defaultIssuer), comparedIssuer(after, defaultIssuer)];
   if (was === is) return [];
   const isSwitched =
     fieldValue(fields, before, 'disableIssValidation') !== fieldValue(fields, after, 'disableIssValidation');
@@ -67,6 +72,7 @@ function issuerEffects(before: ConfigFields, after: ConfigFields): Risk[] {
 }
 
 /** Empty where JWTs of any issuer are accepted. */
-function comparedIssuer(spec: ConfigFields): Json {
-  return fieldValue(fields, spec, 'disableIssValidation') === true ? '' : fieldValue(fields, spec, 'issuer');
+function comparedIssuer(spec: ConfigFields, defaultIssuer: string): Json {
+  if (fieldValue(fields, spec, 'disableIssValidation') === true) return '';
+  return fieldValue(fields, spec, 'issuer') || defaultIssuer;
 }

@@ -93,7 +93,11 @@ export interface Kind<D extends Spec = Spec, L extends LiveResource = LiveResour
    * What access a change opens or closes, and to whom. Gets two complete canonical specs: `before` is undefined for a create,
    * `after` for a delete. The value of a field that `before` lacks is unknown.
    */
-  readonly risk?: (before: Named<D> | undefined, after: Named<D> | undefined) => readonly Risk[];
+  readonly risk?: (
+    before: Named<D> | undefined,
+    after: Named<D> | undefined,
+    dialect: Dialect,
+  ) => readonly Risk[];
   /**
    * Texts by which a renamed resource is recognized (rule 26): two resources are similar when their first texts are equal, and
    * the more similar the more of the others are equal. Undefined when nothing identifies the resource. `spec` is canonical.

@@ -21,7 +21,8 @@ function risksOf(context: PlanContext, { change, live }: Draft): readonly Risk[]
     live === undefined || action === 'create'
       ? undefined
       : withoutUnknown(contentAfter(table, live.spec, fields.map(reversed)), fields);
-  return risk(before, isRemoved ? undefined : contentAfter(table, live?.spec, fields));
+  const after = isRemoved ? undefined : contentAfter(table, live?.spec, fields);
+  return risk(before, after, context.target(address.target).dialect);
 }
 
 /**

@@ -105,7 +105,12 @@ describe('the lint', () => {
   );
 
   it('tells of an issuer that is to be verified and is not named', async () => {
-    const stack = await linted({ allow: ['deprecated-field'] });
+    const bench = await openBench();
+    const lint = { allow: ['deprecated-field'] };
+    const neutral = await bench.checkout({ spec: { lint } });
+    await neutral.declare(clusterAuthConfig({ disableIssValidation: false }));
+    expect(codes(await told(neutral, ['validate'])), 'an issuer of its own stands for it').toEqual([]);
+    const stack = await bench.checkout({ spec: { lint }, clusterAuth: { dialect: 'vault' } });
     await stack.declare(clusterAuthConfig({ disableIssValidation: false }));
     expect(codes(await told(stack, ['validate']))).toEqual(['warning blank-issuer']);
     await stack.declare(clusterAuthConfig({ disableIssValidation: false, issuer: 'https://issuer.test' }));

@@ -5,8 +5,8 @@ import { caCert, otherPublicKey, publicKey } from '../../support/kinds/cluster-a
 
 const base: Spec = { clusterHost: 'https://k', clusterCaCert: caCert };
 const verified: Spec = { disableIssValidation: false };
-const effects = (before: Spec, after: Spec) =>
-  risk({ ...base, ...before }, { ...base, ...after }).map(
+const effects = (before: Spec, after: Spec, dialect = {}) =>
+  risk({ ...base, ...before }, { ...base, ...after }, dialect).map(
     ({ path, effect }) => `${effect} ${path.join('.')}`,
   );
 
@@ -45,7 +45,15 @@ describe('The risk of changing a config', () => {
     ['the same key spelt differently', { pemKeys: publicKey }, { pemKeys: [publicKey.trim()] }, []],
   ])('tells of %s', (_, before, after, expected) => expect(effects(before, after)).toEqual(expected));
 
+  it('tells of an unnamed issuer where the dialect has one that stands for it', () => {
+    const dialect = { defaultIssuer: 'cluster/serviceaccount' };
+    expect(effects(verified, {}, dialect)).toEqual(['widens disableIssValidation']);
+    expect(effects({}, verified, dialect)).toEqual(['narrows disableIssValidation']);
+    expect(effects({ ...verified, issuer: 'a' }, verified, dialect)).toEqual(['widens issuer']);
+    expect(effects({ ...verified, issuer: dialect.defaultIssuer }, verified, dialect)).toEqual([]);
+  });
+
   it('has nothing to compare with when the config is new', () => {
-    expect(risk(undefined, base)).toEqual([]);
+    expect(risk(undefined, base, {})).toEqual([]);
   });
 });
