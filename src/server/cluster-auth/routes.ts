@@ -110,7 +110,7 @@ function answerService(asked: KnownRequest, table: readonly ServiceEndpoint[]): 
   const found = endpointIn(table, path);
   const isAllowed =
     found?.endpoint.asksItself === true ||
-    (mayDo(identity, CAPABILITIES[operation], path) &&
+    (identity.can(CAPABILITIES[operation], path) &&
       (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
   if (found === undefined) return answerWrappedError(404, 'unsupported path');
@@ -127,18 +127,12 @@ function answerMount(asked: KnownRequest): SecretsAnswer {
   const endpoint = isOurs ? endpointAt(found.rest) : undefined;
   const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName: endpoint?.roleName ?? '' };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
-  const isAllowed = mayDo(identity, creates ? 'create' : CAPABILITIES[operation], path);
+  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
 
   if (found === undefined) return answerError(404, noHandler(path));
   if (endpoint === undefined) return answerWrappedError(404, 'unsupported path');
   return serveEndpoint(endpoint, operation, call);
-}
-
-/** A policy may write the path of a list with or without its trailing slash. */
-function mayDo(identity: ServiceIdentity, capability: PolicyCapability, path: string): boolean {
-  if (identity.can(capability, path)) return true;
-  return capability === 'list' && identity.can('list', path.replace(/\/$/, ''));
 }
 
 function noHandler(path: string): string {

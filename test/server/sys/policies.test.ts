@@ -100,3 +100,41 @@ it('tells each token what it may do', async () => {
   expect(data['auth/y']).toEqual(['create', 'update']);
   expect((await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] })).data['x']).toEqual(['root']);
 });
+
+it('keeps a narrow rule from being widened by a vaguer one', async () => {
+  const logins = await serveLogins();
+  const role = `auth/${logins.mount}/role/app`;
+  await write(
+    logins,
+    'most',
+    'path "auth/*" { capabilities = ["create", "update", "delete", "read"] } path "auth/+/role/app" { capabilities = ["read"] }',
+  );
+  await logins.role({ token_policies: ['most'] });
+  const token = await logins.token();
+  const statuses = ['GET', 'POST', 'DELETE'].map(
+    async (method) => (await logins.send(method, role, undefined, token)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
+});
+
+it.each([
+  ['auth/+/role/', 'auth/+/role', 403, ['deny']],
+  ['auth/+/role/x', 'auth/+/role', 200, ['list']],
+])(
+  'answers a list as it tells the token, where %s is denied and %s allowed',
+  async (denied, allowed, status, told) => {
+    const logins = await serveLogins();
+    const here = (path: string) => path.replace('+', logins.mount);
+    await write(
+      logins,
+      'lister',
+      `path "${here(denied)}" { policy = "deny" } path "${here(allowed)}" { capabilities = ["list"] }`,
+    );
+    await logins.role({ token_policies: ['lister'] });
+    const token = await logins.token();
+    const path = `auth/${logins.mount}/role/`;
+    expect((await logins.send('LIST', path, undefined, token)).status).toBe(status);
+    const asked = await logins.send('POST', 'sys/capabilities-self', { paths: [path] }, token);
+    expect(asked.data[path]).toEqual(told);
+  },
+);
