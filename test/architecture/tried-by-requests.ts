@@ -92,10 +92,12 @@ export const triedByRequests: readonly TriedElsewhere[] = [
   {
     by: 'test/server/service-tokens/token-endpoints.test.ts',
     because: ofService,
-    sources: [
-      ...['server/service-tokens/create-token.ts', 'server/service-tokens/token-document.ts'],
-      'server/service-tokens/token-store.ts',
-    ],
+    sources: ['server/service-tokens/token-document.ts', 'server/service-tokens/token-store.ts'],
+  },
+  {
+    by: 'test/server/service-tokens/create-token.test.ts',
+    because: ofService,
+    sources: ['server/service-tokens/child-rules.ts'],
   },
   {
     by: 'test/server/configuration-versions/configuration-versions.test.ts',
