@@ -7,11 +7,6 @@ const ofTables = 'a table: what reads it is tried, entry by entry';
 
 export const triedByRequests: readonly TriedElsewhere[] = [
   {
-    by: 'test/server/cluster-auth/routes.test.ts',
-    because: ofService,
-    sources: ['server/cluster-auth/read-request.ts'],
-  },
-  {
     by: 'test/server/cluster-auth/role.test.ts',
     because: ofTables,
     sources: ['server/cluster-auth/role-fields.ts'],

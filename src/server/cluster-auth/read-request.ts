@@ -11,7 +11,7 @@ import type { Operation } from './endpoints.ts';
 import { readDuration } from './values/durations.ts';
 import { parseBoolean } from './values/field-coercion.ts';
 import { isObject } from './values/is-object.ts';
-import { firstJsonValue } from './values/json-values.ts';
+import { firstJsonValue, JsonLimitError, MOST_PARTS } from './values/json-values.ts';
 
 interface SecretsRequest {
   readonly operation: Operation;
@@ -45,7 +45,7 @@ export function readRequest(
   if (operation === undefined || refusal !== undefined) return refusal ?? answerError(400);
   const path = pathOf(request.url, operation);
   if (path === undefined) return answerError(400);
-  const body = operation === 'write' ? fieldsOf(request) : formFields(query);
+  const body = operation === 'write' ? fieldsOf(request, dialect) : formFields(query);
   if (typeof body === 'string') return answerError(400, body);
   if (operation === 'write' && path.endsWith('/'))
     return answerError(400, "cannot write to a path ending in '/'");
@@ -97,27 +97,38 @@ function pathOf(url: string, operation: Operation): string | undefined {
 }
 
 /** The body's fields, or why it has none that can be read. An empty body and `null` have no fields. */
-function fieldsOf(request: FastifyRequest): Record<string, unknown> | string {
+function fieldsOf(
+  request: FastifyRequest,
+  { mostTexts }: ClusterAuthDialect,
+): Record<string, unknown> | string {
   const text = typeof request.body === 'string' ? request.body : '';
   if (text.trim() === '') return {};
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
-  if (isForm && !/^\s*[{[]/.test(text)) return formFields(new URLSearchParams(text));
+  if (isForm && !/^\s*[{[]/.test(text))
+    return text.split('&', MOST_PARTS + 1).length > MOST_PARTS
+      ? 'failed to parse form data: there is too much in it'
+      : formFields(new URLSearchParams(text));
   try {
-    const value = firstJsonValue(text);
+    const value = firstJsonValue(text, mostTexts);
     if (value === null) return {};
     return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
+    if (error instanceof JsonLimitError) return error.message;
     // A parser's message quotes the body, which may hold a credential: only its place is told.
     const place = /at position \d+/.exec(String(error))?.[0];
     return `failed to decode JSON input: invalid JSON${place === undefined ? '' : ` ${place}`}`;
   }
 }
 
+/** A name that comes more than once has a list. */
 function formFields(form: URLSearchParams): Record<string, unknown> {
+  const byName = new Map<string, string[]>();
+  for (const [name, value] of form) {
+    const values = byName.get(name);
+    if (values === undefined) byName.set(name, [value]);
+    else values.push(value);
+  }
   return Object.fromEntries(
-    [...new Set(form.keys())].map((key) => {
-      const values = form.getAll(key);
-      return [key, values.length === 1 ? values[0] : values];
-    }),
+    [...byName].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
   );
 }

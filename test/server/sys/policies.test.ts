@@ -96,6 +96,7 @@ it('tells each token what it may do', async () => {
   });
   expect((await ask('auth/y')).body).toMatchObject({ capabilities: ['create', 'update'] });
   expect((await ask([])).errors).toEqual(['paths must be supplied']);
+  expect((await ask('x,'.repeat(10_000))).errors).toEqual(['at most 10000 paths can be asked for at once']);
   const { data } = await logins.send('POST', 'sys/capabilities', { token, paths: ['auth/y'] });
   expect(data['auth/y']).toEqual(['create', 'update']);
   expect((await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] })).data['x']).toEqual(['root']);
