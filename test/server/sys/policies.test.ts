@@ -58,6 +58,14 @@ describe('the text of a policy', () => {
     ],
     ['/* x */ path "a/+/b*" { policy = "read" }', [{ path: 'a/+/b*', capabilities: ['read', 'list'] }]],
     ['{"path":{"a":{"capabilities":["sudo"]}}}', [{ path: 'a', capabilities: ['sudo'] }]],
+    [
+      '{"name":"x","path":[{"a":{"policy":"deny"}},{"b":{"capabilities":["read"]}}]}',
+      [
+        { path: 'a', capabilities: ['deny'] },
+        { path: 'b', capabilities: ['read'] },
+      ],
+    ],
+    ['{}', []],
     ['path "/a" {}', [{ path: 'a', capabilities: [] }]],
     ['', []],
   ])('%j', (text, rules) => {
@@ -72,9 +80,31 @@ describe('the text of a policy', () => {
     'path "a" { min_wrapping_ttl = "1s" }',
     'role "a" { }',
     '{"path":',
+    '{"paths":{"a":{"policy":"deny"}}}',
+    '{"path":{"a":null}}',
+    '{"path":{"a":["deny"]}}',
+    '{"path":[["a"]]}',
+    '{"path":"a"}',
+    '{"path":{"a":{"policy":"deny"},"a":{"policy":"read"}}}',
+    '{"path":{"a":{"policy":"deny"}},"path":{}}',
+    '{"path":{"a":{"__proto__":["deny"]}}}',
+    'path "a" { policy = "deny" policy = "read" }',
+    'path "a" { capabilities = ["deny"] capabilities = ["read"] }',
+    'path "a" { __proto__ = ["deny"] }',
+    'path "a" { policy = "constructor" }',
+    'path "a/+*" { policy = "read" }',
+    'path "a" { policy = "deny" } /* open',
   ])('%j is not taken for less than it says', (text) => {
     expect(parsePolicy(text).ok).toBe(false);
   });
+});
+
+it.each([
+  ['path', `path "${'a'.repeat(2_000_000)}" {}`],
+  ['comment without an end', '/*'.repeat(500_000)],
+  ['text without an end', `"${'\\"'.repeat(500_000)}`],
+])('a policy with a long %s is refused at once', (_what, text) => {
+  expect(parsePolicy(text).ok).toBe(false);
 });
 
 it('tells each token what it may do', async () => {
@@ -139,3 +169,12 @@ it.each([
     expect(asked.data[path]).toEqual(told);
   },
 );
+
+it('denies what one block of a policy denies, whatever another one of the same path allows', async () => {
+  const logins = await serveLogins();
+  await write(logins, 'twice', 'path "x" { policy = "deny" } path "x" { policy = "read" }');
+  await logins.role({ token_policies: ['twice'] });
+  const token = await logins.token();
+  const { data } = await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] }, token);
+  expect(data['x']).toEqual(['deny']);
+});
