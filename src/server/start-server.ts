@@ -13,7 +13,7 @@ import { serveAdmin } from './admin/admin-scope.ts';
 import { FaultTable } from './admin/fault-table.ts';
 import { injectFaults } from './admin/inject-faults.ts';
 import { type MovableClock, movableClock } from './admin/movable-clock.ts';
-import { registerClusterAuth } from './cluster-auth/routes.ts';
+import { answerBadPath, isSecretsPath, registerClusterAuth } from './cluster-auth/routes.ts';
 import { Database } from './data-file/database.ts';
 import { chooseDialects } from './dialects.ts';
 import { chooseEdition } from './editions.ts';
@@ -109,11 +109,18 @@ const BODY_LIMIT_BYTES = 16 * 1024 * 1024;
 /** No path can be longer than all headers together: what an unknown id is answered, the handlers say for any length. */
 const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
+/** A request may name the whole URL, as it does to a proxy: it means the path. */
+function originForm(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
 async function buildApp(
   services: Services,
   clock: MovableClock,
   options: ServerOptions,
 ): Promise<FastifyInstance> {
+  const listVerb = acceptListVerb({ scans: services.dialects.clusterAuth.scans });
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -121,10 +128,11 @@ async function buildApp(
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_LIMIT },
-    frameworkErrors: (error, _request, reply) => {
-      void sendError(reply, error);
+    frameworkErrors: (error, request, reply) => {
+      void (isSecretsPath(request.url) ? answerBadPath(request, reply) : sendError(reply, error));
     },
-    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans }),
+    ...listVerb,
+    rewriteUrl: (request) => originForm(listVerb.rewriteUrl(request)),
   });
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);

@@ -13,12 +13,14 @@ import { parseBoolean } from './values/field-coercion.ts';
 import { isObject } from './values/is-object.ts';
 import { firstJsonValue, JsonLimitError, MOST_PARTS } from './values/json-values.ts';
 
-interface SecretsRequest {
+export interface SecretsRequest {
   readonly operation: Operation;
   /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
   readonly path: string;
   /** The body's fields; for what has no body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Whether the answer shall come in wraps. */
+  readonly wraps: boolean;
 }
 
 const OPERATIONS: Record<string, Operation> = {
@@ -49,7 +51,8 @@ export function readRequest(
   if (typeof body === 'string') return answerError(400, body);
   if (operation === 'write' && path.endsWith('/'))
     return answerError(400, "cannot write to a path ending in '/'");
-  return { operation, path, body };
+  const wraps = /[1-9]/.test(String(request.headers[dialect.wrapHeader.toLowerCase()] ?? ''));
+  return { operation, path, body, wraps };
 }
 
 /** Which of them a GET is, by its query, from which that is taken out; undefined for what is no answer to that. */

@@ -4,6 +4,7 @@ import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
 import {
   dataOf,
   errorOf,
+  ROOT,
   type ServedMount,
   serveMount,
 } from '../../support/server/cluster-auth/serve-mount.ts';
@@ -94,3 +95,36 @@ it.each([
     expect(reply.errors).toEqual(status === 400 ? ['error parsing JSON'] : undefined);
   },
 );
+
+describe('where answers are wanted in wraps', () => {
+  const wrapped = (ttl: string, token: string | null = ROOT) => ({
+    token,
+    headers: { 'x-service-wrap-ttl': ttl },
+  });
+  const REFUSED = { status: 400, errors: ['answers cannot be wrapped here'] };
+
+  it('nothing is handed out in clear', async () => {
+    expect(errorOf(await mount.send('GET', 'cluster/role?list=true', undefined, wrapped('60')))).toEqual(
+      REFUSED,
+    );
+    expect((await mount.send('GET', 'cluster/role?list=true', undefined, wrapped('0s'))).status).toBe(200);
+  });
+
+  it('no token is made that nobody would get', async () => {
+    const listed = async () => dataOf(await mount.send('GET', 'token/accessors?list=true'))['keys'];
+    const before = await listed();
+    for (const path of ['token/create', 'token/renew-self', 'cluster/login'])
+      expect(errorOf(await mount.send('POST', path, {}, wrapped('500ms')))).toEqual(REFUSED);
+    expect(await listed()).toEqual(before);
+  });
+
+  it('what has no answer is done', async () => {
+    expect((await mount.send('POST', 'cluster/role/wrapped', WEB, wrapped('60'))).status).toBe(204);
+    expect((await mount.send('GET', 'cluster/role/wrapped')).status).toBe(200);
+  });
+});
+
+it.each(['%ff', '%E0%A4', '%zz'])('refuses a path that ends in %s in its own form', async (end) => {
+  const { status, body } = await mount.send('GET', `cluster/role/${end}`);
+  expect({ status, body }).toEqual({ status: 400, body: { errors: [] } });
+});

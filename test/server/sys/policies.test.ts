@@ -178,3 +178,16 @@ it('denies what one block of a policy denies, whatever another one of the same p
   const { data } = await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] }, token);
   expect(data['x']).toEqual(['deny']);
 });
+
+it('is found by a name in whatever case, also where a seed has it', async () => {
+  const rules = [{ path: 'x', capabilities: ['read' as const] }];
+  const logins = await serveLogins({
+    seed: {
+      policies: [{ name: 'Look', rules }],
+      'service-tokens': [{ token: 'looker', policies: ['LOOK'] }],
+    },
+  });
+  expect((await logins.send('GET', 'sys/policies/acl/look')).data['name']).toBe('look');
+  const { data } = await logins.send('POST', 'sys/capabilities', { token: 'looker', paths: ['x'] });
+  expect(data['x']).toEqual(['read']);
+});

@@ -1,5 +1,5 @@
 // A cluster that misbehaves when it is asked about a JWT: every login is the documented refusal, soon, and says no more.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import {
   lasting,
   type Misbehaviour,
@@ -9,6 +9,7 @@ import {
   UID,
   yes,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import { type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
 import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
 
@@ -133,4 +134,15 @@ describe('who asks the cluster', () => {
     await logins.login(jwt);
     expect(logins.cluster.questions.map(({ bearer }) => bearer)).toEqual([jwt, REVIEWER]);
   });
+});
+
+it('is not sent to a cluster with another certificate, whatever the environment says of such', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const logins = await serveLogins();
+  await logins.configure({ tls: true, cluster_ca_cert: fixtures().certs.otherCa.certificate });
+  expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+  expect(logins.cluster.questions).toEqual([]);
 });
