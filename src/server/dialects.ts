@@ -93,6 +93,8 @@ export interface ClusterAuthDialect {
    * authorities of the machine, or the pod's file alone.
    */
   readonly insteadOfCa: 'pod-or-keys' | 'pod-or-system' | 'pod';
+  /** How many texts a body may have, names of members included; undefined: any number (wire/cluster-auth 2.1). */
+  readonly mostTexts: number | undefined;
   /** The header, as it is told, that asks for an answer in wraps. */
   readonly wrapHeader: string;
   /** Whether lists come in pages, and whether there are lists of all that is below a path. */
@@ -155,6 +157,7 @@ const neutral: ServedDialects = {
     keys: namedKeys,
     checksCa: true,
     insteadOfCa: 'pod-or-keys',
+    mostTexts: undefined,
     wrapHeader: 'X-Service-Wrap-TTL',
     pagesLists: false,
     scans: false,
@@ -212,6 +215,7 @@ const vault: ClusterAuthDialect = {
   keys: namedKeys,
   checksCa: true,
   insteadOfCa: 'pod-or-system',
+  mostTexts: undefined,
   wrapHeader: 'X-Vault-Wrap-TTL',
   pagesLists: false,
   scans: false,
@@ -242,6 +246,7 @@ const openbao: ClusterAuthDialect = {
   },
   checksCa: false,
   insteadOfCa: 'pod',
+  mostTexts: 1000,
   pagesLists: true,
   scans: true,
   audienceWarning: undefined,

@@ -14,7 +14,12 @@ import { FaultTable } from './admin/fault-table.ts';
 import { injectFaults } from './admin/inject-faults.ts';
 import type { ServedRoute } from './admin/meetable-routes.ts';
 import { type MovableClock, movableClock } from './admin/movable-clock.ts';
-import { CLUSTER_AUTH_ROUTE, registerClusterAuth } from './cluster-auth/routes.ts';
+import {
+  answerBadPath,
+  CLUSTER_AUTH_ROUTE,
+  isSecretsPath,
+  registerClusterAuth,
+} from './cluster-auth/routes.ts';
 import { Database } from './data-file/database.ts';
 import { chooseDialects } from './dialects.ts';
 import { chooseEdition } from './editions.ts';
@@ -116,11 +121,18 @@ const PATH_PARAMETER_LIMIT = maxHeaderSize;
 
 const API_PREFIX = '/api/v2';
 
+/** A request may name the whole URL, as it does to a proxy: it means the path. */
+function originForm(url: string): string {
+  const path = url.replace(/^https?:\/\/[^/?#]*/i, '');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
 async function buildApp(
   services: Services,
   clock: MovableClock,
   options: ServerOptions,
 ): Promise<FastifyInstance> {
+  const listVerb = acceptListVerb({ scans: services.dialects.clusterAuth.scans, below: '/v1/' });
   const app = fastify({
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
@@ -128,10 +140,11 @@ async function buildApp(
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: PATH_PARAMETER_LIMIT },
-    frameworkErrors: (error, _request, reply) => {
-      void sendError(reply, error);
+    frameworkErrors: (error, request, reply) => {
+      void (isSecretsPath(request.url) ? answerBadPath(request, reply) : sendError(reply, error));
     },
-    ...acceptListVerb({ scans: services.dialects.clusterAuth.scans, below: '/v1/' }),
+    ...listVerb,
+    rewriteUrl: (request) => originForm(listVerb.rewriteUrl(request)),
     ...(options.tls === undefined ? {} : { https: options.tls }),
   });
   app.addHook('onSend', async (request, reply) => {

@@ -7,11 +7,6 @@ const ofTables = 'a table: what reads it is tried, entry by entry';
 
 export const triedByRequests: readonly TriedElsewhere[] = [
   {
-    by: 'test/server/cluster-auth/routes.test.ts',
-    because: ofService,
-    sources: ['server/cluster-auth/read-request.ts'],
-  },
-  {
     by: 'test/server/secrets-endpoints.test.ts',
     because: 'what finds an endpoint is right when each is found',
     sources: ['server/sys/service-call.ts'],
@@ -97,10 +92,12 @@ export const triedByRequests: readonly TriedElsewhere[] = [
   {
     by: 'test/server/service-tokens/token-endpoints.test.ts',
     because: ofService,
-    sources: [
-      ...['server/service-tokens/create-token.ts', 'server/service-tokens/token-document.ts'],
-      'server/service-tokens/token-store.ts',
-    ],
+    sources: ['server/service-tokens/token-document.ts', 'server/service-tokens/token-store.ts'],
+  },
+  {
+    by: 'test/server/service-tokens/create-token.test.ts',
+    because: ofService,
+    sources: ['server/service-tokens/child-rules.ts'],
   },
   {
     by: 'test/server/configuration-versions/configuration-versions.test.ts',

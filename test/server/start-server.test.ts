@@ -1,3 +1,4 @@
+import { request } from 'node:http';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { type ServedRequest, startServer } from '../../src/server/start-server.ts';
@@ -111,4 +112,17 @@ it('tells each request with its route before its answer arrives', async () => {
     },
     { method: 'GET', route: '/api/v2/nowhere', url: '/api/v2/nowhere', status: 404 },
   ]);
+});
+
+it('takes a request that names the whole URL, as requests to a proxy do', async () => {
+  const { url } = await serveForTest();
+  const { port } = new URL(url);
+  const status = await new Promise((resolve, reject) => {
+    const asked = request({ host: '127.0.0.1', port, path: `${url}/v1/sys/health?x=1` }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    asked.on('error', reject).end();
+  });
+  expect(status).toBe(200);
 });

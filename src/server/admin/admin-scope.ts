@@ -114,10 +114,10 @@ export function serveAdmin(app: FastifyInstance, administered: Administered): vo
 
 const LOOPBACK = /^(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/i;
 
-function refuseStrangers({ headers, raw }: FastifyRequest): void {
+function refuseStrangers({ headers, originalUrl, raw }: FastifyRequest): void {
   // Node keeps the first of several; what stands between here and the client may have looked at another one.
   if ((raw.headersDistinct['host']?.length ?? 0) > 1) throw badRequest('The request has more than one Host');
-  const hosts = [headers.host ?? '', ...hostOfTarget(raw.url ?? '')];
+  const hosts = [headers.host ?? '', ...hostOfTarget(originalUrl)];
   if (!hosts.every((host) => LOOPBACK.test(host)))
     throw forbidden('The admin API is reached by a loopback name only');
   if (headers.origin !== undefined) throw forbidden('The admin API is not for web pages');

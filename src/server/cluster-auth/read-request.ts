@@ -11,15 +11,17 @@ import type { Operation } from './endpoints.ts';
 import { readDuration } from './values/durations.ts';
 import { parseBoolean } from './values/field-coercion.ts';
 import { isObject } from './values/is-object.ts';
-import { firstJsonValue } from './values/json-values.ts';
+import { firstJsonValue, JsonLimitError, MOST_PARTS } from './values/json-values.ts';
 import { formTextOf, HALF_CHARACTER, textOf } from '../well-formed-text.ts';
 
-interface SecretsRequest {
+export interface SecretsRequest {
   readonly operation: Operation;
   /** The decoded path below `/v1/`; a list's path ends with a slash, as access rules and error texts have it. */
   readonly path: string;
   /** The body's fields; for what has no body, those of the query. */
   readonly body: Readonly<Record<string, unknown>>;
+  /** Whether the answer shall come in wraps. */
+  readonly wraps: boolean;
 }
 
 const OPERATIONS: Record<string, Operation> = {
@@ -46,11 +48,12 @@ export function readRequest(
   if (operation === undefined || refusal !== undefined) return refusal ?? answerError(400);
   const path = pathOf(request.url, operation);
   if (path === undefined) return answerError(400);
-  const body = operation === 'write' ? fieldsOf(request) : formFields(query);
+  const body = operation === 'write' ? fieldsOf(request, dialect) : formFields(query);
   if (typeof body === 'string') return answerError(400, body);
   if (operation === 'write' && path.endsWith('/'))
     return answerError(400, "cannot write to a path ending in '/'");
-  return { operation, path, body };
+  const wraps = /[1-9]/.test(String(request.headers[dialect.wrapHeader.toLowerCase()] ?? ''));
+  return { operation, path, body, wraps };
 }
 
 /** Which of them a GET is, by its query, from which that is taken out; undefined for what is no answer to that. */
@@ -100,34 +103,46 @@ function pathOf(url: string, operation: Operation): string | undefined {
 const HALF_OR_PLACE = new RegExp(`${HALF_CHARACTER}|at position \\d+`);
 
 /** The body's fields, or why it has none that can be read. An empty body and `null` have no fields. */
-function fieldsOf(request: FastifyRequest): Record<string, unknown> | string {
+function fieldsOfForm(bytes: Buffer, text: string): Record<string, unknown> | string {
+  if (text.split('&', MOST_PARTS + 1).length > MOST_PARTS)
+    return 'failed to parse form data: there is too much in it';
+  const form = formTextOf(bytes);
+  return form === undefined
+    ? 'failed to decode input: the form is not UTF-8'
+    : formFields(new URLSearchParams(form));
+}
+
+function fieldsOf(
+  request: FastifyRequest,
+  { mostTexts }: ClusterAuthDialect,
+): Record<string, unknown> | string {
   const bytes = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
   const text = textOf(bytes);
   if (text === undefined) return 'failed to decode input: the body is not UTF-8';
   if (text.trim() === '') return {};
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false;
-  if (isForm && !/^\s*[{[]/.test(text)) {
-    const form = formTextOf(bytes);
-    return form === undefined
-      ? 'failed to decode input: the form is not UTF-8'
-      : formFields(new URLSearchParams(form));
-  }
+  if (isForm && !/^\s*[{[]/.test(text)) return fieldsOfForm(bytes, text);
   try {
-    const value = firstJsonValue(text);
+    const value = firstJsonValue(text, mostTexts);
     if (value === null) return {};
     return isObject(value) ? value : 'failed to decode JSON input: the body is not an object';
   } catch (error) {
+    if (error instanceof JsonLimitError) return error.message;
     // A parser's message quotes the body, which may hold a credential: only where or what it is is told.
     const told = HALF_OR_PLACE.exec(String(error))?.[0];
     return `failed to decode JSON input: invalid JSON${told === undefined ? '' : ` ${told}`}`;
   }
 }
 
+/** A name that comes more than once has a list. */
 function formFields(form: URLSearchParams): Record<string, unknown> {
+  const byName = new Map<string, string[]>();
+  for (const [name, value] of form) {
+    const values = byName.get(name);
+    if (values === undefined) byName.set(name, [value]);
+    else values.push(value);
+  }
   return Object.fromEntries(
-    [...new Set(form.keys())].map((key) => {
-      const values = form.getAll(key);
-      return [key, values.length === 1 ? values[0] : values];
-    }),
+    [...byName].map(([name, values]) => [name, values.length === 1 ? values[0] : values]),
   );
 }

@@ -19,7 +19,7 @@ import { cleanedUrl } from './clean-path.ts';
 import type { MountCall } from './mount-call.ts';
 import { CLUSTER_AUTH_METHOD, findMount } from './mounts.ts';
 import { answerOpenRequest } from './open-requests.ts';
-import { readRequest } from './read-request.ts';
+import { readRequest, type SecretsRequest } from './read-request.ts';
 import { serveEndpoint } from './serve-endpoint.ts';
 import { jsonText } from './values/json-values.ts';
 
@@ -67,6 +67,22 @@ async function answer(services: Services, request: FastifyRequest): Promise<Secr
   if (meant !== undefined) return { status: 307, location: meant };
   const read = readRequest(request, services.dialects.clusterAuth);
   if ('status' in read) return read;
+  if (read.wraps && GIVES_TOKENS.test(read.path)) return NOT_WRAPPED;
+  const answered = await answerRead(services, request, read);
+  // What was asked for in wraps is never handed out in clear.
+  return read.wraps && 'data' in answered && answered.data !== null ? NOT_WRAPPED : answered;
+}
+
+/** Refused before anything is done, for a token that nobody gets would stay. */
+const GIVES_TOKENS = /(?:^|\/)(?:login|auth\/token\/(?:create|renew).*)$/;
+
+const NOT_WRAPPED = answerError(400, 'answers cannot be wrapped here');
+
+async function answerRead(
+  services: Services,
+  request: FastifyRequest,
+  read: SecretsRequest,
+): Promise<SecretsAnswer> {
   const place = placeOf(services.database, namespaceHeader(request, services), read.path);
   if (place === undefined) return answerError(404, 'namespace not found');
   const asked = { services, operation: read.operation, body: read.body, ...place };
@@ -113,7 +129,7 @@ function answerService(asked: KnownRequest): SecretsAnswer {
   const found = endpointIn(serviceEndpoints(services.dialects.clusterAuth), path);
   const isAllowed =
     found?.endpoint.asksItself === true ||
-    (mayDo(identity, CAPABILITIES[operation], path) &&
+    (identity.can(CAPABILITIES[operation], path) &&
       (found?.endpoint.needsSudo !== true || identity.can('sudo', path)));
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
   if (found === undefined) return answerWrappedError(404, 'unsupported path');
@@ -130,18 +146,12 @@ function answerMount(asked: KnownRequest): SecretsAnswer {
   const { endpoint, roleName = '' } = (isOurs ? endpointAt(found.rest) : undefined) ?? {};
   const call: MountCall = { ...asked, mount: found?.mount.id ?? '', roleName };
   const creates = operation === 'write' && endpoint?.exists?.(call) === false;
-  const isAllowed = mayDo(identity, creates ? 'create' : CAPABILITIES[operation], path);
+  const isAllowed = identity.can(creates ? 'create' : CAPABILITIES[operation], path);
   if (!isAllowed) return answerWrappedError(403, 'permission denied');
 
   if (found === undefined) return answerError(404, noHandler(path));
   if (endpoint === undefined) return answerWrappedError(404, 'unsupported path');
   return serveEndpoint(endpoint, operation, call);
-}
-
-/** A policy may write the path of a list with or without its trailing slash. */
-function mayDo(identity: ServiceIdentity, capability: PolicyCapability, path: string): boolean {
-  if (identity.can(capability, path)) return true;
-  return capability === 'list' && identity.can('list', path.replace(/\/$/, ''));
 }
 
 function noHandler(path: string): string {
@@ -193,6 +203,16 @@ function withSafeHeaders(reply: FastifyReply): FastifyReply {
   return reply
     .header('cache-control', 'no-store')
     .header('strict-transport-security', 'max-age=31536000; includeSubDomains');
+}
+
+/** Whether a path is one of the secrets service, also where it cannot be decoded. */
+export function isSecretsPath(url: string): boolean {
+  return url.startsWith('/v1/');
+}
+
+/** Answers a path that cannot be decoded. */
+export function answerBadPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(400));
 }
 
 /** Answers a path that nothing serves as the secrets service answers it. */

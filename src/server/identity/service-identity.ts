@@ -7,13 +7,7 @@ import type { Database } from '../data-file/database.ts';
 import { admitsAddress } from '../cluster-auth/values/admits-address.ts';
 import { findToken, type ServiceToken } from '../service-tokens/token-store.ts';
 import { builtInPolicy } from './built-in-policies.ts';
-import {
-  allows,
-  CAPABILITIES,
-  type PolicyCapability,
-  type PolicyRule,
-  ROOT_POLICY,
-} from './service-policies.ts';
+import { accessRules, type PolicyCapability, type PolicyRule, ROOT_POLICY } from './service-policies.ts';
 
 export interface ServiceIdentity {
   readonly accessor: string;
@@ -58,18 +52,22 @@ function isAtHome({ namespace, boundCidrs }: ServiceToken, place: RequestPlace):
 /** `prefix` is the way from the token's namespace to the one that paths are meant in. */
 function identityOf(token: ServiceToken, rules: readonly PolicyRule[], prefix: string): ServiceIdentity {
   const isRoot = token.policies.includes(ROOT_POLICY);
-  const can = (capability: PolicyCapability, path: string) =>
-    isRoot || allows(rules, capability, prefix + path);
+  const access = accessRules(rules);
   return {
     accessor: token.accessor,
     displayName: token.displayName,
     policies: token.policies,
     token,
-    can,
+    can: (capability, path) => {
+      if (isRoot) return true;
+      const isList = capability === 'list';
+      const granted = isList ? access.grantedOnList(prefix + path) : access.grantedOn(prefix + path);
+      return granted.has(capability);
+    },
     capabilitiesOn: (path) => {
       if (isRoot) return [ROOT_POLICY];
-      const granted = CAPABILITIES.filter((capability) => capability !== 'deny' && can(capability, path));
-      return granted.length === 0 ? ['deny'] : granted.toSorted();
+      const granted = access.grantedOnList(prefix + path);
+      return granted.size === 0 ? ['deny'] : [...granted].toSorted();
     },
     knowsBelow: (path) => isRoot || rules.some((rule) => grants(rule) && meets(rule.path, prefix + path)),
   };

@@ -1,7 +1,7 @@
 /**
  * The policies of service tokens: which capabilities a token has on which paths of the secrets service.
- * Invariant: what no rule grants is denied; `deny` beats everything at equal precision; a more precise path beats a
- * vaguer one, whatever it grants. The policy `root` may do everything.
+ * Invariants: what no rule grants is denied; the most precise path that fits decides alone, whatever vaguer ones grant;
+ * only rules of the very same path add up, and `deny` beats all others there. The policy `root` may do everything.
  */
 export const CAPABILITIES = ['create', 'read', 'update', 'delete', 'list', 'patch', 'sudo', 'deny'] as const;
 export type PolicyCapability = (typeof CAPABILITIES)[number];
@@ -14,33 +14,89 @@ export interface PolicyRule {
 
 export const ROOT_POLICY = 'root';
 
-/** Whether the rules allow `capability` on `path` (`auth/cluster/role/web`). */
-export function allows(rules: readonly PolicyRule[], capability: PolicyCapability, path: string): boolean {
-  const matching = rules.filter((rule) => matches(rule.path, path));
-  const best = matching.reduce<PolicyRule | undefined>(
-    (found, rule) => (found !== undefined && precision(found.path) >= precision(rule.path) ? found : rule),
-    undefined,
+type Granted = ReadonlySet<PolicyCapability>;
+
+/** What rules grant: made once for a token, asked for each path. */
+interface AccessRules {
+  /** What may be done on `path` (`auth/cluster/role/web`). */
+  grantedOn(path: string): Granted;
+  /** The same for a list, whose rule may be written with or without the slash at the end of `path`. */
+  grantedOnList(path: string): Granted;
+}
+
+/** A path with wildcards. */
+interface Pattern {
+  /** Without the `*` at its end. */
+  readonly text: string;
+  readonly segments: readonly string[];
+  readonly isOpen: boolean;
+  readonly firstWildcard: number;
+  /** How many segments are `+`. */
+  readonly wildcards: number;
+  readonly granted: Granted;
+}
+
+const NOTHING: Granted = new Set();
+
+/** Puts the rules of all policies of a token together (wire/cluster-auth 2.9). */
+export function accessRules(rules: readonly PolicyRule[]): AccessRules {
+  const byPath = grantedByPath(rules);
+  const patterns = [...byPath]
+    .map(([path, granted]) => patternOf(path, granted))
+    .filter(({ isOpen, wildcards }) => isOpen || wildcards > 0)
+    .toSorted(morePreciseFirst);
+  const fitting = (path: string) => {
+    const segments = path.split('/');
+    return patterns.find((pattern) => fits(pattern, path, segments))?.granted;
+  };
+  return {
+    grantedOn: (path) => byPath.get(path) ?? fitting(path) ?? NOTHING,
+    grantedOnList: (path) => {
+      const bare = path.replace(/\/$/, '');
+      return byPath.get(path) ?? byPath.get(bare) ?? fitting(bare) ?? fitting(path) ?? NOTHING;
+    },
+  };
+}
+
+/** The same path may stand in several policies of one token: their capabilities add up. */
+function grantedByPath(rules: readonly PolicyRule[]): Map<string, Granted> {
+  const byPath = new Map<string, Set<PolicyCapability>>();
+  for (const { path, capabilities } of rules) {
+    const granted = byPath.get(path) ?? new Set();
+    for (const capability of capabilities) granted.add(capability);
+    byPath.set(path, granted);
+  }
+  for (const [path, granted] of byPath) if (granted.has('deny')) byPath.set(path, new Set(['deny']));
+  return byPath;
+}
+
+function patternOf(path: string, granted: Granted): Pattern {
+  const isOpen = path.endsWith('*');
+  const text = isOpen ? path.slice(0, -1) : path;
+  const segments = text.split('/');
+  const wildcards = segments.filter((segment) => segment === '+').length;
+  const firstWildcard = wildcards > 0 ? text.search(/(?<=^|\/)\+(?=\/|$)/) : text.length;
+  return { text, segments, isOpen, firstWildcard, wildcards, granted };
+}
+
+/** The order of the real services: the later first wildcard, no `*`, fewer `+`, the longer, the greater text. */
+function morePreciseFirst(one: Pattern, other: Pattern): number {
+  return (
+    other.firstWildcard - one.firstWildcard ||
+    Number(one.isOpen) - Number(other.isOpen) ||
+    one.wildcards - other.wildcards ||
+    other.text.length - one.text.length ||
+    (one.text < other.text ? 1 : -1)
   );
-  if (best === undefined) return false;
-  // The same path may stand in several policies of one token: their capabilities add up.
-  const granted = matching
-    .filter((rule) => precision(rule.path) === precision(best.path))
-    .flatMap((rule) => rule.capabilities);
-  return granted.includes(capability) && !granted.includes('deny');
 }
 
-function matches(pattern: string, path: string): boolean {
-  const open = pattern.endsWith('*');
-  const source = pattern
-    .replace(/\*$/, '')
-    .split('/')
-    .map((segment) => (segment === '+' ? '[^/]+' : segment.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')))
-    .join('/');
-  return new RegExp(`^${source}${open ? '' : '$'}`).test(path);
-}
-
-/** Orders patterns: an exact path first, then the one whose literal beginning is longer. */
-function precision(pattern: string): number {
-  const wildcard = pattern.search(/\+|\*$/);
-  return wildcard === -1 ? Number.POSITIVE_INFINITY : wildcard;
+function fits(pattern: Pattern, path: string, parts: readonly string[]): boolean {
+  const { text, segments, isOpen, wildcards } = pattern;
+  if (wildcards === 0) return path.startsWith(text);
+  if (parts.length < segments.length || (!isOpen && parts.length > segments.length)) return false;
+  const last = segments.length - 1;
+  return segments.every((segment, at) => {
+    const part = parts[at] ?? '';
+    return segment === '+' || segment === part || (isOpen && at === last && part.startsWith(segment));
+  });
 }

@@ -16,13 +16,14 @@ export function applyMount({ database, now, isNew }: Seeding, path: string): voi
   storeMount(database, { namespace: '', path, type: CLUSTER_AUTH_METHOD, settings: {} }, now);
 }
 
-/** A policy of the root namespace; one of the same name is replaced. */
+/** A policy of the root namespace, its name in lower case, as the API keeps it; one of the same name is replaced. */
 export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): void {
-  if (!isNew('policy', policy.name)) return;
+  const name = policy.name.toLowerCase();
+  if (!isNew('policy', name)) return;
   database.run(
     `INSERT INTO service_policies (namespace, name, rules, source) VALUES ('', :name, :rules, '')
      ON CONFLICT (namespace, name) DO UPDATE SET rules = excluded.rules, source = ''`,
-    { name: policy.name, rules: JSON.stringify(policy.rules) },
+    { name, rules: JSON.stringify(policy.rules) },
   );
 }
 
@@ -42,7 +43,7 @@ export function applyServiceToken({ database, now, isNew }: Seeding, seed: Servi
     {
       ...PLAIN_GRANT,
       displayName: seed.name ?? 'seeded',
-      policies: seed.policies,
+      policies: seed.policies.map((policy) => policy.toLowerCase()),
       type: seed.type ?? 'service',
       expiresAt: lasting,
       creationTtl,

@@ -163,15 +163,20 @@ export function revokeToken(database: Database, accessor: string): void {
   database.run('DELETE FROM service_tokens WHERE accessor = :accessor', { accessor });
 }
 
+/** Takes away what was known of a token that is spelt so, valid or not, and with it all that it made. */
+export function forgetToken(database: Database, token: string): void {
+  database.run('DELETE FROM service_tokens WHERE token_hash = :hash', { hash: hashToken(token) });
+}
+
 /** The accessors of a namespace's valid tokens, sorted; batch tokens have none. */
 export function accessorsOf(database: Database, namespace: string, now: Date): string[] {
   return database
     .all<{ accessor: string }>(
-      `SELECT accessor FROM service_tokens WHERE namespace = :namespace AND type = 'service'
-         AND (expires_at IS NULL OR expires_at > :now) ORDER BY accessor`,
-      { namespace, now: now.toISOString() },
+      `SELECT accessor FROM service_tokens WHERE namespace = :namespace AND type = 'service' ORDER BY accessor`,
+      { namespace },
     )
-    .map((row) => row.accessor);
+    .map((row) => row.accessor)
+    .filter((accessor) => findByAccessor(database, accessor, now) !== undefined);
 }
 
 interface TokenRow {

@@ -55,6 +55,7 @@ export const enableMount: ServiceHandler = (call) =>
     const { services, namespace, body } = call;
     const path = mountPath(call);
     const type = textIn(body, 'type');
+    if (/\p{Cc}/u.test(path)) return answerError(400, 'the path has signs that cannot be printed');
     if (type === '') return answerError(400, 'backend type must be specified as a string');
     const config = readMountConfig({}, isObject(body['config']) ? body['config'] : {});
     if (!config.ok) return answerError(400, config.problem);

@@ -6,6 +6,9 @@ import { answerError, answerOnTop, type SecretsAnswer } from '../cluster-auth/an
 import { asList } from '../cluster-auth/values/field-coercion.ts';
 import { type ServiceCall, type ServiceHandler, textIn } from './service-call.ts';
 
+/** Others would wait for the answer to more of them. */
+const MOST_PATHS = 10_000;
+
 /** `POST sys/capabilities-self {paths}`: each path with what the asking token may do there. */
 export const ownCapabilities: ServiceHandler = (call) => capabilities(call, call.identity.capabilitiesOn);
 
@@ -24,6 +27,8 @@ function capabilities({ body }: ServiceCall, on: (path: string) => readonly stri
   const paths = given.value.map((path) => path.replace(/^\//, '').replace(/^v1\//, ''));
   const [only] = paths;
   if (only === undefined) return answerError(400, 'paths must be supplied');
+  if (paths.length > MOST_PATHS)
+    return answerError(400, `at most ${MOST_PATHS} paths can be asked for at once`);
   const found = paths.map((path) => [path, on(path)]);
   return answerOnTop({
     ...Object.fromEntries(found),

@@ -46,9 +46,11 @@ function readLease(field: (typeof LEASES)[number], body: Body): Read {
   if (text.value === '') return NOTHING;
   if (text.value === 'system') return { ok: true, value: { [field]: 0 } };
   const duration = readDuration(text.value);
-  return 'problem' in duration
-    ? refused(duration.problem)
-    : { ok: true, value: { [field]: duration.seconds } };
+  if ('problem' in duration) return refused(duration.problem);
+  const { seconds } = duration;
+  return seconds < 0
+    ? refused(`cannot provide negative value '${seconds}'`)
+    : { ok: true, value: { [field]: seconds } };
 }
 
 function readTokenType({ token_type = '' }: Body): Read {

@@ -1,6 +1,13 @@
 import { expect, it } from 'vitest';
 
-import { allows, type PolicyRule } from '../../../src/server/identity/service-policies.ts';
+import {
+  accessRules,
+  type PolicyCapability,
+  type PolicyRule,
+} from '../../../src/server/identity/service-policies.ts';
+
+const allows = (rules: readonly PolicyRule[], capability: PolicyCapability, path: string) =>
+  accessRules(rules).grantedOn(path).has(capability);
 
 const rule = (path: string, ...capabilities: PolicyRule['capabilities']): PolicyRule => ({
   path,
@@ -40,6 +47,40 @@ it('follows the most precise rule, whichever comes first', () => {
     expect(allows(order, 'update', 'auth/k8s/role/web')).toBe(false);
     expect(allows(order, 'read', 'auth/k8s/role/web')).toBe(true);
     expect(allows(order, 'read', 'auth/k8s/config')).toBe(false);
+  }
+});
+
+it.each([
+  ['the later first wildcard', 'auth/k8s/+', 'auth/+/config'],
+  ['the later first wildcard, whatever its kind', 'auth/k8s/*', 'auth/+/config'],
+  ['the one without * at its end', 'auth/+/config', 'auth/+/con*'],
+  ['the one segment over any rest', 'auth/k8s/+', 'auth/k8s/*'],
+  ['fewer segments that may be anything', 'auth/+/config', 'auth/+/+'],
+  ['the longer', 'auth/+/conf*', 'auth/+/con*'],
+  ['the greater text', '+/k8s/+/x', '+/+/rol/x', 'auth/k8s/rol/x'],
+])('of two wildcards, %s decides alone', (_which, winner, loser, path = 'auth/k8s/config') => {
+  const rules = [rule(winner, 'read'), rule(loser, 'update', 'delete')];
+  for (const order of [rules, rules.toReversed()]) {
+    expect([...accessRules(order).grantedOn(path)]).toEqual(['read']);
+  }
+});
+
+it('lets a narrower rule take away what a vaguer one grants', () => {
+  const rules = [rule('auth/*', 'update', 'delete', 'read'), rule('auth/+/role/admin', 'read')];
+  for (const order of [rules, rules.toReversed()])
+    expect([...accessRules(order).grantedOn('auth/k8s/role/admin')]).toEqual(['read']);
+});
+
+it.each([
+  [{ 'auth/k8s/role/': 'deny', 'auth/k8s/role': 'list' }, []],
+  [{ 'auth/k8s/role/': 'deny', 'auth/*': 'list' }, []],
+  [{ 'auth/k8s/role': 'deny', 'auth/k8s/role/*': 'list' }, []],
+  [{ 'auth/+/role': 'list', 'auth/k8s/role/x': 'read' }, ['list']],
+] as const)('the rules %j let a list do %j', (written, granted) => {
+  const rules = Object.entries(written).map(([path, capability]) => rule(path, capability));
+  for (const order of [rules, rules.toReversed()]) {
+    const found = [...accessRules(order).grantedOnList('auth/k8s/role/')];
+    expect(found.filter((capability) => capability !== 'deny')).toEqual(granted);
   }
 });
 

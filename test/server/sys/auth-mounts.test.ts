@@ -92,6 +92,9 @@ describe('a tuned mount', () => {
       status: 400,
       errors: ['backend max lease TTL of 3600 would be less than backend default lease TTL of 7200'],
     });
+    expect((await tune(logins, { max_lease_ttl: '-1h' })).errors).toEqual([
+      "cannot provide negative value '-3600'",
+    ]);
     expect((await logins.send('POST', 'sys/auth/nowhere/tune', {})).status).toBe(400);
   });
 });
@@ -147,4 +150,12 @@ it.each(DIALECTS)('tells its health to anyone, in the dialect %s', async (dialec
     const { status, body } = await logins.send('GET', `sys/${path}`, undefined, null);
     expect([status, body]).toEqual([200, expect.objectContaining(member)]);
   }
+});
+
+it.each(['%00', 'a%07b'])('mounts nothing at the path %s, which cannot be printed', async (path) => {
+  const logins = await serveLogins();
+  expect(await logins.send('POST', `sys/auth/${path}`, { type: logins.mount })).toMatchObject({
+    status: 400,
+    errors: ['the path has signs that cannot be printed'],
+  });
 });

@@ -68,6 +68,14 @@ describe('the text of a policy', () => {
     ],
     ['/* x */ path "a/+/b*" { policy = "read" }', [{ path: 'a/+/b*', capabilities: ['read', 'list'] }]],
     ['{"path":{"a":{"capabilities":["sudo"]}}}', [{ path: 'a', capabilities: ['sudo'] }]],
+    [
+      '{"name":"x","path":[{"a":{"policy":"deny"}},{"b":{"capabilities":["read"]}}]}',
+      [
+        { path: 'a', capabilities: ['deny'] },
+        { path: 'b', capabilities: ['read'] },
+      ],
+    ],
+    ['{}', []],
     ['path "/a" {}', [{ path: 'a', capabilities: [] }]],
     ['', []],
   ])('%j', (text, rules) => {
@@ -82,9 +90,31 @@ describe('the text of a policy', () => {
     'path "a" { min_wrapping_ttl = "1s" }',
     'role "a" { }',
     '{"path":',
+    '{"paths":{"a":{"policy":"deny"}}}',
+    '{"path":{"a":null}}',
+    '{"path":{"a":["deny"]}}',
+    '{"path":[["a"]]}',
+    '{"path":"a"}',
+    '{"path":{"a":{"policy":"deny"},"a":{"policy":"read"}}}',
+    '{"path":{"a":{"policy":"deny"}},"path":{}}',
+    '{"path":{"a":{"__proto__":["deny"]}}}',
+    'path "a" { policy = "deny" policy = "read" }',
+    'path "a" { capabilities = ["deny"] capabilities = ["read"] }',
+    'path "a" { __proto__ = ["deny"] }',
+    'path "a" { policy = "constructor" }',
+    'path "a/+*" { policy = "read" }',
+    'path "a" { policy = "deny" } /* open',
   ])('%j is not taken for less than it says', (text) => {
     expect(parsePolicy(text).ok).toBe(false);
   });
+});
+
+it.each([
+  ['path', `path "${'a'.repeat(2_000_000)}" {}`],
+  ['comment without an end', '/*'.repeat(500_000)],
+  ['text without an end', `"${'\\"'.repeat(500_000)}`],
+])('a policy with a long %s is refused at once', (_what, text) => {
+  expect(parsePolicy(text).ok).toBe(false);
 });
 
 it('tells each token what it may do', async () => {
@@ -106,7 +136,68 @@ it('tells each token what it may do', async () => {
   });
   expect((await ask('auth/y')).body).toMatchObject({ capabilities: ['create', 'update'] });
   expect((await ask([])).errors).toEqual(['paths must be supplied']);
+  expect((await ask('x,'.repeat(10_000))).errors).toEqual(['at most 10000 paths can be asked for at once']);
   const { data } = await logins.send('POST', 'sys/capabilities', { token, paths: ['auth/y'] });
   expect(data['auth/y']).toEqual(['create', 'update']);
   expect((await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] })).data['x']).toEqual(['root']);
+});
+
+it('keeps a narrow rule from being widened by a vaguer one', async () => {
+  const logins = await serveLogins();
+  const role = `auth/${logins.mount}/role/app`;
+  await write(
+    logins,
+    'most',
+    'path "auth/*" { capabilities = ["create", "update", "delete", "read"] } path "auth/+/role/app" { capabilities = ["read"] }',
+  );
+  await logins.role({ token_policies: ['most'] });
+  const token = await logins.token();
+  const statuses = ['GET', 'POST', 'DELETE'].map(
+    async (method) => (await logins.send(method, role, undefined, token)).status,
+  );
+  expect(await Promise.all(statuses)).toEqual([200, 403, 403]);
+});
+
+it.each([
+  ['auth/+/role/', 'auth/+/role', 403, ['deny']],
+  ['auth/+/role/x', 'auth/+/role', 200, ['list']],
+])(
+  'answers a list as it tells the token, where %s is denied and %s allowed',
+  async (denied, allowed, status, told) => {
+    const logins = await serveLogins();
+    const here = (path: string) => path.replace('+', logins.mount);
+    await write(
+      logins,
+      'lister',
+      `path "${here(denied)}" { policy = "deny" } path "${here(allowed)}" { capabilities = ["list"] }`,
+    );
+    await logins.role({ token_policies: ['lister'] });
+    const token = await logins.token();
+    const path = `auth/${logins.mount}/role/`;
+    expect((await logins.send('LIST', path, undefined, token)).status).toBe(status);
+    const asked = await logins.send('POST', 'sys/capabilities-self', { paths: [path] }, token);
+    expect(asked.data[path]).toEqual(told);
+  },
+);
+
+it('denies what one block of a policy denies, whatever another one of the same path allows', async () => {
+  const logins = await serveLogins();
+  await write(logins, 'twice', 'path "x" { policy = "deny" } path "x" { policy = "read" }');
+  await logins.role({ token_policies: ['twice'] });
+  const token = await logins.token();
+  const { data } = await logins.send('POST', 'sys/capabilities-self', { paths: ['x'] }, token);
+  expect(data['x']).toEqual(['deny']);
+});
+
+it('is found by a name in whatever case, also where a seed has it', async () => {
+  const rules = [{ path: 'x', capabilities: ['read' as const] }];
+  const logins = await serveLogins({
+    seed: {
+      policies: [{ name: 'Look', rules }],
+      'service-tokens': [{ token: 'looker', policies: ['LOOK'] }],
+    },
+  });
+  expect((await logins.send('GET', 'sys/policies/acl/look')).data['name']).toBe('look');
+  const { data } = await logins.send('POST', 'sys/capabilities', { token: 'looker', paths: ['x'] });
+  expect(data['x']).toEqual(['read']);
 });

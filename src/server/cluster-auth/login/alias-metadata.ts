@@ -29,6 +29,8 @@ export async function annotatedMetadata(
   api: ClusterApi,
   { account, bearer, prefix }: AnnotationQuestion,
 ): Promise<{ readonly metadata: Readonly<Record<string, string>> } | Refusal> {
+  if (!account.namespace.isWellFormed() || !account.name.isWellFormed())
+    return { status: 403, text: 'permission denied' };
   const [namespace, name] = [account.namespace, account.name].map(encodeURIComponent);
   const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}`;
   const answer = await callCluster(api, { method: 'GET', path, bearer });

@@ -51,6 +51,8 @@ function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer
     const call = request(url, {
       method: asked.method,
       agent: false,
+      // Said aloud, for else a variable of the environment could take it away.
+      rejectUnauthorized: true,
       signal: AbortSignal.timeout(api.patienceMs),
       ...(api.authorities === undefined ? {} : { ca: api.authorities === '' ? [] : api.authorities }),
       headers: {

@@ -7,7 +7,7 @@ import { newServiceToken } from '../../identity/tokens.ts';
 import { ROOT_POLICY } from '../../identity/service-policies.ts';
 import { type Lifetime, lifetimeOf } from '../../service-tokens/lifetime.ts';
 import { authDocument } from '../../service-tokens/token-document.ts';
-import { tokenPolicies } from '../../service-tokens/token-policies.ts';
+import { NEVER_GIVEN, tokenPolicies } from '../../service-tokens/token-policies.ts';
 import {
   findByAccessor,
   storeToken,
@@ -31,9 +31,6 @@ interface GoodLogin extends CheckedAccount {
 type GivenToken =
   | { readonly auth: AuthDocument; readonly warnings: readonly string[] }
   | { readonly refused: SecretsAnswer };
-
-/** Policies that no login may give, because of what the service itself does with them. */
-const NEVER_GIVEN = ['response-wrapping', 'control-group'];
 
 /** Makes the token; the refusals are those of roles that nobody can log in with. */
 export function giveToken(call: LoginCall, login: GoodLogin): GivenToken {

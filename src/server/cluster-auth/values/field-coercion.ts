@@ -134,9 +134,14 @@ function textOf(raw: unknown): string | undefined {
 }
 
 /** The blanks that the service trims: those of Unicode, but for the byte order mark. */
+const BLANK = /[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]/;
+
+/** By hand: an expression for blanks at the end looks at all that follows each blank in the middle. */
 function trimSpace(text: string): string {
-  const blank = String.raw`[\t-\r \u0085\u00A0\u1680\u2000-\u200A\u2028\u2029\u202F\u205F\u3000]`;
-  return text.replace(new RegExp(`^${blank}+|${blank}+$`, 'g'), '');
+  let [start, end] = [0, text.length];
+  while (start < end && BLANK.test(text.charAt(start))) start += 1;
+  while (end > start && BLANK.test(text.charAt(end - 1))) end -= 1;
+  return text.slice(start, end);
 }
 
 function isEmptyObject(raw: unknown): boolean {

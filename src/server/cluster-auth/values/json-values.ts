@@ -7,12 +7,23 @@ import { requireWholeCharacters } from '../../well-formed-text.ts';
 import { isObject } from './is-object.ts';
 import { NumberLiteral } from './number-literal.ts';
 
+/** A body that could be read, but holds more than anybody needs: reading it would keep all others waiting. */
+export class JsonLimitError extends Error {
+  override readonly name = 'JsonLimitError';
+}
+
+/** Names and values of a body in all, and how deep they may lie in each other. Roles and configs have some hundreds. */
+export const MOST_PARTS = 100_000;
+const MOST_LEVELS = 300;
+
 /**
- * The first JSON value of a text, its numbers as literals; what stands behind it is not looked at.
- * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters
+ * The first JSON value of a text, its numbers as literals; what stands behind it is not looked at. `mostTexts` bounds its
+ * texts, names of members included.
+ * @throws SyntaxError when there is none, it is broken, or a text in it is no whole characters; JsonLimitError when there is too
+ * much of it
  */
-export function firstJsonValue(text: string): unknown {
-  return JSON.parse(text.slice(0, endOfFirstValue(text)), keepingNumbers);
+export function firstJsonValue(text: string, mostTexts = Number.POSITIVE_INFINITY): unknown {
+  return JSON.parse(text.slice(0, endOfFirstValue(text, mostTexts)), keepingNumbers);
 }
 
 type Source = { readonly source: string };
@@ -23,12 +34,35 @@ function keepingNumbers(this: unknown, key: string, value: unknown, ...[context]
   return requireWholeCharacters(key, value);
 }
 
-function endOfFirstValue(text: string): number {
-  let depth = 0;
-  for (const token of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[{]|[\]}]|[^\s"[\]{},:]+/gs)) {
-    if (token[0] === '{' || token[0] === '[') depth += 1;
-    if (token[0] === '}' || token[0] === ']') depth -= 1;
-    if (depth <= 0) return token.index + token[0].length;
+/** A sign, a text's first quote, or another scalar; the rest of a text is found by itself, whatever its length. */
+const PART = /["[\]{}]|[^\s"[\]{},:]+/g;
+
+function endOfFirstValue(text: string, mostTexts: number): number {
+  const part = new RegExp(PART);
+  let [depth, parts, texts] = [0, 0, 0];
+  for (let found = part.exec(text); found !== null; found = part.exec(text)) {
+    const [sign] = found;
+    if (sign === '"') {
+      part.lastIndex = endOfText(text, found.index);
+      texts += 1;
+    }
+    if (sign === '{' || sign === '[') depth += 1;
+    if (sign === '}' || sign === ']') depth -= 1;
+    else parts += 1;
+    if (texts > mostTexts) throw new JsonLimitError('error parsing JSON');
+    if (parts > MOST_PARTS || depth > MOST_LEVELS)
+      throw new JsonLimitError('failed to decode JSON input: there is too much in it');
+    if (depth <= 0) return part.lastIndex;
+  }
+  return text.length;
+}
+
+/** Behind the closing quote; the end of all where there is none. */
+function endOfText(text: string, start: number): number {
+  for (let quote = text.indexOf('"', start + 1); quote >= 0; quote = text.indexOf('"', quote + 1)) {
+    let first = quote;
+    while (text[first - 1] === '\\') first -= 1;
+    if ((quote - first) % 2 === 0) return quote + 1;
   }
   return text.length;
 }

@@ -42,6 +42,14 @@ it('fails when the account cannot be read', async () => {
   expect((await login(annotated({}, 403))).reply.status).toBe(500);
 });
 
+it('asks for no account whose name cannot be asked for', async () => {
+  const logins = await serveLogins({ dialect: 'vault' });
+  await logins.configure({ use_annotations_as_alias_metadata: true });
+  await logins.role({ bound_service_account_names: ['*'] });
+  const reply = await logins.login(await logins.cluster.issue({ name: '\ud800' }));
+  expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
+});
+
 it('asks nothing in a dialect that knows no such annotations', async () => {
   const { reply, asked } = await login(annotated({}), 'openbao');
   expect([reply.status, asked.length]).toEqual([200, 1]);

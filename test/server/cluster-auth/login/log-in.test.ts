@@ -11,9 +11,16 @@ import {
   projectedClaims,
   publicKeyOf,
   REFUSED_ALGORITHMS,
+  sendJson,
   UID,
+  yes,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
-import { DIALECTS, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
+import {
+  DIALECTS,
+  type Logins,
+  type Reply,
+  serveLogins,
+} from '../../../support/server/cluster-auth/serve-logins.ts';
 import { sha1Certificate, signBySha1Signer } from '../../../support/server/cluster-auth/sha1-signer.ts';
 
 const MANAGER = {
@@ -281,4 +288,50 @@ it('trusts no key of a SHA-1 certificate, unless the dialect does', async () => 
     logins.cluster.vouchFor(jwt);
     expect([dialect, (await logins.login(jwt)).status]).toEqual([dialect, status]);
   }
+});
+
+describe('while the cluster is asked', () => {
+  /** Logs in, and acts in between: at each question, or at the first. The cluster vouches in any case. */
+  async function during(act: (logins: Logins, question: number) => Promise<unknown>) {
+    const logins = await serveLogins();
+    await logins.role({ token_policies: ['admin'] });
+    let asked = 0;
+    logins.cluster.misbehaviour = (response, { body }) => {
+      asked += 1;
+      void act(logins, asked).then(() => sendJson(response, 201, yes({}, body.spec.audiences)));
+    };
+    const reply = await logins.login(await logins.cluster.issue());
+    return { logins, reply };
+  }
+
+  const once =
+    (act: (logins: Logins) => Promise<unknown>) =>
+    async (logins: Logins, question: number): Promise<unknown> =>
+      question === 1 ? act(logins) : undefined;
+
+  it.each<[string, (logins: Logins) => Promise<Reply>, number]>([
+    ['deleted', (logins) => logins.send('DELETE', `auth/${logins.mount}/role/app`), 400],
+    ['bound to another account', (logins) => logins.role({ bound_service_account_names: ['other'] }), 403],
+    ['bound to other addresses', (logins) => logins.role({ token_bound_cidrs: ['10.0.0.0/8'] }), 403],
+  ])('a role that is %s lets nobody in any more', async (_what, act, status) => {
+    const { reply } = await during(once(act));
+    expect(reply.status).toBe(status);
+  });
+
+  it('keys that are replaced vouch for nobody any more', async () => {
+    const { reply } = await during(once((logins) => logins.configure({ pem_keys: [publicKeyOf('RS256')] })));
+    expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
+  });
+
+  it('a role that loses a policy gives it no more', async () => {
+    const { reply } = await during(once((logins) => logins.role({ token_policies: ['weak'] })));
+    expect(reply.auth.policies).toEqual(['default', 'weak']);
+  });
+
+  it('a role that never stays as it is lets nobody in', async () => {
+    const { reply } = await during((logins, question) =>
+      logins.role({ token_policies: [`policy-${question}`] }),
+    );
+    expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
+  });
 });

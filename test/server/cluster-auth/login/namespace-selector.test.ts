@@ -57,7 +57,7 @@ it('tells that the namespace could not be read, as the cluster words it', async 
 });
 
 describe('a JWT that nobody vouched for', () => {
-  it.each(['..', '.', '../../apis/x', 'a/b', 'a?b=c', 'a#b', '%2e%2e', '..%2f'])(
+  it.each(['\ud800', '..', '.', '../../apis/x', 'a/b', 'a?b=c', 'a#b', '%2e%2e', '..%2f'])(
     'cannot lead the reviewer elsewhere by the namespace %s',
     async (namespace) => {
       const logins = await served('{"matchLabels":{"team":"a"}}');
@@ -74,6 +74,21 @@ describe('a JWT that nobody vouched for', () => {
     const reply = await loginFrom(logins, 'orders');
     expect(reply.status).toBe(403);
     expect(JSON.stringify(reply.body)).not.toContain(REVIEWER);
+  });
+
+  it('learns no part of the reviewer`s JWT, and nothing that base64 makes of it', async () => {
+    const logins = await served('{"matchLabels":{"team":"a"}}');
+    const reviewer = ['eyJhbGciOiJSUzI1NiJ9', 'eyJzdWIiOiJyZXZpZXdlciJ9', 'c2lnbmF0dXJlPz8_'].join('.');
+    await logins.configure({ token_reviewer_jwt: reviewer });
+    const parts = [...reviewer.split('.'), reviewer];
+    const encoded = ['', 'a', 'ab'].flatMap((before) =>
+      (['base64', 'base64url'] as const).map((form) => Buffer.from(`${before}${reviewer};`).toString(form)),
+    );
+    logins.cluster.misbehaviour = (response) =>
+      sendJson(response, 401, { message: `not for ${[...parts, ...encoded].join(' or ')}` });
+    const [error = ''] = (await loginFrom(logins, 'orders')).errors ?? [];
+    expect(error).toMatch(/status not for [ or]+/);
+    for (const secret of [...parts, ...encoded]) expect(error).not.toContain(secret.slice(4, -4));
   });
 
   it('does not wait for a cluster that never answers', async () => {

@@ -1,7 +1,6 @@
 // A cluster that misbehaves when it is asked about a JWT: every login is the documented refusal, soon, and says no more.
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { temporaryFolder } from '../../../support/rig/temporary-folder.ts';
-import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import {
   lasting,
   type Misbehaviour,
@@ -11,6 +10,7 @@ import {
   UID,
   yes,
 } from '../../../support/server/cluster-auth/issuing-cluster.ts';
+import { fixtures } from '../../../support/server/cluster-auth/replay/vectors.ts';
 import { DIALECTS, type Logins, serveLogins } from '../../../support/server/cluster-auth/serve-logins.ts';
 import { sha1Certificate } from '../../../support/server/cluster-auth/sha1-signer.ts';
 
@@ -154,4 +154,15 @@ describe('who asks the cluster', () => {
       expect(bearers).toEqual(['token-of-the-pod', REVIEWER, jwt]);
     },
   );
+});
+
+it('is not sent to a cluster with another certificate, whatever the environment says of such', async () => {
+  vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+  onTestFinished(() => {
+    vi.unstubAllEnvs();
+  });
+  const logins = await serveLogins();
+  await logins.configure({ tls: true, cluster_ca_cert: fixtures().certs.otherCa.certificate });
+  expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+  expect(logins.cluster.questions).toEqual([]);
 });

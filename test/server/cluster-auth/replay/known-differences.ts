@@ -2,5 +2,5 @@
  * The recorded cases that are answered otherwise, each with the reason. A case that becomes equal has to leave the list.
  */
 export const knownDifferences: Readonly<Record<string, string>> = {
-  'http-016': 'answers are not wrapped: the header is checked, and the answer comes as it is',
+  'http-016': 'answers are not wrapped: an answer with data is refused where wraps are asked for',
 };

@@ -4,6 +4,7 @@
  * things (a member twice, padding, blanks, a critical extension) is no JWT at all.
  */
 import { isObject } from '../../values/is-object.ts';
+import { repeatsMembers } from '../../values/repeated-members.ts';
 
 /** A JWT that can be read; who signed it, if anyone, is not known yet. */
 export interface ParsedJwt {
@@ -49,19 +50,4 @@ function jsonObject(part: string): Record<string, unknown> | undefined {
 function hasRealNumbers(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value);
   return typeof value !== 'object' || value === null || Object.values(value).every(hasRealNumbers);
-}
-
-/** JSON.parse keeps the last of two members of one name; other readers keep the first. */
-function repeatsMembers(text: string, value: unknown): boolean {
-  const written = text.replaceAll(/"(?:[^"\\]|\\.)*"/g, '').split(':').length - 1;
-  return written !== countMembers(value);
-}
-
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const members: unknown[] = Object.values(value);
-  return members.reduce<number>(
-    (sum, member) => sum + countMembers(member),
-    Array.isArray(value) ? 0 : members.length,
-  );
 }

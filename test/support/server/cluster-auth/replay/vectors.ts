@@ -57,7 +57,7 @@ interface Fixtures {
     Record<'rsa' | 'ec' | 'ed25519', { readonly private: string; readonly public: string }>
   >;
   readonly certs: Readonly<
-    Record<'ca' | 'server', { readonly certificate: string; readonly private: string }>
+    Record<'ca' | 'otherCa' | 'server', { readonly certificate: string; readonly private: string }>
   >;
 }
 
