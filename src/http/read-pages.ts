@@ -11,6 +11,8 @@ export interface Pages {
   readonly items: readonly JsonObject[];
   /** of all pages, in their order; contains duplicates when several pages include the same item */
   readonly included: readonly JsonObject[];
+  /** whether the service answered what to include, even if there was nothing */
+  readonly includes?: boolean;
   /** the service's count; absent when it has none */
   readonly total?: number;
   readonly complete: boolean;
@@ -26,6 +28,7 @@ interface ListPage {
   /** how many documents have no id */
   readonly withoutId: number;
   readonly included: readonly JsonObject[];
+  readonly includes: boolean;
   readonly total?: number;
   readonly pages: number;
   /** there are more pages, but no total */
@@ -76,6 +79,7 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
   return {
     items,
     included: pages.flatMap(({ included }) => included),
+    includes: pages.every(({ includes }) => includes),
     ...(first.total === undefined ? {} : { total: first.total }),
     complete: problem === undefined,
     ...(problem === undefined ? {} : { problem }),
@@ -83,30 +87,37 @@ async function readAll(reader: Reader, path: string, size: number): Promise<Page
   };
 }
 
-/** `path` with the page added to its query and brackets percent-encoded. */
+/** `path` with the page added to its query. */
 function pagePath(path: string, size: number, number: number): string {
   const separator = path.includes('?') ? '&' : '?';
-  return `${path}${separator}page[size]=${size}&page[number]=${number}`
-    .replaceAll('[', '%5B')
-    .replaceAll(']', '%5D');
+  return encodeBrackets(`${path}${separator}page[size]=${size}&page[number]=${number}`);
+}
+
+/** Brackets in a query, percent-encoded. */
+export function encodeBrackets(path: string): string {
+  return path.replaceAll('[', '%5B').replaceAll(']', '%5D');
 }
 
 /** @returns undefined when the answer is no page of a list */
 function parsePage({ status, body }: Answer): ListPage | undefined {
-  if (status !== 200 || !isJsonObject(body) || !Array.isArray(body['data'])) return undefined;
-  const items = objectsOf(body['data']).filter(({ id }) => typeof id === 'string');
-  const withoutId = body['data'].length - items.length;
+  if (status !== 200 || !isJsonObject(body)) return undefined;
+  // Some services write an empty list as null (wire/workspaces 4).
+  const documents = body['data'] === null ? [] : body['data'];
+  if (!Array.isArray(documents)) return undefined;
+  const items = objectsOf(documents).filter(({ id }) => typeof id === 'string');
+  const withoutId = documents.length - items.length;
   const included = objectsOf(body['included']);
+  const includes = Array.isArray(body['included']);
   const pagination = memberOf(body['meta'], 'pagination');
   const total = memberOf(pagination, 'total-count');
   if (typeof total !== 'number') {
     const next = memberOf(body['links'], 'next') ?? memberOf(pagination, 'next-page') ?? null;
-    return { items, withoutId, included, pages: 1, endless: next !== null };
+    return { items, withoutId, included, includes, pages: 1, endless: next !== null };
   }
   const totalPages = memberOf(pagination, 'total-pages');
   const pages =
-    typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, body['data'].length));
-  return { items, withoutId, included, total, pages, endless: false };
+    typeof totalPages === 'number' ? totalPages : Math.ceil(total / Math.max(1, documents.length));
+  return { items, withoutId, included, includes, total, pages, endless: false };
 }
 
 function inconsistency(first: ListPage, pages: readonly ListPage[]): string | undefined {

@@ -94,7 +94,11 @@ async function readTargets(
 
 async function readTarget(session: Session, read: (session: Session) => Promise<Sets>): Promise<LiveReading> {
   try {
-    return { sets: withinTotals(await read(session)) };
+    const sets = await read(session);
+    const refused = [...sets.values()].flatMap((set) => set.refused ?? [])[0];
+    if (refused === undefined) return { sets: withinTotals(sets) };
+    const message = `target "${session.target.name}": ${refused.message}`;
+    return { sets: new Map(), unread: { severity: 'error', ...refused, message } };
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     return { sets: new Map(), unread: unread(session.target, error.message) };

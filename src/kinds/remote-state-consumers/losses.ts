@@ -11,6 +11,8 @@ export function losses(
   // While it is shared with all, there is no list, and it is unknown which workspaces read the state.
   if (facts.global === true) return [sharedWith('organization')];
   if (facts.project === true) return [sharedWith('project')];
+  if (facts.untold === true)
+    return ['nobody can tell who reads its state: the service has no remote state consumers'];
   const losing = [...edgesOf(facts.edges)]
     .filter(([name, id]) => outlives({ ...workspaceOf(address), name }, id))
     .map(([name]) => `"${name}"`);

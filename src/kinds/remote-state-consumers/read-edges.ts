@@ -7,7 +7,13 @@ import { describeAnswer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 
 /** `global` and `project`: whether it is shared with all of the organization or project; `edges` only if with neither. */
-type ConsumerFacts = { readonly global?: boolean; readonly project?: boolean; readonly edges?: Edges };
+type ConsumerFacts = {
+  readonly global?: boolean;
+  readonly project?: boolean;
+  readonly edges?: Edges;
+  /** the service has no consumers: nobody can tell who reads the state */
+  readonly untold?: true;
+};
 
 /** The consumers of a state by name; absent where it is shared with all. */
 export type LiveConsumers = LiveResource<{ readonly consumers?: readonly string[] }, ConsumerFacts>;
@@ -17,7 +23,8 @@ type Edges = Readonly<Record<string, string>>;
 
 type EdgesAnswer =
   | { readonly edges: Edges; readonly note?: string }
-  | { readonly edges?: never; readonly problem: string };
+  /** `missing`: the service answers that there is nothing at this path */
+  | { readonly edges?: never; readonly problem: string; readonly missing?: true };
 
 /**
  * With whom a state is shared as a whole: the service then lists all their workspaces, and none of them is an edge.
@@ -35,7 +42,10 @@ export async function readEdges(session: Session, item: WorkspaceItem): Promise<
     `/workspaces/${encodeURIComponent(item.id)}/relationships/remote-state-consumers`,
   );
   const { missing = 0 } = pages;
-  if (!pages.complete && missing === 0) return { problem: whyUnread(item, pages) };
+  if (!pages.complete && missing === 0) {
+    const isMissing = typeof pages.problem === 'object' && pages.problem.status === 404;
+    return { problem: whyUnread(item, pages), ...(isMissing ? { missing: true } : {}) };
+  }
   const consumers = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
   const given = pages.items.length;
   const nameless = given - consumers.length;

@@ -5,11 +5,12 @@
  */
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { type LiveSet, noResources, type Session, type ReadRequest } from '../../model/kind/kind.ts';
-import { listWorkspaces } from '../../services/workspaces/list-workspaces.ts';
+import { listWorkspaces, type WorkspaceList } from '../../services/workspaces/list-workspaces.ts';
 import { type MatchedPart, placeParts } from '../../services/workspaces/match-parts.ts';
 import { readWorkspace, unread } from '../../services/workspaces/read-workspace.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { workspaceOf } from '../../services/workspaces/workspace-address.ts';
+import { limits } from '../../services/workspaces/service-limits.ts';
 import { type LiveConsumers, readEdges, sharedWith } from './read-edges.ts';
 
 const KIND = 'RemoteStateConsumers';
@@ -24,8 +25,12 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const placed = placeParts(list, { ...request, undeclared }, part);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
   const readings = await Promise.all(
-    placed.map(async (part) => ({ address: part.address, ...(await readConsumers(session, part)) })),
+    placed.map(async (part) => ({ part, address: part.address, ...(await readConsumers(session, part)) })),
   );
+  const found = new Set(placed.map(({ address }) => formatAddress(address)));
+  const isAsked = request.declared.some(({ address }) => !found.has(formatAddress(address)));
+  if (await lacksConsumers(session, readings, { list, isAsked }))
+    return withoutConsumers(list.incomplete, readings, isPlannedDeletion);
   const unseen = readings.flatMap(({ address, incomplete }) =>
     incomplete === undefined ? [] : [[formatAddress(address), incomplete] as const],
   );
@@ -34,7 +39,51 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     resources: readings.flatMap(({ live }) => live ?? []),
     incomplete: [...list.incomplete, ...readings.flatMap(({ incomplete }) => incomplete ?? [])],
     invisible: [],
-    notes: [...list.notes, ...readings.flatMap(({ note }) => note ?? [])],
+    notes: readings.flatMap(({ note }) => note ?? []),
+  };
+}
+
+/**
+ * Whether each workspace that was asked answers that there is nothing. Where none was asked, because those with consumers are
+ * yet to be created, any other one is, before anything is written.
+ */
+async function lacksConsumers(
+  session: Session,
+  readings: readonly ConsumersReading[],
+  { list, isAsked }: { readonly list: WorkspaceList; readonly isAsked: boolean },
+): Promise<boolean> {
+  const asked = readings.filter(({ live }) => live === undefined || live.facts.edges !== undefined);
+  if (asked.length > 0) return asked.every(({ missing }) => missing === true);
+  const other = isAsked ? list.items.find((item) => sharedWith(item) === undefined) : undefined;
+  if (other === undefined) return false;
+  return session.once('has consumers', async () => {
+    const answer = await readEdges(session, other);
+    return answer.edges === undefined && answer.missing === true;
+  });
+}
+
+/** The set of a service that has no consumers: who loses them is told for deletions alone, and none can be declared (rule 48). */
+function withoutConsumers(
+  incomplete: readonly string[],
+  readings: readonly ConsumersReading[],
+  isPlannedDeletion: (name: string) => boolean,
+): LiveSet<LiveConsumers> {
+  const untold = readings.filter(({ part }) => isPlannedDeletion(part.address.name));
+  return {
+    resources: untold.map(({ part: { address, item } }) => ({
+      ...{ address, id: item.id, witness: {}, ...rightsOf(item) },
+      ...{ spec: {}, facts: { untold: true } },
+    })),
+    incomplete,
+    invisible: [],
+    notes: [],
+    limits: [limits.consumers],
+    unsupported: {
+      code: 'no-consumers',
+      class: 'invalid',
+      message: 'the service has no remote state consumers',
+      fix: 'remove the list: this service cannot keep it',
+    },
   };
 }
 
@@ -51,13 +100,16 @@ export async function readOne(
   throw unread({ method: 'GET', url: address.name }, incomplete);
 }
 
-interface ConsumersReading {
+interface ConsumersAnswer {
+  readonly missing?: true;
   readonly live?: LiveConsumers;
   readonly incomplete?: string;
   readonly note?: string;
 }
 
-async function readConsumers(session: Session, { address, item }: MatchedPart): Promise<ConsumersReading> {
+type ConsumersReading = ConsumersAnswer & { readonly part: MatchedPart };
+
+async function readConsumers(session: Session, { address, item }: MatchedPart): Promise<ConsumersAnswer> {
   const base = { address, id: item.id, witness: {}, ...rightsOf(item) };
   const shared = sharedWith(item);
   if (shared !== undefined) {
@@ -65,7 +117,8 @@ async function readConsumers(session: Session, { address, item }: MatchedPart): 
     return { live: { ...base, spec: {}, facts } };
   }
   const answer = await readEdges(session, item);
-  if (answer.edges === undefined) return { incomplete: answer.problem };
+  if (answer.edges === undefined)
+    return { incomplete: answer.problem, ...(answer.missing ? { missing: answer.missing } : {}) };
   const { edges, note } = answer;
   const live = {
     ...base,

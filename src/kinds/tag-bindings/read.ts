@@ -8,6 +8,13 @@ import { type LiveTags, liveTags } from './live-tags.ts';
 
 const KIND = 'TagBindings';
 
+const noTags = {
+  code: 'no-tag-bindings',
+  class: 'invalid',
+  message: 'the service has no tag bindings',
+  fix: 'remove the tags: this service cannot keep them',
+} as const;
+
 /** @throws WireError when the service cannot be reached; all its answers are values of the set */
 export async function read(session: Session, request: ReadRequest): Promise<LiveSet<LiveTags>> {
   const list = await listWorkspaces(session);
@@ -27,7 +34,8 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     unseen: new Map(unseen),
     incomplete: [...list.incomplete, ...unseen.map(([, problem]) => problem)],
     invisible: [],
-    notes: list.notes,
+    notes: [],
+    ...(list.keepsTags === false ? { unsupported: noTags } : {}),
   };
 }
 

@@ -10,14 +10,24 @@ import type { Answer } from '../../model/wire.ts';
 import { asWorkspaceItem, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { liveSpec } from './live-workspace.ts';
+import { hidesOwnMode } from './prepare/own-mode.ts';
 import type { LiveSpec } from './workspace-types.ts';
 
 export function answered(call: Call, { body }: Answer): Answered | undefined {
   const item = asWorkspaceItem(memberOf(body, 'data'));
   if (item === undefined) return undefined;
-  const spec = liveSpec(item);
+  const spec = liveSpec(item, { ownMode: !hidesOwnMode(item, sentIn(call)) });
   const about = writtenBy(call).filter((name) => isOwnValue(name, spec, item));
   return about.length === 0 ? undefined : { about, spec };
+}
+
+/** The execution mode and the agent pool in the body of a call. */
+function sentIn({ body }: Call): Parameters<typeof hidesOwnMode>[1] {
+  const { data } = body ?? {};
+  const { attributes } = isCallObject(data) ? data : {};
+  if (!isCallObject(attributes)) return {};
+  const text = (name: string) => (typeof attributes[name] === 'string' ? attributes[name] : undefined);
+  return { mode: text('execution-mode'), pool: text('agent-pool-id') };
 }
 
 /** Fields with endpoints of their own, or that are no attributes. */

@@ -12,13 +12,26 @@ import type { LiveWorkspace, WorkspaceRecord } from './workspace-types.ts';
 
 /** Clauses about the workspace: "it manages 3 resources". */
 export function blockers(live: LiveWorkspace, action: Action, record?: WorkspaceRecord): readonly string[] {
-  return action === 'delete' ? [...managedResources(live), ...foreignLock(live, record)] : [];
+  if (action !== 'delete') return [];
+  return [...managedResources(live), ...unsafe(live), ...foreignLock(live, record)];
 }
 
 function managedResources({ facts }: LiveWorkspace): string[] {
   const count = facts.resourceCount;
   if (typeof count !== 'number' || count === 0) return [];
-  return [`it manages ${counted(count, 'resource')}, and a safe delete refuses that`];
+  const why =
+    facts.hasSafeDelete === false ? 'a plain delete would lose their state' : 'a safe delete refuses that';
+  return [`it manages ${counted(count, 'resource')}, and ${why}`];
+}
+
+/** Without a safe delete only what the target allows, and only what certainly manages nothing (rule 48). */
+function unsafe({ facts }: LiveWorkspace): string[] {
+  if (facts.hasSafeDelete !== false) return [];
+  if (facts.plainDeletes !== true)
+    return ['the service has no safe delete, and its target does not say "deletes: plain"'];
+  return typeof facts.resourceCount === 'number'
+    ? []
+    : ['the service does not tell how many resources it manages, and has no safe delete that would look'];
 }
 
 function foreignLock(live: LiveWorkspace, record: WorkspaceRecord | undefined): string[] {

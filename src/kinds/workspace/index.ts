@@ -8,7 +8,8 @@ import { check } from './check.ts';
 import { describe } from './describe.ts';
 import { fields } from './fields.ts';
 import { upgradeOperations } from './upgrade-operations.ts';
-import { recoverAnswer, ledgerMarks, released } from './lock.ts';
+import { lockMarks, recoverAnswer, released } from './lock.ts';
+import { ownModeMarks } from './prepare/own-mode.ts';
 import { blockers, overridden } from './blockers.ts';
 import { prepare } from './prepare.ts';
 import { whyNotGone, read, readOne } from './read.ts';
@@ -43,6 +44,6 @@ export const workspace = defineKind<WorkspaceSpec, LiveWorkspace, PreparedWorksp
   blockers: blockers,
   overridden,
   released,
-  ledgerMarks: ledgerMarks,
+  ledgerMarks: (context) => ({ ...lockMarks(context), ...ownModeMarks(context) }),
   describe,
 });

@@ -7,6 +7,7 @@ import { parseClaim, stackOfBirthMark } from '../../model/resource/claim.ts';
 import { kebabCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../model/json/json.ts';
 import type { Witness } from '../../model/resource/resource.ts';
+import type { Target } from '../../model/stack/target.ts';
 import type { BoundTags } from '../../services/workspaces/bound-tags.ts';
 import { rightsOf } from '../../services/workspaces/rights.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
@@ -26,17 +27,31 @@ interface ReadWorkspace {
   readonly tags?: BoundTags | undefined;
   /** null: none; undefined: not read */
   readonly retention?: RetentionPolicy | null | undefined;
+  /** what the target says of deletes */
+  readonly deletes?: Target['deletes'];
 }
 
-export function liveWorkspace(address: Address, { item, tags, retention }: ReadWorkspace): LiveWorkspace {
+export function liveWorkspace(
+  address: Address,
+  { item, tags, retention, deletes }: ReadWorkspace,
+): LiveWorkspace {
   return {
     address,
     id: item.id,
     spec: { ...liveSpec(item), ...(retention === undefined ? {} : { dataRetentionPolicy: retention }) },
     witness: witnessOf(item, tags),
-    facts: { ...liveFacts(item), ...(tags === undefined ? {} : tagFacts(tags)) },
+    facts: {
+      ...liveFacts(item),
+      ...(tags === undefined ? {} : tagFacts(tags)),
+      ...(lacksSafeDelete(item) ? { hasSafeDelete: false, plainDeletes: deletes === 'plain' } : {}),
+    },
     ...rightsOf(item),
   };
+}
+
+/** Clients tell it by this right, which a service with a safe delete names to everyone (wire/workspaces 4). */
+function lacksSafeDelete({ attributes: { permissions } }: WorkspaceItem): boolean {
+  return isJsonObject(permissions) && permissions['can-force-delete'] === undefined;
 }
 
 function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): Witness {
@@ -52,12 +67,14 @@ function witnessOf({ attributes }: WorkspaceItem, tags: BoundTags | undefined): 
 function liveFacts(item: WorkspaceItem): WorkspaceFacts {
   const { attributes } = item;
   const mode = attributes['execution-mode'];
+  const pool = poolOf(item);
   return {
     ...lockOf(item),
     resourceCount: attributes['resource-count'] ?? null,
     globalRemoteState: attributes['global-remote-state'] === true,
     inheritsAutoDestroy: attributes['inherits-project-auto-destroy'] === true,
-    ...(typeof mode === 'string' ? { modeAfter: mode } : {}),
+    ...(typeof mode === 'string' ? { modeAfter: mode, effectiveMode: mode } : {}),
+    ...(pool === null ? {} : { agentPool: pool }),
   };
 }
 
@@ -72,7 +89,10 @@ const answered = [...plainAttributes, ...triggerLists, ...sourceAttributes].map(
 );
 
 /** The spec from the document alone, without fields that have endpoints of their own. */
-export function liveSpec(item: WorkspaceItem): LiveSpec {
+export function liveSpec(
+  item: WorkspaceItem,
+  tells: { readonly ownMode: boolean } = { ownMode: true },
+): LiveSpec {
   const { attributes, name } = item;
   const { locked } = attributes;
   const plain = answered.flatMap(([field, wireName]) => {
@@ -84,7 +104,7 @@ export function liveSpec(item: WorkspaceItem): LiveSpec {
   return {
     name,
     ...Object.fromEntries(plain),
-    ...liveExecution(item),
+    ...liveExecution(item, tells),
     ...liveRepository(attributes['vcs-repo']),
     ...(project === null ? {} : { projectId: project }),
     sshKeyId: relatedId(item, 'ssh-key'),
@@ -94,19 +114,27 @@ export function liveSpec(item: WorkspaceItem): LiveSpec {
 }
 
 /** `setting-overwrites` true means "own value" (wire/workspaces 1.5.1); in services without it nothing is inherited. */
-function liveExecution(item: WorkspaceItem): LiveSpec {
+function liveExecution(item: WorkspaceItem, { ownMode }: { readonly ownMode: boolean }): LiveSpec {
   const mode = item.attributes['execution-mode'];
-  const overwrites = item.attributes['setting-overwrites'];
+  const overwrites = ownMode ? item.attributes['setting-overwrites'] : undefined;
   const owns = (setting: string) => !isJsonObject(overwrites) || overwrites[setting] !== false;
   const executionMode = owns('execution-mode') ? mode : null;
   const ownPool = executionMode === 'agent' && owns('agent-pool');
   return {
     ...(executionMode === undefined ? {} : { executionMode }),
-    agentPoolId: ownPool ? relatedId(item, 'agent-pool') : null,
+    agentPoolId: ownPool ? poolOf(item) : null,
     ...(isJsonObject(overwrites)
       ? { settingOverwrites: { executionMode: owns('execution-mode'), agentPool: owns('agent-pool') } }
       : {}),
   };
+}
+
+/** A relationship, or with some services an attribute (wire/workspaces 4). */
+export function poolOf(item: WorkspaceItem): string | null {
+  const { 'agent-pool-id': attribute } = item.attributes;
+  return (
+    relatedId(item, 'agent-pool') ?? (typeof attribute === 'string' && attribute !== '' ? attribute : null)
+  );
 }
 
 function liveRepository(repository: Json | undefined): LiveSpec {

@@ -86,7 +86,7 @@ export function reasonSuffix({ facts }: LiveWorkspace): string {
 }
 
 /** The ledger marks of our lock, as the service answered it; empty once the lock is no longer ours. */
-export function ledgerMarks({
+export function lockMarks({
   change,
   answers,
   live,

@@ -8,6 +8,7 @@ import { isJsonObject, type Json } from '../../model/json/json.ts';
 import type { PreparedSpecs } from '../../model/kind/kind.ts';
 import { maxTags } from '../../services/workspaces/tag-rules.ts';
 import { foreignLockNotes, holdsLock } from './lock.ts';
+import { prepareOwnMode } from './prepare/own-mode.ts';
 import { prepareAssessments } from './prepare/prepare-assessments.ts';
 import { prepareAutoDestroy } from './prepare/prepare-auto-destroy.ts';
 import { prepareTriggers } from './prepare/prepare-triggers.ts';
@@ -23,7 +24,7 @@ export function prepare(context: WorkspaceComparison): PreparedSpecs<PreparedWor
   const { desired, live } = context;
   const lock = prepareLock(context);
   const triggers = prepareTriggers(context);
-  const adjusted = [prepareAssessments(context), prepareAutoDestroy(context)];
+  const adjusted = [prepareAssessments(context), prepareAutoDestroy(context), prepareOwnMode(context)];
   const wanted: PreparedWorkspace = { ...desired, ...lock.desired, ...triggers.desired };
   return {
     desired: { ...wanted, ...replacedConnection(wanted.vcsRepo, live?.spec.vcsRepo) },

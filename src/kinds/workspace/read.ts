@@ -15,11 +15,13 @@ import {
   readWorkspaceWithTags,
   unread,
 } from '../../services/workspaces/read-workspace.ts';
+import { limits } from '../../services/workspaces/service-limits.ts';
 import { relatedId, type WorkspaceItem } from '../../services/workspaces/workspace-item.ts';
 import { fields } from './fields.ts';
 import { predictCreations } from './predict/predict-creations.ts';
 import { predictAssessments, type WorkspaceReading } from './predict/predict-assessments.ts';
 import { liveWorkspace } from './live-workspace.ts';
+import { hasMark } from './prepare/own-mode.ts';
 import { readRetention } from './retention.ts';
 import type { WorkspaceSpec } from './schema.ts';
 import type { LiveWorkspace } from './workspace-types.ts';
@@ -30,6 +32,7 @@ type Request = ReadRequest<WorkspaceSpec>;
 export async function read(session: Session, request: Request): Promise<LiveSet<LiveWorkspace>> {
   const list = await listWorkspaces(session);
   if (list.unread !== undefined) return { ...noResources, unread: list.unread };
+  if (list.keepsTags === false && keepsClaims(session, request)) return { ...noResources, refused: noClaims };
   const missing = await readMissing(session, list, request);
   const ours = concernsStack(request);
   const items = [...list.items, ...missing.items];
@@ -54,8 +57,30 @@ export async function read(session: Session, request: Request): Promise<LiveSet<
       ...readings.flatMap(({ incomplete }) => incomplete),
     ],
     invisible: invisibleFields(request, resources),
-    notes: list.notes,
+    notes: [],
+    limits: [...list.limits, ...limitsOf(readings, request)],
+    keepsClaims: list.keepsTags ?? 'unknown',
   };
+}
+
+/** Whether the plan relies on claims; an export does not. */
+function keepsClaims({ target }: Session, { undeclared }: Request): boolean {
+  return target.ownership !== 'ledger' && undeclared === undefined;
+}
+
+const noClaims = {
+  code: 'no-claims',
+  class: 'invalid',
+  message: 'the service has no tag bindings, so it cannot be seen there whose a workspace is',
+  fix: 'set "ownership: ledger" for the target: then the ledger alone says what is this stack\'s, and no other stack\'s claim is seen',
+} as const;
+
+function limitsOf(readings: readonly WorkspaceReading[], { records }: Request): string[] {
+  const isUnsafe = readings.some(({ live }) => live.facts.hasSafeDelete === false);
+  return [
+    ...(isUnsafe ? [limits.safeDelete] : []),
+    ...([...records.values()].some(hasMark) ? [limits.ownMode] : []),
+  ];
 }
 
 /** @throws WireError when the service answers neither the workspace nor that there is none */
@@ -68,7 +93,7 @@ export async function readOne(
   if (found === undefined) return undefined;
   const answer = await readRetention(session, found.item);
   if (answer.policy === undefined) throw unread({ method: 'GET', url: found.item.name }, answer.problem);
-  return liveWorkspace(address, { ...found, retention: answer.policy });
+  return liveWorkspace(address, { ...found, retention: answer.policy, deletes: session.target.deletes });
 }
 
 /** @returns why a workspace whose id answers 404 is not certainly gone: it is still found by its name */
@@ -154,7 +179,12 @@ async function readDetails(
   );
   return {
     item,
-    live: liveWorkspace(address, { item, tags: tags?.tags, retention: retention?.policy }),
+    live: liveWorkspace(address, {
+      item,
+      tags: tags?.tags,
+      retention: retention?.policy,
+      deletes: session.target.deletes,
+    }),
     incomplete: problems,
   };
 }

@@ -47,6 +47,12 @@ export type WorkspaceFacts = LockFacts & {
   /** number of direct tags, the claim included; the limit is ten */
   readonly tagCount?: number;
   readonly assessmentsEnforced?: boolean;
+  /** false where the service has no safe delete; with `plainDeletes` the target allows another one (rule 48) */
+  readonly hasSafeDelete?: false;
+  readonly plainDeletes?: boolean;
+  /** the effective execution mode and agent pool, the workspace's own or inherited */
+  readonly effectiveMode?: string;
+  readonly agentPool?: string;
   /** the execution mode that it has, or will inherit after the plan; null: not known */
   readonly modeAfter?: string | null;
 };

@@ -104,6 +104,16 @@ export const kindCodes = {
     class: 'incomplete',
     fix: 'let the token read them',
   },
+  'no-claims': {
+    title: 'The service keeps no claims, so nothing there says whose a workspace is',
+    class: 'invalid',
+    fix: 'set "ownership: ledger" for the target',
+  },
+  'no-tag-bindings': {
+    title: 'Tags are declared for a service that has none',
+    class: 'invalid',
+    fix: 'remove the tags',
+  },
   'no-room-for-claim': {
     title: 'There are as many tags as the service allows, and no room for the claim',
     class: 'conflict',
@@ -119,6 +129,11 @@ export const kindCodes = {
     title: 'Consumers are listed for a state that the whole project may read',
     class: 'invalid',
     fix: 'turn that off in the service, or remove the list',
+  },
+  'no-consumers': {
+    title: 'Consumers are declared for a service that has none',
+    class: 'invalid',
+    fix: 'remove the list',
   },
   'consumer-of-itself': {
     title: 'A consumer reads its own state anyway',

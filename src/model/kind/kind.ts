@@ -238,6 +238,14 @@ export interface LiveSet<L extends LiveResource = LiveResource> {
   readonly invisible: readonly string[];
   /** remarks for readers of the plan about how this was read */
   readonly notes: readonly string[];
+  /** what the service lacks of its API, one sentence each, for the beginning of the report (rule 48) */
+  readonly limits?: readonly string[];
+  /** `unknown` where claims may not be kept, and nothing that was read shows it; absent for kinds without claims (rule 48) */
+  readonly keepsClaims?: boolean | 'unknown';
+  /** why declared resources of this kind cannot be had, where the service has none of the kind (rule 48) */
+  readonly unsupported?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
+  /** why nothing of the target can be planned, and the way out; the other members are meaningless then */
+  readonly refused?: Pick<Diagnostic, 'code' | 'class' | 'message' | 'fix'>;
 }
 
 /** Nothing exists, or nothing was read. */

@@ -54,6 +54,8 @@ export interface TargetCoverage {
   readonly requests: number;
   /** resources read, by kind, with the service's own count where it tells one */
   readonly read: readonly { readonly kind: string; readonly count: number; readonly total?: number }[];
+  /** what the service lacks of its API, one sentence each */
+  readonly limits: readonly string[];
   readonly incomplete: readonly string[];
   /** fields whose drift cannot be seen: `Kind.sourceUrl` */
   readonly invisible: readonly string[];

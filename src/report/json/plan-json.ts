@@ -153,7 +153,7 @@ function coverageJson(coverage: Coverage): PlanJson['coverage'] {
     documents,
     ledger,
     ledgerNotes: [...ledgerNotes],
-    targets: targets.map(({ target, unread, requests, read, incomplete, invisible, notes }) => ({
+    targets: targets.map(({ target, unread, requests, read, limits, incomplete, invisible, notes }) => ({
       target,
       ...(unread === undefined ? {} : { unread }),
       requests,
@@ -162,6 +162,7 @@ function coverageJson(coverage: Coverage): PlanJson['coverage'] {
         count,
         ...(total === undefined ? {} : { total }),
       })),
+      limits: [...limits],
       incomplete: [...incomplete],
       invisible: [...invisible],
       notes: [...notes],

@@ -147,6 +147,7 @@ const targetCoverage = Type.Object(
     unread: Type.Optional(Type.Literal(true, { description: 'nothing of it could be looked at' })),
     requests: count,
     read: Type.Array(Type.Object({ kind: Type.String(), count, total: Type.Optional(count) }, closed)),
+    limits: texts('what the service lacks of its API'),
     incomplete: texts('why this is not all that there is'),
     invisible: texts('fields whose drift cannot be seen'),
     notes: texts('how it was read'),

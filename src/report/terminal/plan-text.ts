@@ -48,6 +48,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     },
   };
   const sections = [
+    ...limitSections(plan, layout),
     guardLines(plan, layout),
     ...targetSections(plan, layout),
     mentionLines(plan.mentions, layout),
@@ -60,6 +61,15 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
     .join('\n\n');
+}
+
+/** What the service of a target lacks: nobody should read the plan without it (rule 48). */
+function limitSections({ coverage }: Plan, { paint, width }: PlanLayout): string[][] {
+  return coverage.targets.flatMap(({ target, limits }) => {
+    if (limits.length === 0) return [];
+    const lines = limits.flatMap((text) => labelled('- ', printable(text), width - 2));
+    return [[paint.heading(`What ${printable(target)} lacks`), ...indent(lines, 2)]];
+  });
 }
 
 /** A heading for each target with changes, and the changes below. */

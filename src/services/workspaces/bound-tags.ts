@@ -19,7 +19,10 @@ export interface BoundTags {
 }
 
 /** The tags of one workspace, or why they could not be read. */
-export type TagsAnswer = { readonly tags: BoundTags } | { readonly tags?: never; readonly problem: string };
+export type TagsAnswer =
+  | { readonly tags: BoundTags }
+  /** `missing`: the service answers that there is nothing at this path */
+  | { readonly tags?: never; readonly problem: string; readonly missing?: true };
 
 /** Converts a value of a spec or of facts to tags; a value of another form is no tags. */
 export function asTags(value: Json | undefined): Tags {
@@ -132,5 +135,6 @@ async function readBindings(
   const answer = await reader.get(`/workspaces/${encodeURIComponent(id)}/${list}`);
   const data = isJsonObject(answer.body) ? answer.body['data'] : undefined;
   if (answer.status === 200 && Array.isArray(data)) return ofWorkspace(name, boundTags(data));
-  return { problem: `the tag bindings of workspace "${name}" were not read: ${describeAnswer(answer)}` };
+  const problem = `the tag bindings of workspace "${name}" were not read: ${describeAnswer(answer)}`;
+  return { problem, ...(answer.status === 404 ? { missing: true } : {}) };
 }

@@ -3,12 +3,14 @@
  * (rules 8, 9). Whether it can is decided by its answers, not by its dialect. A document of unexpected form counts as
  * unread, and the list is incomplete then (rule 39).
  */
-import { type Pages, readPages } from '../../http/read-pages.ts';
+import { encodeBrackets, type Pages, readPages } from '../../http/read-pages.ts';
 import { claimKey } from '../../model/resource/claim.ts';
 import { counted } from '../../model/counted.ts';
+import { isJsonObject } from '../../model/json/json.ts';
 import type { Session } from '../../model/kind/kind.ts';
 import { type Answer, describeAnswer } from '../../model/wire.ts';
 import { bindingsById, includedTags, readBoundTags, type TagsAnswer } from './bound-tags.ts';
+import { limits } from './service-limits.ts';
 import { asWorkspaceItem, type WorkspaceItem } from './workspace-item.ts';
 
 export interface WorkspaceList {
@@ -21,8 +23,10 @@ export interface WorkspaceList {
   readonly total?: number;
   /** why the list is not complete */
   readonly incomplete: readonly string[];
-  /** remarks for readers of the plan: tag bindings had to be read one workspace at a time */
-  readonly notes: readonly string[];
+  /** what the service lacks, for readers of the plan */
+  readonly limits: readonly string[];
+  /** whether the service keeps tag bindings, and so claims; undefined while it has no workspace to show it */
+  readonly keepsTags?: boolean;
   /** true when the tags of every workspace came with the list */
   readonly hasTags: boolean;
   /** ids of workspaces with a claim, according to the service's filter; empty when `hasTags` */
@@ -31,7 +35,7 @@ export interface WorkspaceList {
   tagsOf(item: WorkspaceItem): Promise<TagsAnswer>;
 }
 
-type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'notes'> & {
+type TagSource = Pick<WorkspaceList, 'hasTags' | 'claimed' | 'tagsOf' | 'limits' | 'keepsTags'> & {
   readonly incomplete?: string;
 };
 
@@ -41,7 +45,7 @@ export function listWorkspaces(session: Session): Promise<WorkspaceList> {
     const unread = whyUnread(session, pages);
     if (unread !== undefined) return { ...noList, unread };
     const items = pages.items.flatMap((document) => asWorkspaceItem(document) ?? []);
-    const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session));
+    const tagging = includedTagging(session, items, pages) ?? (await separateTagging(session, items));
     const { incomplete, ...rest } = tagging;
     return {
       items,
@@ -64,7 +68,7 @@ const noList: WorkspaceList = {
   byId: new Map(),
   byName: new Map(),
   incomplete: [],
-  notes: [],
+  limits: [],
   hasTags: false,
   claimed: new Set(),
   tagsOf: async ({ name }) => ({ problem: `the workspace "${name}" was never listed` }),
@@ -128,7 +132,8 @@ function includedTagging(
   return {
     hasTags: true,
     claimed: new Set(),
-    notes: [],
+    limits: [],
+    ...(items.length > 0 || pages.includes === true ? { keepsTags: true } : {}),
     tagsOf: async (item) => tags.get(item.id) ?? readTagsOnce(session, item, true),
   };
 }
@@ -137,21 +142,58 @@ function readTagsOnce(session: Session, item: WorkspaceItem, mayInherit: boolean
   return session.once(`tag-bindings ${item.id}`, () => readBoundTags(session, item, mayInherit));
 }
 
-/** Lists again, filtered by the claim's key; the tags of single workspaces are read when they are needed. */
-async function separateTagging(session: Session): Promise<TagSource> {
-  const pages = await readPages(
-    session.reader,
-    `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${claimKey}`,
-  );
-  const claimed = new Set(pages.items.map(({ id }) => String(id)));
-  const incomplete = whyIncomplete(session, pages)[0];
+/**
+ * Lists again, filtered by the claim's key; the tags of single workspaces are read when they are needed. Before that, a key
+ * that nobody has shows whether the filter works, and one workspace whether there are tag bindings at all.
+ */
+async function separateTagging(session: Session, items: readonly WorkspaceItem[]): Promise<TagSource> {
+  const isFiltered = await filtersByTag(session);
+  const pages = isFiltered ? await readPages(session.reader, filteredPath(session, claimKey)) : undefined;
+  const claimed = new Set(pages?.items.map(({ id }) => String(id)));
+  const tagsOf = (item: WorkspaceItem) => readTagsOnce(session, item, !isFiltered || claimed.has(item.id));
+  if (claimed.size === 0 && (await lacksTagBindings(items, tagsOf))) return noTags;
+  const incomplete = pages && whyIncomplete(session, pages)[0];
   return {
     hasTags: false,
+    ...(items.length === 0 ? {} : { keepsTags: true }),
     claimed,
-    notes: [
-      'the service does not include tag bindings in its list of workspaces: they were read one workspace at a time, for declared and claimed workspaces only',
-    ],
-    tagsOf: (item) => readTagsOnce(session, item, claimed.has(item.id)),
+    limits: items.length === 0 ? [] : [limits.includedTags, ...(isFiltered ? [] : [limits.tagFilter])],
+    tagsOf,
     ...(incomplete === undefined ? {} : { incomplete }),
   };
+}
+
+const noTags: TagSource = {
+  hasTags: true,
+  keepsTags: false,
+  claimed: new Set(),
+  limits: [limits.tagBindings],
+  tagsOf: async () => ({ tags: { direct: {} } }),
+};
+
+/** Two workspaces that were just listed answer it: one may have been deleted meanwhile. */
+async function lacksTagBindings(
+  items: readonly WorkspaceItem[],
+  tagsOf: TagSource['tagsOf'],
+): Promise<boolean> {
+  for (const item of items.slice(0, 2)) {
+    const answer = await tagsOf(item);
+    if (answer.tags !== undefined || answer.missing !== true) return false;
+  }
+  return items.length > 0;
+}
+
+/** No workspace has this key: a list filtered by it is empty, unless the filter is ignored. */
+const unusedKey = 'trueup-no-such-key';
+
+async function filtersByTag(session: Session): Promise<boolean> {
+  const { body } = await session.reader.get(
+    encodeBrackets(`${filteredPath(session, unusedKey)}&page[size]=1`),
+  );
+  const found = isJsonObject(body) ? body['data'] : undefined;
+  return !Array.isArray(found) || found.length === 0;
+}
+
+function filteredPath(session: Session, key: string): string {
+  return `${workspacesPath(session)}?sort=name&filter[tagged][0][key]=${key}`;
 }

@@ -12,7 +12,8 @@ import { claimedTags, patchCall } from './update-calls.ts';
 import type { WorkspaceContext } from '../workspace-types.ts';
 
 /**
- * 404 is no success: this service also answers it to a token that may not delete, and a resource that counts as deleted
+ * Where the service has no safe delete, and the target allows it, a plain one: the number of resources is looked at just before
+ * it (rules 29, 48). 404 is no success: this service also answers it to a token that may not delete, and a resource that counts as deleted
  * loses its record in the ledger.
  */
 export function deleteCalls(address: Address, context: WorkspaceContext): PlannedCalls {
@@ -23,9 +24,15 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
   }
   const unlock = unlockOurs(address, context, callOrder.unlockToDelete);
   const needs = unlock === undefined ? [] : [unlock.id];
-  const below = ['actions', 'safe-delete'];
-  const safeDelete = { ...shape, method: 'POST', below, needs, permission: 'can-destroy' } as const;
-  const calls = present([unlock, workspaceCall(address, context, safeDelete)]);
+  const how =
+    context.live?.facts.hasSafeDelete === false
+      ? ({
+          method: 'DELETE',
+          description: 'the service has no safe delete: deletes a workspace without resources',
+        } as const)
+      : ({ method: 'POST', below: ['actions', 'safe-delete'] } as const);
+  const call = workspaceCall(address, context, { ...shape, ...how, needs, permission: 'can-destroy' });
+  const calls = present([unlock, call]);
   return { calls, preconditions: unlock === undefined ? [] : lockFacts };
 }
 
@@ -34,14 +41,15 @@ export function deleteCalls(address: Address, context: WorkspaceContext): Planne
  * the workspace is still ours, and the next plan continues.
  */
 export function releaseCalls(address: Address, context: WorkspaceContext): PlannedCalls {
-  const relationships = { 'tag-bindings': claimedTags(context) };
+  const isClaimed = context.target.ownership !== 'ledger';
+  const relationships = isClaimed ? { 'tag-bindings': claimedTags(context) } : {};
   const unlock = unlockOurs(address, context, callOrder.unlockToRelease);
-  const patch = patchCall(address, context, { attributes: {}, relationships });
+  const patch = isClaimed ? patchCall(address, context, { attributes: {}, relationships }) : undefined;
   const release = patch && unlock ? { ...patch, needs: [...patch.needs, unlock.id] } : patch;
   const { live, record } = context;
   return {
     calls: present([unlock, release]),
-    preconditions: ['direct', ...(unlock === undefined ? [] : lockFacts)],
+    preconditions: [...(isClaimed ? ['direct'] : []), ...(unlock === undefined ? [] : lockFacts)],
     notes: live === undefined ? [] : foreignLockNotes(live, record, false),
   };
 }
