@@ -99,7 +99,8 @@ export class ChangeRun {
     if (verdict.is === 'failed') return this.#endCall(call, { kind: 'failed', detail: verdict.why });
     if (verdict.is === 'stale') return this.#endCall(call, { kind: 'stale', detail: verdict.why });
     if (verdict.is === 'done') return this.#endCall(call, this.#alreadyThere());
-    return this.#endCall(call, await this.#send(call));
+    const end = await this.#send(call);
+    return this.#endCall(call, call.provesClaim && isDone(end) ? await this.#proveClaim(end) : end);
   }
 
   /** A resource that already exists was not created by us, even if it is as desired (rules 24). */
@@ -150,6 +151,22 @@ export class ChangeRun {
         : this.#endOf(call, sent);
     } catch (error) {
       return { kind: 'failed', detail: messageOf(error) };
+    }
+  }
+
+  /** Reads back the claim of what was just created: a service may have dropped it without a word (rule 48). */
+  async #proveClaim(end: CallEnd): Promise<CallEnd> {
+    const { kind, session } = this.#tools;
+    const dropped = (why: string): CallEnd => ({
+      kind: 'failed',
+      detail: `it was created, but ${why}: set "ownership: ledger" for the target, and apply again`,
+      isThere: true,
+    });
+    try {
+      const live = await kind.readOne(session, this.change.address, this.#sendState().id);
+      return live?.witness.claim === undefined ? dropped('the service did not keep its claim') : end;
+    } catch (error) {
+      return dropped(`its claim cannot be read back (${messageOf(error)})`);
     }
   }
 

@@ -15,6 +15,7 @@ import type { Answer } from '../model/wire.ts';
 import { digestOf } from './approval/digest.ts';
 import { type Draft, draftDeclared } from './draft/draft-declared.ts';
 import { type RemovalAction, draftRemoval } from './draft/draft-removal.ts';
+import { withFirstClaims } from './calls/first-claim.ts';
 import { orderChanges } from './calls/order-changes.ts';
 import { findGuards } from './guards/find-guards.ts';
 import { type AnswersVerdict, judgeAnswers } from './approval/judge-answers.ts';
@@ -82,11 +83,10 @@ export function buildPlan(input: PlanInput): Planning {
   problems.push(...findDanglingReferences(context, drafts));
   const pending = [...drafts.values()].filter(({ change }) => change.action !== 'none');
   const losses = findLosses(context, drafts);
-  const { changes, cycle } = orderChanges(
-    pending.map((draft) =>
-      withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
-    ),
+  const drafted = pending.map((draft) =>
+    withLosses(withPredictedRefusals(context, withCalls(context, draft, drafts), drafts), losses),
   );
+  const { changes, cycle } = orderChanges(withFirstClaims(context, drafted));
   if (cycle !== undefined) problems.push(cycleProblem(cycle));
   const targets = input.targets.map(({ target }) => planTarget(target));
   const selection = selectionOf(input);
@@ -258,6 +258,7 @@ function coverageOf(input: PlanInput, context: PlanContext): Coverage {
         count: resources.length,
         ...(total === undefined ? {} : { total }),
       })),
+      limits: [...new Set(all.flatMap(([, set]) => set.limits ?? []))],
       incomplete: [...new Set(all.flatMap(([, set]) => set.incomplete))],
       invisible: [...new Set(all.flatMap(([kind, set]) => set.invisible.map((field) => `${kind}.${field}`)))],
       notes: [...new Set(all.flatMap(([, set]) => set.notes))],

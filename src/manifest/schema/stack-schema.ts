@@ -75,6 +75,22 @@ const TargetSchema = Type.Object(
     exclusive: Type.Optional(
       Type.Boolean({ description: 'Delete every undeclared role inside "owns", also unknown ones' }),
     ),
+    ownership: Type.Optional(
+      Type.Unsafe<'claim' | 'ledger'>({
+        type: 'string',
+        enum: ['claim', 'ledger'],
+        description:
+          'Where it is kept whose a workspace is: in a tag binding on it, or, for a service without tag bindings, in the ledger',
+      }),
+    ),
+    deletes: Type.Optional(
+      Type.Unsafe<'safe' | 'plain'>({
+        type: 'string',
+        enum: ['safe', 'plain'],
+        description:
+          'How workspaces are deleted: safely, or, for a service without a safe delete, plainly, but only without resources',
+      }),
+    ),
   },
   closed,
 );

@@ -19,6 +19,8 @@ interface ReadTargetResult {
 const serviceOf: Readonly<Record<string, Service>> = {
   organization: 'workspaces',
   auditToken: 'workspaces',
+  ownership: 'workspaces',
+  deletes: 'workspaces',
   mount: 'cluster-auth',
   namespace: 'cluster-auth',
   owns: 'cluster-auth',

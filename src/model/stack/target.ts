@@ -38,6 +38,10 @@ export interface Target {
   /** patterns of the names that belong to this stack; only `*` is special (rule 24) */
   readonly owns?: readonly string[];
   readonly exclusive?: boolean;
+  /** where it is kept whose a workspace is: in a claim on it, unless said otherwise, or in the ledger alone (rule 48) */
+  readonly ownership?: 'claim' | 'ledger';
+  /** how workspaces are deleted: by the service's safe delete, unless said otherwise, or where it has none by a plain one (rule 48) */
+  readonly deletes?: 'safe' | 'plain';
 }
 
 export interface Stack {

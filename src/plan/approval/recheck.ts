@@ -23,18 +23,19 @@ export function recheckDraft(
   context: PlanContext,
   draft: Draft,
   change: Change,
-  now: LiveResource | undefined,
+  found: LiveResource | undefined,
 ): Recheck {
   const { action } = change;
+  const now = found && context.withClaim(found);
   if (action === 'create') return recheckCreate(context, draft, now);
   const takesAway = action === 'delete' || action === 'release';
   if (now === undefined) return takesAway ? { is: 'done' } : stale('it is gone from the service');
   const owner = movedOwner(draft, change, now);
   if (owner !== undefined) return stale(owner);
   const isDelete = action === 'delete' && context.kind(change.address.kind).ownership.by !== 'part';
-  const found = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, change, now);
-  const fact = found.is === 'send' ? movedFact(change, now) : undefined;
-  return fact === undefined ? found : stale(fact);
+  const verdict = isDelete ? recheckDelete(context, draft, now) : recheckFields(context, draft, change, now);
+  const fact = verdict.is === 'send' ? movedFact(change, now) : undefined;
+  return fact === undefined ? verdict : stale(fact);
 }
 
 function stale(why: string): Recheck {
@@ -54,6 +55,8 @@ function recheckDelete(context: PlanContext, draft: Draft, now: LiveResource): R
   const { address } = draft.change;
   const kind = context.kind(address.kind);
   const record = context.record(address);
+  if (context.isLedgerOwned(address) && !context.isOurs(now.witness.bornOf))
+    return stale('its birth mark is gone');
   const obstacles =
     draft.remove === 'force'
       ? unapproved(draft, kind.overridden?.(now, record) ?? [])
@@ -96,8 +99,9 @@ export function isCarriedOut(
   context: PlanContext,
   draft: Draft,
   { change, written }: { readonly change: Change; readonly written: ReadonlySet<string> },
-  now: LiveResource | undefined,
+  found: LiveResource | undefined,
 ): boolean {
+  const now = found && context.withClaim(found);
   const { ownership, absent } = context.kind(change.address.kind);
   const isDelete = change.action === 'delete' && ownership.by !== 'part';
   if (now === undefined || isDelete) return isDelete && now === undefined;

@@ -8,6 +8,7 @@ import { ownClaim } from '../../model/resource/claim.ts';
 import type { DesiredResource, LiveResource, Witness } from '../../model/resource/resource.ts';
 import type { Dialect, Stack, Target } from '../../model/stack/target.ts';
 import { movedCode } from '../ledger/moved-targets.ts';
+import { isLedgerOwned, withLedgerClaim } from './ledger-claims.ts';
 import {
   byAddress,
   matchLive,
@@ -84,6 +85,10 @@ export interface PlanContext {
   isOurs(stack: string | undefined): boolean;
   /** Whether a resource has a claim of this stack that is not inherited. */
   bearsOurClaim(witness: Witness): boolean;
+  /** Whether resources of this kind and target are known as ours by the ledger, because the target keeps no claims (rule 48). */
+  isLedgerOwned(address: Address): boolean;
+  /** A resource as it was read again, with the claim that `live` has there where the target keeps none. */
+  withClaim(live: LiveResource): LiveResource;
   /** whether some target has another identity than the ledger's records of it (rules 37) */
   readonly isDisplaced: boolean;
   /** Whether the target and the kind of this address are part of the plan. */
@@ -97,6 +102,8 @@ export interface PlanContext {
    * resource that was looked for, found or not.
    */
   unseen(address: Address): string | undefined;
+  /** Why resources like this cannot be had in the target at all. */
+  unsupported(address: Address): LiveSet['unsupported'];
   /** Sentences about settings that a resource will not have after its creation. */
   predictedNotes(address: Address): readonly string[];
   /** whether everything was read: if not, nothing undeclared is removed in any target (architecture: promises) */
@@ -113,10 +120,19 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
   const targets = new Map(input.targets.map((found) => [found.target.name, found] as const));
   const kind = (name: string) => found(input.kinds.get(name), `kind ${name}`);
   const target = (name: string) => found(targets.get(name), `target ${name}`);
-  const live = matchLive(allLive(input), { desired, ledger, kind });
-  const recorded = matchRecords(ledger, live);
-  const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
+  const matched = matchLive(allLive(input), { desired, ledger, kind });
+  const recorded = matchRecords(ledger, matched);
   const recordedAt = (address: Address) => recorded.get(formatAddress(address));
+  const ledgerOwned = (address: Address) => isLedgerOwned(kind(address.kind), target(address.target).target);
+  const former = input.former ?? withoutLedger(stack);
+  const withClaim = (resource: LiveResource) => {
+    const text = ledgerOwned(resource.address) ? recordedAt(resource.address) : undefined;
+    if (text === undefined) return resource;
+    const isFormer = former?.records.has(text) === true;
+    return withLedgerClaim(resource, ledger.records.get(text), isFormer ? former.name : stack.name);
+  };
+  const live = new Map([...matched].map(([text, resource]) => [text, withClaim(resource)] as const));
+  const unseen = matchUnread(allUnseen(input), allLive(input), { desired, live, kind });
   const { isSelection = false } = input;
   const unmatched = unmatchedRecords(ledger, live);
   const isOurs = (name: string | undefined) =>
@@ -143,10 +159,12 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
       return isOfAnother ? undefined : record;
     },
     recordedAt,
-    former: input.former ?? withoutLedger(stack),
+    former,
     unmatched: isSelection ? recordsAbout(selected, unmatched, ledger) : unmatched,
     isOurs,
     bearsOurClaim: (witness) => isOurs(ownClaim(witness)?.stack),
+    isLedgerOwned: ledgerOwned,
+    withClaim,
     hasBegunToCreate: (address) => input.begunCreations?.has(formatAddress(address)) ?? false,
     isDisplaced: input.targets.some(({ unread }) => unread?.code === movedCode),
     isInView: (address) => input.kinds.has(address.kind) && targets.has(address.target),
@@ -157,6 +175,7 @@ export function makePlanContext(input: PlanContextInput): PlanContext {
       return blindSpots(input, found, address).find((why) => !ofOthers.has(why));
     },
     unseen: (address) => target(address.target).unread?.message ?? unseen.get(formatAddress(address)),
+    unsupported: ({ kind: name, target: of }) => target(of).sets.get(name)?.unsupported,
     predictedNotes: (address) =>
       target(address.target).sets.get(address.kind)?.predictedNotes?.get(formatAddress(address)) ?? [],
     isComplete:

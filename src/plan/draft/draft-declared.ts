@@ -41,7 +41,9 @@ export function draftDeclared(context: PlanContext, resource: DesiredResource): 
   const verdict = judgeDeclared(context, resource);
   if (verdict.is === 'problem') return { problems: [verdict.problem] };
   if (verdict.is === 'blocked') return { problems: [] };
-  const { address } = resource;
+  const { address, place } = resource;
+  const unsupported = context.unsupported(address);
+  if (unsupported !== undefined) return { problems: [{ severity: 'error', place, ...unsupported }] };
   const live = context.live.get(formatAddress(address));
   const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
   const compared = compareResource(context, { address, resource, desired, live });

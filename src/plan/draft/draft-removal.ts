@@ -53,7 +53,7 @@ function draftRelease(context: PlanContext, address: Address, reason: string): D
     recorded: undefined,
     absent: 'unmanaged',
   });
-  const claim = live?.witness.claim;
+  const claim = context.isLedgerOwned(address) ? undefined : live?.witness.claim;
   const unclaimed = claim === undefined ? [] : [claimField({ before: formatClaim(claim) })];
   const changes = [...unclaimed, ...fields.map((field) => ({ ...field, origin: 'no longer declared' }))];
   const notes = findRemains(context, address);

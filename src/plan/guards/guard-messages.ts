@@ -15,7 +15,7 @@ export const guardMessages: Readonly<Record<UncountedGuard, string>> = {
   rename: 'would be created, and one that looks like it is no longer declared: is it a rename?',
   'no-record': 'would be deleted, although the ledger has no record of it',
   'forced-delete': 'would be deleted by force, over what a safe delete is refused for',
-  adopt: 'would be taken over, although this stack never wrote it and it differs from its manifest',
+  adopt: 'would be taken over, although this stack never wrote it',
   takeover: 'would be taken over from the stack that this one goes on for',
   wildcard: 'would admit everyone by a wildcard',
   'cleared-audience': 'would accept tokens made for any audience',

@@ -44,6 +44,8 @@ function ownGuard(
       return isWitnessed(context, draft) ? undefined : 'no-record';
     case 'adopt': {
       // "adopt: true" in the manifest acknowledges it; an adoption without differences needs no acknowledgement.
+      // Where no claim of another stack can be seen, somebody has to look (rule 48).
+      if (context.isLedgerOwned(address)) return isAnothers ? undefined : 'adopt';
       const isAcknowledged = context.desired.get(formatAddress(address))?.metadata.adopt === true;
       return isAcknowledged || isAnothers || fields.length === 0 ? undefined : 'adopt';
     }

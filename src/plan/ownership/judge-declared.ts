@@ -47,7 +47,22 @@ export function judgeDeclared(context: PlanContext, resource: DesiredResource): 
   const live = context.live.get(formatAddress(resource.address));
   if (ownership.by === 'part') return judgePart(context, resource, ownership.of(resource.address));
   if (live === undefined) return judgeMissing(context, resource, ownership.by === 'claim');
-  return ownership.by === 'claim' ? judgeClaim(context, resource, live) : judgeRecord(context, resource);
+  if (ownership.by === 'ledger') return judgeRecord(context, resource);
+  const verdict = judgeClaim(context, resource, live);
+  return context.isLedgerOwned(resource.address) ? withoutClaim(resource, live, verdict) : verdict;
+}
+
+/** The verdict in a target that keeps no claims: none is written, and none says that the resource is nobody else's (rule 48). */
+function withoutClaim(resource: DesiredResource, live: LiveResource, verdict: Verdict): Verdict {
+  if (verdict.is === 'problem' && verdict.problem.code === 'exists-unclaimed')
+    return refuse(resource, unrecorded(resource, live));
+  if (verdict.is !== 'ours') return verdict;
+  const { claim: _, claimChange: __, ...own } = verdict;
+  if (own.action !== 'adopt' || live.witness.claim !== undefined) {
+    const isRestored = live.witness.claim === undefined;
+    return isRestored ? { ...own, reason: 'ours by its birth mark, and the ledger did not know it' } : own;
+  }
+  return { ...own, reason: 'exists, this ledger does not know it, and the manifest adopts it' };
 }
 
 function judgeMissing(context: PlanContext, resource: DesiredResource, claims: boolean): Verdict {
@@ -56,12 +71,13 @@ function judgeMissing(context: PlanContext, resource: DesiredResource, claims: b
     context.blindSpot(resource.address) === undefined ? 'gone from the service' : 'not to be seen now';
   const reason = known ? `declared and applied before, but ${gone}` : 'declared, not live';
   const claim = wantedClaim(context, resource);
+  const isClaimed = claims && !context.isLedgerOwned(resource.address);
   return {
     is: 'ours',
     action: 'create',
     reason,
     origin: 'created',
-    ...(claims ? { claim, claimChange: { after: formatClaim(claim) } } : {}),
+    ...(isClaimed ? { claim, claimChange: { after: formatClaim(claim) } } : {}),
   };
 }
 
@@ -212,6 +228,16 @@ function unclaimed({ address }: DesiredResource): ProblemText {
     class: 'conflict',
     message: `"${formatAddress(address)}" exists and bears no claim of any stack`,
     fix: 'add "adopt: true" to its metadata to take it over; the next plan then shows every difference',
+  };
+}
+
+function unrecorded({ address }: DesiredResource, { witness: { bornOf } }: LiveResource): ProblemText {
+  const maker = bornOf === undefined ? '' : `: stack "${bornOf}" created it`;
+  return {
+    code: 'exists-unclaimed',
+    class: 'conflict',
+    message: `"${formatAddress(address)}" exists, and this stack's ledger does not know it${maker}`,
+    fix: 'make sure that no other stack has it, and add "adopt: true" to its metadata; the next plan then shows every difference',
   };
 }
 

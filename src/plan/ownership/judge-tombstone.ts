@@ -64,7 +64,10 @@ function unlessIncomplete(context: PlanContext, address: Address, verdict: Remov
     : kept(address, `kept: ${blind}, and after an incomplete look nothing is removed`);
 }
 
+/** Where a target keeps no claims, only what this stack created is removed, and only while its birth mark says so, too (rule 48). */
 function isOursToRemove(context: PlanContext, { address, witness }: LiveResource): boolean {
+  if (context.isLedgerOwned(address))
+    return context.record(address)?.origin === 'created' && context.isOurs(witness.bornOf);
   if (context.kind(address.kind).ownership.by === 'claim') return context.bearsOurClaim(witness);
   if (context.record(address) !== undefined) return true;
   const { owns, exclusive } = context.target(address.target).target;

@@ -47,6 +47,8 @@ function judgeClaimed(
   if (record === undefined) return judgeWithoutRecord(context, live);
   if (record.origin === 'adopted')
     return { is: 'release', reason: 'no longer declared; it was adopted, so it is released and stays' };
+  if (context.isLedgerOwned(address) && !context.isOurs(live.witness.bornOf))
+    return kept(address, 'no longer declared, but without the birth mark of this stack: it is kept');
   return unlessRefused(context, live, { is: 'delete', reason: 'no longer declared; this stack created it' });
 }
 
