@@ -16,6 +16,7 @@ const slow = [
   'test/e2e/ownership/{renamed-stack,role-origins}.test.ts',
   'test/e2e/service/{serve,stranger-at-port}.test.ts',
   'test/server/cluster-auth/replay/**/*.test.ts',
+  'test/e2e/weak-servers/corpus.test.ts',
   'test/durability/**/*.test.ts',
   'test/scale/**/*.test.ts',
   'test/storm/**/*.test.ts',

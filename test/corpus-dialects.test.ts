@@ -2,22 +2,13 @@
  * The corpus of the cluster-auth kinds once more, at the embedded service as it speaks like a real one. All pairs of a kind are
  * one stack with a mount for each, so that a few commands say for every one of them what `corpus.test.ts` says one by one.
  */
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { guardIds } from '../src/model/plan/guard.ts';
+import { corpusCases, corpusEnv, corpusManifests } from './support/corpus.ts';
 import { startService } from './support/rig/embedded-service.ts';
 import { clusterAuthTarget, type StackFolder, stackIn } from './support/rig/stack-folder.ts';
 import { temporaryFolder } from './support/rig/temporary-folder.ts';
 import { fixtures } from './support/server/cluster-auth/replay/vectors.ts';
-
-const corpus = new URL('./corpus/', import.meta.url).pathname;
-const env = {
-  SERVICE_TOKEN: 'corpus-service-token',
-  REVIEWER_JWT: 'corpus-reviewer-jwt',
-  OTHER_JWT: 'corpus-other-jwt',
-};
 
 /** A service that speaks the dialect, in a pod, so that a config may do without a CA; and a stack with these targets. */
 async function openStack(dialect: string, names: readonly string[]): Promise<StackFolder> {
@@ -26,21 +17,19 @@ async function openStack(dialect: string, names: readonly string[]): Promise<Sta
     dialects: [dialect],
     inPod,
     relaxed: true,
-    seed: { mounts: [...names], 'service-tokens': [{ token: env.SERVICE_TOKEN, policies: ['root'] }] },
+    seed: { mounts: [...names], 'service-tokens': [{ token: corpusEnv.SERVICE_TOKEN, policies: ['root'] }] },
   });
   onTestFinished(() => server.close());
   const targets = names.map((name) => clusterAuthTarget(server.url, { name, dialect, mount: name }));
   const spec = { guards: { maxDeletes: 1000, allow: guardIds } };
-  return stackIn({ directory: temporaryFolder(), stack: { name: 'corpus', targets, spec }, env });
+  return stackIn({ directory: temporaryFolder(), stack: { name: 'corpus', targets, spec }, env: corpusEnv });
 }
 
 /** One side of all pairs: each document says which target it is for. */
-async function sideOf(kind: string, names: readonly string[], side: string): Promise<string> {
-  const texts = names.map(async (name) => {
-    const text = await readFile(join(corpus, kind, name, side), 'utf8');
-    return text.replaceAll(/^metadata: \{/gm, `metadata: { target: ${name},`);
-  });
-  return (await Promise.all(texts)).join('\n---\n');
+async function sideOf(kind: string, names: readonly string[], side: 'before' | 'after'): Promise<string> {
+  return (await Promise.all(names.map((name) => corpusManifests({ kind, name, side }, name)))).join(
+    '\n---\n',
+  );
 }
 
 /** What one service refuses and the others take: pairs whose second side has no CA and disables the one of the pod. */
@@ -49,8 +38,7 @@ const refused: Readonly<Record<string, readonly string[]>> = {
 };
 
 function pairsOf(kind: string, dialect: string): string[] {
-  const names = readdirSync(join(corpus, kind)).toSorted();
-  return names.filter((name) => refused[dialect]?.includes(name) !== true);
+  return corpusCases(kind).filter((name) => refused[dialect]?.includes(name) !== true);
 }
 
 /** The targets in which a plan has something to do. */
@@ -65,9 +53,9 @@ describe.each(['vault', 'openbao'])('in the dialect %s, after an apply the next 
     const different = names.filter((name) => !name.startsWith('same'));
     const stack = await openStack(dialect, names);
     for (const [side, changed] of [
-      ['before.yaml', names],
-      ['after.yaml', different],
-      ['before.yaml', different],
+      ['before', names],
+      ['after', different],
+      ['before', different],
     ] as const) {
       await stack.write('manifests.yaml', await sideOf(kind, names, side));
       expect(await changedTargets(stack)).toEqual(changed);
@@ -82,7 +70,7 @@ it.each(Object.entries(refused))(
   'what %s is certain to refuse is an error for it',
   async (dialect, names) => {
     const stack = await openStack(dialect, names);
-    await stack.write('manifests.yaml', await sideOf('ClusterAuthConfig', names, 'after.yaml'));
+    await stack.write('manifests.yaml', await sideOf('ClusterAuthConfig', names, 'after'));
     const { out, err } = await stack.run(['validate'], 7);
     const refusals = (out + err)
       .replaceAll(/\s+/g, ' ')

@@ -167,6 +167,11 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/weak-servers/weak-servers.test.ts',
+    because: 'it is about what a whole service never tells',
+    sources: ['kinds/workspace/prepare/own-mode.ts'],
+  },
+  {
     by: 'test/e2e/workspaces/inherited-mode.test.ts',
     because: 'the service refuses what was read wrong',
     sources: ['kinds/workspace/predict/predict-assessments.ts'],

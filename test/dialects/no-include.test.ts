@@ -18,7 +18,7 @@ describe.each(dialects)('tag bindings through %s', (dialect) => {
       await stack.make(manifests);
       service.clear();
       const { coverage } = await stack.plan();
-      expect(coverage).toMatchObject({ complete: true, targets: [{ notes: [note] }] });
+      expect(coverage).toMatchObject({ complete: true, targets: [{ limits: [note] }] });
       const lists = service.requests.filter(({ path }) => path.includes('/organizations/'));
       expect(lists.map(({ path }) => decodeURIComponent(path))).toEqual(
         expect.arrayContaining([expect.stringContaining('filter[tagged][0][key]=trueup-stack')]),

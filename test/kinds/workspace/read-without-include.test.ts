@@ -42,6 +42,7 @@ async function without(
   const [, declared] = documents;
   const answers: readonly (readonly [string, Canned])[] = [
     ...(include === 'refuses' ? [['include=', refusal] as const] : []),
+    ['filter[tagged][0][key]=trueup-no-such-key', page([])],
     ['filter[tagged][0][key]=trueup-stack', page(documents.slice(0, 1))],
     ['GET /organizations/acme/workspaces?', page(documents)],
     ['GET /workspaces/ws-ours/tag-bindings', page([binding('trueup-stack', 'payments')])],
@@ -62,7 +63,7 @@ describe('Where the service cannot include tag bindings', () => {
     async (include) => {
       const { session, seen } = await without(include);
       const set = await kind.read(session, wants([declare('Workspace', 'declared')]));
-      expect(set.notes).toEqual([note]);
+      expect(set.limits).toEqual([note]);
       expect(set.incomplete).toEqual([]);
       expect(find(set.resources, 'ours')?.witness.claim?.stack).toBe('payments');
       expect(find(set.resources, 'declared')?.facts['direct']).toEqual({ env: 'prod' });
@@ -71,7 +72,7 @@ describe('Where the service cannot include tag bindings', () => {
         'GET /workspaces/ws-declared/tag-bindings',
         'GET /workspaces/ws-ours/tag-bindings',
       ]);
-      expect(seen).toHaveLength(include === 'refuses' ? 5 : 4);
+      expect(seen).toHaveLength(include === 'refuses' ? 6 : 5);
     },
   );
 

@@ -205,6 +205,7 @@ describe('"No changes"', () => {
         target: 'acme',
         requests: 1,
         read: [],
+        limits: [],
         invisible: [],
         notes: [],
         incomplete: ['page 3 was forbidden'],

@@ -19,7 +19,7 @@ function listOf(...items: WorkspaceItem[]): WorkspaceList {
     byId: new Map(items.map((one) => [one.id, one])),
     byName: new Map(items.map((one) => [one.name, one])),
     incomplete: [],
-    notes: [],
+    limits: [],
     hasTags: true,
     claimed: new Set(),
     tagsOf: async () => ({ tags: { direct: {} } }),

@@ -58,11 +58,11 @@ export interface FaultyProxy {
 
 /**
  * Gives the answer to a request, its own or the service's; undefined breaks the connection. `pass` asks the service, for
- * another path where one is given.
+ * another path or with another body where one is given.
  */
 export type Warden = (
   request: SeenRequest,
-  pass: (path?: string) => Promise<Answer>,
+  pass: (path?: string, text?: string) => Promise<Answer>,
 ) => Promise<Answer | undefined>;
 
 /** Whether it changes nothing: reads, and the question what a token may do, which is a POST. */
@@ -95,8 +95,8 @@ export async function startFaultyProxy(
       const fault = take(incoming.request);
       const answer =
         fault === undefined && warden !== undefined
-          ? await warden(incoming.request, (path = incoming.request.path) =>
-              passOn({ ...incoming, request: { ...incoming.request, path } }, upstream()),
+          ? await warden(incoming.request, (path = incoming.request.path, text = incoming.request.text) =>
+              passOn({ ...incoming, request: { ...incoming.request, path, text } }, upstream()),
             )
           : await answerTo(incoming, fault, upstream());
       if (answer !== undefined) seen[at] = { ...incoming.request, status: answer.status };

@@ -210,6 +210,7 @@ const coverage: fc.Arbitrary<Coverage> = fc.record({
           .map(([must, may]) => ({ ...must, ...may })),
         { maxLength: 2 },
       ),
+      limits: fc.array(hostileText, { maxLength: 2 }),
       incomplete: fc.array(hostileText, { maxLength: 2 }),
       invisible: fc.array(hostileText, { maxLength: 2 }),
       notes: fc.array(hostileText, { maxLength: 2 }),

@@ -59,6 +59,7 @@ export function plan(about: Partial<Plan> = {}): Plan {
           target: 'acme',
           requests: 2,
           read: [{ kind: 'Toy', count: 4, total: 4 }],
+          limits: [],
           incomplete: [],
           invisible: [],
           notes: [],

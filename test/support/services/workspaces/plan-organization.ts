@@ -90,7 +90,7 @@ export const bare: JsonObject = {
   'trigger-patterns': [],
   'vcs-repo': null,
   'working-directory': null,
-  permissions: { 'can-update': true },
+  permissions: { 'can-update': true, 'can-force-delete': true },
 };
 
 export interface Situation {

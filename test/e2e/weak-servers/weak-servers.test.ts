@@ -1,0 +1,219 @@
+/**
+ * Services that lack parts of the API (rule 48): what is lacking is told once, at the beginning, and nothing is written that the
+ * service would drop.
+ */
+import { describe, expect, it } from 'vitest';
+import { openBench } from '../../support/cli/bench.ts';
+import { tombstone, workspace } from '../../support/cli/documents.ts';
+import { type Lack, lacking } from '../../support/weak/weak-service.ts';
+
+async function openWeak(missing: readonly Lack[], target: object = {}) {
+  const bench = await openBench({
+    organization: { 'agent-pools': [{ name: 'build', id: 'apool-build' }] },
+  });
+  bench.wire.guardBy(lacking(...missing));
+  const stack = await bench.checkout({ workspaces: target });
+  return { bench, stack };
+}
+
+const byLedger = { ownership: 'ledger' };
+
+describe('A service without tag bindings', () => {
+  it('is refused before the first create, with the way out, where a workspace shows it', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings']);
+    await bench.byHand.create({ name: 'somebody-elses' });
+    await stack.declare(workspace('app'), workspace('web'));
+    const { err, out } = await stack.run(['apply', '--yes'], 7);
+    const told = (out + err).replace(/\s+/g, ' ');
+    expect(told.split('the service has no tag bindings').length, 'once').toBe(2);
+    expect(told).toContain('fix: set "ownership: ledger" for the target');
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('in an empty organization is found out by the first create, and nothing more is created', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings']);
+    await stack.declare(workspace('app'), workspace('web'), workspace('zoo'));
+    const { out } = await stack.run(['apply', '--yes'], 6);
+    expect(out.replace(/\s+/g, ' ')).toContain('set "ownership: ledger" for the target, and apply again');
+    expect(bench.written()).toEqual(['POST /api/v2/organizations/acme/workspaces']);
+    const again = await stack.become({ workspaces: byLedger });
+    await again.run(['apply', '--yes'], 0);
+    expect(bench.written()).toHaveLength(3);
+    await again.run(['plan', '--exit-code'], 0);
+  });
+
+  it('is managed by the ledger: what it made is changed and deleted, and the report says what is lacking', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app', { description: 'changed' }));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toMatch(
+      /^What acme lacks\n {2}- the service has no tag bindings: it keeps neither tags nor claims\n/,
+    );
+    expect(out).not.toMatch(/claim +(?!s)/);
+    await stack.run(['apply', '--yes'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+
+  it('has every adoption asked, and what was adopted is only ever released', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    await bench.byHand.create({ name: 'app' });
+    await stack.declare(workspace('app', { description: 'ours' }));
+    expect((await stack.run(['apply', '--yes'], 9)).err + (await stack.run(['plan'], 9)).out).toContain(
+      "this stack's ledger does not know it",
+    );
+    await stack.declare(workspace('app', { description: 'ours' }, { adopt: true }));
+    await stack.run(['apply', '--yes'], 5);
+    await stack.insist();
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(tombstone('Workspace', 'app', 'safe'));
+    expect((await stack.run(['plan'], 9)).out).toContain("is not this stack's to remove");
+    await stack.declare(workspace('other'));
+    await stack.insist();
+    expect(await bench.idsOf('app')).toHaveLength(1);
+  });
+
+  it('keeps what it made once somebody took its birth mark off', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    await stack.declare(workspace('app'), workspace('web', { sourceName: 'nobody' }));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['plan'], 0);
+    expect(out).toContain('without the birth mark of this stack: it is kept');
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+
+  it('cannot have tags declared, and says so where they stand', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    await bench.byHand.create({ name: 'somebody-elses' });
+    await stack.declare(workspace('app', { tags: { env: 'prod' } }));
+    const { out, err } = await stack.run(['apply', '--yes'], 7);
+    expect(out + err).toContain('the service has no tag bindings');
+    expect(out + err).toMatch(/manifests\/all\.yaml:\d+:\d+/);
+    expect(bench.written()).toEqual([]);
+  });
+
+  it('is one that a second stack cannot tell of: it has to adopt, and is asked', async () => {
+    const { bench, stack } = await openWeak(['tag-bindings'], byLedger);
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    const other = await bench.checkout({ name: 'other', workspaces: byLedger });
+    await other.declare(workspace('app', { description: 'theirs' }));
+    const { out } = await other.run(['plan'], 9);
+    expect(out.replace(/\s+/g, ' ')).toContain('does not know it: stack "payments" created it');
+  });
+});
+
+describe('A service that ignores the filter by tags', () => {
+  it('is not believed: what others made is neither claimed nor read', async () => {
+    const { bench, stack } = await openWeak(['tag-filter']);
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) await bench.byHand.create({ name });
+    await stack.declare(workspace('app'));
+    await stack.run(['apply', '--yes'], 0);
+    bench.wire.reset();
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out).toContain('the service ignores the filter by tags');
+    expect(bench.wire.seen.length).toBeLessThan(9);
+  });
+});
+
+describe('A service without remote state consumers', () => {
+  it('is no reason not to delete: the plan says what nobody can tell', async () => {
+    const { bench, stack } = await openWeak(['consumers']);
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    const { out } = await stack.run(['apply', '--yes'], 0);
+    expect(out).toContain('nobody can tell who reads its state');
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+
+  it('is an error only where consumers are declared, and nothing is shared because of it', async () => {
+    const { bench, stack } = await openWeak(['consumers']);
+    await stack.begin(workspace('app'), workspace('web'));
+    await stack.declare(workspace('app', { remoteStateConsumers: ['web'] }), workspace('web'));
+    const { out, err } = await stack.run(['apply', '--yes'], 7);
+    expect(out + err).toContain('the service has no remote state consumers');
+    expect(bench.written()).toEqual([]);
+    expect(await bench.byHand.attributes(await bench.idOf('app'))).toMatchObject({
+      'global-remote-state': false,
+    });
+  });
+});
+
+describe('A service without a safe delete', () => {
+  it('keeps what is no longer declared, until the target says "deletes: plain"', async () => {
+    const { bench, stack } = await openWeak(['safe-delete']);
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    expect((await stack.run(['plan'], 0)).out.replace(/\s+/g, ' ')).toContain(
+      'its target does not say "deletes: plain"',
+    );
+    const plain = await stack.become({ workspaces: { deletes: 'plain' } });
+    bench.wire.reset();
+    await plain.run(['apply', '--yes'], 0);
+    expect(bench.written()).toEqual(['DELETE /api/v2/workspaces/ws-…']);
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+
+  it('never loses a workspace that got resources after the plan', async () => {
+    const { bench, stack } = await openWeak(['safe-delete'], { deletes: 'plain' });
+    await stack.declare(workspace('app'), workspace('web'));
+    await stack.run(['apply', '--yes'], 0);
+    await stack.declare(workspace('app'));
+    const id = await bench.idOf('web');
+    const lacks = lacking('safe-delete');
+    let reads = 0;
+    bench.wire.guardBy(async (request, pass) => {
+      const answer = await lacks(request, pass);
+      if (answer === undefined || request.method !== 'GET' || !request.path.includes(`/workspaces/${id}`))
+        return answer;
+      reads += 1;
+      return { ...answer, text: answer.text.replace('"resource-count":0', '"resource-count":4') };
+    });
+    await stack.run(['apply', '--yes'], 4);
+    expect(reads).toBeGreaterThan(0);
+    expect(await bench.idsOf('web')).toHaveLength(1);
+  });
+});
+
+describe('A service that never tells that an execution mode is a workspace’s own', () => {
+  it('is taken at its word about the mode itself, with a note, and nothing is sent again', async () => {
+    const { bench, stack } = await openWeak(['own-mode', 'pool-relationship']);
+    const spec = { executionMode: 'agent', agentPoolId: 'apool-build' };
+    await stack.begin(workspace('app', spec));
+    const { out } = await stack.run(['plan', '--exit-code'], 0);
+    expect(out).toContain('does not tell whether an execution mode is a workspace’s own');
+    await bench.byHand.update(await bench.idOf('app'), { 'execution-mode': 'local' });
+    const { changes } = await stack.plan();
+    expect(changes.map(({ address }) => address)).toEqual(['Workspace/acme/app']);
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+  });
+});
+
+describe('Lists that are null, plain 404s, small pages and no rates', () => {
+  it.each([
+    [['full-lists']],
+    [['error-documents']],
+    [['page-size']],
+    [['rate-headers']],
+    [['full-lists', 'error-documents', 'page-size', 'rate-headers', 'pool-relationship']],
+  ] as const)('hinder nothing: %j', async (missing) => {
+    const { bench, stack } = await openWeak(missing);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) await bench.byHand.create({ name });
+    await stack.declare(
+      workspace('app', { tags: { env: 'prod' }, remoteStateConsumers: ['web'], triggerPatterns: [] }),
+      workspace('web', { tagNames: [] }),
+    );
+    await stack.run(['apply', '--yes'], 0);
+    await stack.run(['plan', '--exit-code'], 0);
+    await stack.declare(workspace('app'), workspace('new'));
+    await stack.insist();
+    await stack.run(['plan', '--exit-code'], 0);
+    expect(await bench.idsOf('web')).toEqual([]);
+  });
+});

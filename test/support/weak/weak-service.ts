@@ -1,0 +1,177 @@
+/**
+ * A service that lacks parts of the workspaces API: a filter in front of the embedded one, which forgets what it lacks in requests
+ * and in answers, as a real server of that kind was seen to do (wire/workspaces 4).
+ */
+import type { Answer, SeenRequest, Warden } from '../cli/faulty-proxy.ts';
+
+/** What can be lacking, each by itself or together with others. */
+export const lacks = [
+  'included-tags',
+  'tag-filter',
+  'tag-bindings',
+  'consumers',
+  'safe-delete',
+  'own-mode',
+  'pool-relationship',
+  'full-lists',
+  'error-documents',
+  'page-size',
+  'rate-headers',
+] as const;
+
+export type Lack = (typeof lacks)[number];
+
+interface Filter {
+  /** the path that is asked for instead */
+  readonly path?: (path: string) => string;
+  /** whether the service does not know this path */
+  readonly unknown?: (path: string) => boolean;
+  readonly body?: (body: Document) => Document;
+  /** each workspace in an answer */
+  readonly workspace?: (workspace: Workspace) => Workspace;
+  readonly answer?: (answer: Answer) => Answer;
+}
+
+interface Workspace {
+  readonly type?: string;
+  readonly attributes?: Readonly<Record<string, unknown>>;
+  readonly relationships?: Readonly<Record<string, unknown>>;
+}
+
+interface Document {
+  readonly data?: Workspace | readonly Workspace[] | null;
+  readonly included?: unknown;
+}
+
+const withoutInclude = (path: string) => path.replace(/[?&]include=[^&]*/, '').replace(/^([^?]*)&/, '$1?');
+const withoutFilter = (path: string) =>
+  path.replace(/[?&]filter(%5B|\[)tagged[^&]*/g, '').replace(/^([^?]*)&/, '$1?');
+
+function without<T extends object>(members: T | undefined, ...names: string[]): T {
+  return Object.fromEntries(Object.entries(members ?? {}).filter(([name]) => !names.includes(name))) as T;
+}
+
+const includes: Filter = {
+  path: withoutInclude,
+  workspace: (one) => ({ ...one, relationships: without(one.relationships, 'effective-tag-bindings') }),
+};
+
+const filters: Readonly<Record<Lack, Filter>> = {
+  'included-tags': includes,
+  'tag-filter': { ...includes, path: (path) => withoutFilter(withoutInclude(path)) },
+  'tag-bindings': {
+    ...includes,
+    path: (path) => withoutFilter(withoutInclude(path)),
+    unknown: (path) => path.includes('tag-bindings'),
+    body: (body) =>
+      body.data === undefined || body.data === null || isList(body.data)
+        ? body
+        : {
+            ...body,
+            data: { ...body.data, relationships: without(body.data.relationships, 'tag-bindings') },
+          },
+  },
+  consumers: { unknown: (path) => path.includes('remote-state-consumers') },
+  'safe-delete': {
+    unknown: (path) => path.includes('/actions/safe-delete'),
+    workspace: (one) => {
+      const permissions = without(one.attributes?.['permissions'] as object, 'can-force-delete');
+      return { ...one, attributes: { ...one.attributes, permissions } };
+    },
+  },
+  'own-mode': {
+    workspace: (one) => {
+      const overwrites = { 'execution-mode': false, 'agent-pool': false };
+      return { ...one, attributes: { ...one.attributes, 'setting-overwrites': overwrites } };
+    },
+  },
+  'pool-relationship': {
+    workspace: (one) => {
+      const link = one.relationships?.['agent-pool'] as { data?: { id?: string } | null } | undefined;
+      return {
+        ...one,
+        attributes: { ...one.attributes, 'agent-pool-id': link?.data?.id ?? '' },
+        relationships: without(one.relationships, 'agent-pool'),
+      };
+    },
+  },
+  'full-lists': {
+    workspace: (one) => ({
+      ...one,
+      attributes: Object.fromEntries(
+        Object.entries(one.attributes ?? {}).map(([name, value]) => [name, isEmpty(value) ? null : value]),
+      ),
+    }),
+    answer: inJson((document) => (isEmpty(document.data) ? { ...document, data: null } : document)),
+  },
+  'error-documents': {
+    answer: (answer) =>
+      answer.status === 404
+        ? { ...answer, headers: { 'content-type': 'text/plain; charset=utf-8' }, text: 'not found\n' }
+        : answer,
+  },
+  'page-size': { path: (path) => path.replace(/page(%5B|\[)size(%5D|\])=\d+/, 'page[size]=2') },
+  'rate-headers': {
+    answer: (answer) => ({
+      ...answer,
+      headers: Object.fromEntries(
+        Object.entries(answer.headers).filter(([name]) => !name.startsWith('x-ratelimit')),
+      ),
+    }),
+  },
+};
+
+function isEmpty(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0;
+}
+
+function isList(data: Document['data']): data is readonly Workspace[] {
+  return Array.isArray(data);
+}
+
+function inJson(change: (document: Document) => Document): (answer: Answer) => Answer {
+  return (answer) => {
+    if (answer.text === '' || !(answer.headers['content-type'] ?? '').includes('json')) return answer;
+    return { ...answer, text: JSON.stringify(change(JSON.parse(answer.text) as Document)) };
+  };
+}
+
+const inWorkspaces = (change: (workspace: Workspace) => Workspace) => {
+  const each = (one: Workspace) => (one.type === 'workspaces' ? change(one) : one);
+  return inJson((document) => {
+    const { data } = document;
+    if (data === undefined || data === null) return document;
+    return { ...document, data: isList(data) ? data.map(each) : each(data) };
+  });
+};
+
+const notFound: Answer = {
+  status: 404,
+  headers: { 'content-type': 'text/plain; charset=utf-8' },
+  text: '404 page not found\n',
+};
+
+/** For the proxy between a stack and the embedded service: from now on the service lacks these. */
+export function lacking(...missing: readonly Lack[]): Warden {
+  const all = missing.map((lack) => filters[lack]);
+  return async (request, pass) => {
+    if (!request.path.startsWith('/api/v2/')) return pass();
+    if (all.some(({ unknown }) => unknown?.(request.path) === true)) return notFound;
+    const path = all.reduce((text, filter) => filter.path?.(text) ?? text, request.path);
+    const answer = await pass(path, bodyOf(request, all));
+    const documents = all.flatMap(({ workspace, answer: whole }) => [
+      ...(workspace === undefined ? [] : [inWorkspaces(workspace)]),
+      ...(whole === undefined ? [] : [whole]),
+    ]);
+    return documents.reduce((changed, filter) => filter(changed), answer);
+  };
+}
+
+function bodyOf({ text }: SeenRequest, all: readonly Filter[]): string {
+  if (text === '') return text;
+  const body = all.reduce(
+    (changed, filter) => filter.body?.(changed) ?? changed,
+    JSON.parse(text) as Document,
+  );
+  return JSON.stringify(body);
+}
