@@ -197,6 +197,11 @@ function withSafeHeaders(reply: FastifyReply): FastifyReply {
     .header('strict-transport-security', 'max-age=31536000; includeSubDomains');
 }
 
+/** Answers a verb that the secrets service does not know, whatever the path (wire/cluster-auth 2.1). */
+export function answerUnknownVerb(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(405));
+}
+
 /** Answers a path that nothing serves as the secrets service answers it. */
 export function answerUnknownPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return send(request, reply, answerError(404));
