@@ -4,6 +4,7 @@
  * things (a member twice, padding, blanks, a critical extension) is no JWT at all.
  */
 import { isObject } from '../../values/is-object.ts';
+import { isReadableHeader } from './readable-header.ts';
 
 /** A JWT that can be read; who signed it, if anyone, is not known yet. */
 export interface ParsedJwt {
@@ -30,6 +31,7 @@ export function parseJwt(text: string): ParsedJwt | undefined {
   const algorithm = header['alg'];
   if (typeof algorithm !== 'string' || header['crit'] !== undefined || header['b64'] !== undefined)
     return undefined;
+  if (!isReadableHeader(header)) return undefined;
   return { text, algorithm, claims, isSigned: signature !== '' };
 }
 
