@@ -6,7 +6,7 @@
  */
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
-import { answerUnknownPath } from './cluster-auth/routes.ts';
+import { answerUnknownPath, answerUnknownVerb } from './cluster-auth/routes.ts';
 import { PROOF_PATH, serveProof } from './data-file/serving-proof.ts';
 import type { Endpoint } from './json-api/endpoint.ts';
 import { sendError } from './json-api/api-scope.ts';
@@ -42,6 +42,8 @@ function answerOutside(
   reply: FastifyReply,
 ): FastifyReply {
   const path = request.url.replace(/\?.*$/, '');
+  // Each verb that the secrets service knows has a route for all of its paths.
+  if (path.startsWith('/v1/')) return answerUnknownVerb(request, reply);
   if (services.dialects.clusterAuth.answersOtherPaths && !KEPT.test(path)) {
     return answerUnknownPath(request, reply);
   }

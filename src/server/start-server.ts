@@ -84,7 +84,7 @@ export interface RunningServer {
 
 /**
  * Opens the database, applies the seed and listens.
- * @throws DialectError for dialects and EditionError for an edition that are not served; SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file or the port cannot be opened.
+ * @throws DialectError for dialects and EditionError for an edition that are not served; SeedError when the seed is malformed, SeedConflictError when something new in it cannot be added; the system's error when the file, the folder of the pod or the port cannot be opened.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const seed = readSeed(options.seed ?? {});
@@ -92,14 +92,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const edition = chooseEdition(options.edition, dialects.workspaces);
   const database = Database.open(options.data, { relaxed: options.relaxed ?? false });
   const clock = movableClock(options.now ?? (() => new Date()));
-  const services = createServices(database, {
-    now: clock.now,
-    dialects,
-    edition,
-    inPod: options.inPod,
-    clusterPatienceMs: options.clusterPatienceMs,
-  });
   try {
+    const services = createServices(database, {
+      now: clock.now,
+      dialects,
+      edition,
+      inPod: options.inPod,
+      clusterPatienceMs: options.clusterPatienceMs,
+    });
     applySeed(database, seed, services.now());
     const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());

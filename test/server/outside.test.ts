@@ -17,6 +17,17 @@ it.each(['/', '/nowhere', '/apis/v2/ping', '/v2/auth/cluster/config'])(
   },
 );
 
+it.each(['neutral', 'vault', 'openbao'])(
+  'refuses a verb that is not known below /v1/ as the dialect %s does: without a word',
+  async (dialect) => {
+    const api = await serveForTest({ dialects: [dialect] });
+    for (const method of ['PROPFIND', 'MKCOL', 'LINK']) {
+      const answer = await fetch(`${api.url}/v1/auth/kubernetes/config`, { method });
+      expect([answer.status, await answer.text()]).toEqual([405, '{"errors":[]}\n']);
+    }
+  },
+);
+
 it('answers a wrong method outside the APIs with 405 and the right ones', async () => {
   const api = await serveForTest({ data: temporaryDataFile() });
   const answer = await sendRaw(`${api.url}/served-data-file`, 'POST');

@@ -393,7 +393,7 @@ it('is refused before anything starts', async () => {
 
 it('keeps the keys of its type and of its checks the same', () => {
   const type = readFileSync(new URL('../../src/server/seed/seed.ts', import.meta.url), 'utf8');
-  const checks = ['read-seed', 'workspace-checks']
+  const checks = ['read-seed', 'service-checks', 'workspace-checks']
     .map((file) => readFileSync(new URL(`../../src/server/seed/${file}.ts`, import.meta.url), 'utf8'))
     .join('\n');
   const keys = [...type.matchAll(/^ {2}readonly '?([a-z-]+)'?\??:/gm)].map((match) => match[1] ?? '');

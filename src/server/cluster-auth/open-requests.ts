@@ -3,7 +3,7 @@
  * (wire/cluster-auth 2.9, 3).
  * Invariant: only mounts that are there have a login; at others its path is like any other, and needs a token.
  */
-import { OPEN_READS } from '../sys/health.ts';
+import { OPEN_HEAD, OPEN_READS } from '../sys/health.ts';
 import type { Services } from '../services.ts';
 import { type SecretsAnswer, answerError } from './answer.ts';
 import type { Operation } from './endpoints.ts';
@@ -25,7 +25,10 @@ interface OpenRequest {
 /** The answer to a request that needs no token; undefined for those that do. */
 export async function answerOpenRequest(request: OpenRequest): Promise<SecretsAnswer | undefined> {
   const { services, namespace, operation, path, body, address } = request;
-  if (operation === 'read' && Object.hasOwn(OPEN_READS, path)) return OPEN_READS[path]?.(services);
+  if (Object.hasOwn(OPEN_READS, path)) {
+    const isRead = operation === 'read' || (operation === 'head' && path === OPEN_HEAD);
+    return isRead ? OPEN_READS[path]?.(services, body) : answerError(405);
+  }
   const found = findMount(services.database, namespace, path);
   if (found?.rest !== LOGIN_PATH) return undefined;
   if (found.mount.type !== CLUSTER_AUTH_METHOD) return otherLogin(found.mount.type, body);

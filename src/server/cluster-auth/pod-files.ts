@@ -3,7 +3,7 @@
  * Invariant: a file is read when it is needed and then kept for a while, because the token is replaced in it from time to
  * time; a failure is not kept.
  */
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface PodFiles {
@@ -21,12 +21,17 @@ const CUSTOMARY = '/var/run/secrets/kubernetes.io/serviceaccount';
 const CA_LIFE_MS = 3_600_000;
 const TOKEN_LIFE_MS = 60_000;
 
-/** @param folder undefined outside of a pod, where neither file can be read */
+/**
+ * Files may come later; the folder is there from the start.
+ * @param folder undefined outside of a pod, where neither file can be read
+ * @throws the system's error when it is no folder that can be read
+ */
 export function openPodFiles(folder: string | undefined, now: () => Date): PodFiles {
   if (folder === undefined) {
     const missing = (name: string) => () => ({ problem: notThere(join(CUSTOMARY, name)) });
     return { caCert: missing('ca.crt'), token: missing('token') };
   }
+  readdirSync(folder);
   return {
     caCert: keeping(join(folder, 'ca.crt'), CA_LIFE_MS, now),
     token: keeping(join(folder, 'token'), TOKEN_LIFE_MS, now),

@@ -9,7 +9,7 @@ import type { ServiceIdentity } from '../identity/service-identity.ts';
 import type { PolicyCapability } from '../identity/service-policies.ts';
 import { serviceEndpoints } from '../secrets-endpoints.ts';
 import type { Services } from '../services.ts';
-import { revokeToken, useToken } from '../service-tokens/token-store.ts';
+import { findToken, revokeToken, useToken } from '../service-tokens/token-store.ts';
 import { type Place, placeOf } from '../sys/namespaces.ts';
 import { endpointIn } from '../sys/service-call.ts';
 import { publicMounts } from '../sys/ui-mounts.ts';
@@ -101,11 +101,13 @@ async function answerRead(
   }
 }
 
-/** A request without a token, or with one that is nobody's. */
+/** A request without a token, with one that is nobody's, or with one that does not count for where it is sent from or to. */
 function answerToNobody({ services, namespace, operation, path }: Asked, rawToken: string): SecretsAnswer {
   const isList = operation === 'read' && path === 'sys/internal/ui/mounts';
   if (isList) return publicMounts(services, namespace);
-  return answerError(403, rawToken === '' ? 'permission denied' : services.dialects.clusterAuth.unknownToken);
+  const { database, dialects, now } = services;
+  const isUnknown = rawToken !== '' && findToken(database, rawToken, now()) === undefined;
+  return answerError(403, isUnknown ? dialects.clusterAuth.unknownToken : 'permission denied');
 }
 
 interface Asked extends Place {
@@ -213,6 +215,11 @@ export function isSecretsPath(url: string): boolean {
 /** Answers a path that cannot be decoded. */
 export function answerBadPath(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   return send(request, reply, answerError(400));
+}
+
+/** Answers a verb that the secrets service does not know, whatever the path (wire/cluster-auth 2.1). */
+export function answerUnknownVerb(request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  return send(request, reply, answerError(405));
 }
 
 /** Answers a path that nothing serves as the secrets service answers it. */

@@ -39,7 +39,7 @@ export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: Tenant
       name,
       teams: [{ name: OWNERS_TEAM, members: [OWNER] }],
     })),
-    mounts: wanted.mounts,
+    mounts: [...new Set(wanted.mounts)],
     'service-tokens': [{ name: OWNER, token: given.serviceToken, policies: [ROOT_POLICY] }],
   });
   const database = Database.open(dataFile);

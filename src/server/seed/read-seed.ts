@@ -2,10 +2,7 @@
  * The shape of a seed as checks, key by key like seed.ts, and the references that shapes cannot see.
  * Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
  */
-import { canonicalBlocks } from '../cluster-auth/values/address-blocks.ts';
-import { parseDuration } from '../cluster-auth/values/durations.ts';
 import { DEFAULT_PROJECT } from '../projects/project-record.ts';
-import { CAPABILITIES } from '../identity/service-policies.ts';
 import { NAME_LIMIT, TEXT_LIMIT } from '../json-api/body.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
 import { isExactVersion } from '../workspaces/releases/version-constraint.ts';
@@ -25,6 +22,7 @@ import {
   text,
   time,
 } from './seed-reader.ts';
+import { mount, policy, serviceProblems, serviceToken } from './service-checks.ts';
 import { tagBindings, workspace } from './workspace-checks.ts';
 
 const executionMode = oneOf(...EXECUTION_MODES);
@@ -32,21 +30,6 @@ const executionMode = oneOf(...EXECUTION_MODES);
 const workspaceAccess: Check = (value, path, problems) => {
   if (Array.isArray(value)) listOf(oneOf(...GRANTABLE_PERMISSIONS))(value, path, problems);
   else oneOf('read', 'plan', 'write', 'admin')(value, path, problems);
-};
-
-const duration: Check = (value, path, problems) => {
-  const isWritten = ['string', 'number'].includes(typeof value) && value !== '';
-  const seconds = isWritten ? parseDuration(String(value)) : undefined;
-  if (seconds === undefined || seconds < 0) {
-    problems.push(`${path} must be a duration: seconds, or a text such as 90m, 1h30m or 7d`);
-  }
-};
-
-const addressBlocks: Check = (value, path, problems) => {
-  listOf((block, at, found) => {
-    const isBlock = typeof block === 'string' && canonicalBlocks([block]).ok;
-    if (!isBlock) found.push(`${at} must be an address or a block of addresses`);
-  })(value, path, problems);
 };
 
 const release: Check = (value, path, problems) => {
@@ -115,40 +98,12 @@ const organization = object(
   ['name'],
 );
 
-const serviceToken = object(
-  {
-    token: text,
-    name: text,
-    policies: listOf(text),
-    type: oneOf('service', 'batch'),
-    ttl: duration,
-    'expires-at': time,
-    period: duration,
-    'explicit-max-ttl': duration,
-    'num-uses': count,
-    'bound-cidrs': addressBlocks,
-    renewable: flag,
-    meta: mapOf(text),
-  },
-  ['token', 'policies'],
-);
-
 const seed = object({
   organizations: listOf(organization),
   users: listOf(object({ username: text, email: text, token: text, tokens: listOf(token) }, ['username'])),
-  mounts: listOf(text),
+  mounts: listOf(mount),
   releases: listOf(release),
-  policies: listOf(
-    object(
-      {
-        name: text,
-        rules: listOf(
-          object({ path: text, capabilities: listOf(oneOf(...CAPABILITIES)) }, ['path', 'capabilities']),
-        ),
-      },
-      ['name', 'rules'],
-    ),
-  ),
+  policies: listOf(policy),
   'service-tokens': listOf(serviceToken),
 });
 
@@ -158,8 +113,10 @@ export function readSeed(data: unknown): Seed {
   // An empty file parses to nothing; it seeds nothing.
   if (data === undefined || data === null) return {};
   seed(data, '', problems);
-  if (problems.length === 0)
-    problems.push(...danglingReferences(data as Seed), ...repeatedIdentities(data as Seed));
+  if (problems.length === 0) {
+    const given = data as Seed;
+    problems.push(...danglingReferences(given), ...serviceProblems(given), ...repeatedIdentities(given));
+  }
   if (problems.length > 0) throw new SeedError(problems);
   return data as Seed;
 }

@@ -36,7 +36,10 @@ function identitiesOf(given: Seed): Identity[] {
   return [
     ...placed('users', given.users).map(({ at, each }) => one(at, 'username', each.username, ['users'])),
     ...placed('organizations', organizations).flatMap(({ at, each }) => ofOrganization(each, at)),
-    ...placed('policies', given.policies).map(({ at, each }) => one(at, 'name', each.name, ['policies'])),
+    // names of policies are kept in lower case
+    ...placed('policies', given.policies).map(({ at, each }) =>
+      one(at, 'name', each.name.toLowerCase(), ['policies']),
+    ),
     ...tokens(given),
   ];
 }

@@ -1,4 +1,5 @@
 /** What the parts of one organization's seed are handed, and the one thing that several of them do. */
+import { parseDuration } from '../cluster-auth/values/durations.ts';
 import { stableId } from '../identifiers.ts';
 import type { OrganizationSeed, TokenSeed } from './seed.ts';
 import type { Seeding } from './seeding.ts';
@@ -65,4 +66,9 @@ export function givenColumns(
 /** Does something with each entry of a list that the seed may leave out. */
 export function eachOf<T>(list: readonly T[] | undefined, write: (entry: T) => void): void {
   for (const entry of list ?? []) write(entry);
+}
+
+/** The seconds of a duration that was checked; 0 is none. */
+export function secondsOf(duration: string | number | undefined): number {
+  return parseDuration(String(duration ?? '')) ?? 0;
 }

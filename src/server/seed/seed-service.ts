@@ -3,10 +3,11 @@
  * Invariant: durations and times were checked by read-seed.ts; here they only become numbers.
  */
 import { CLUSTER_AUTH_METHOD, storeMount } from '../cluster-auth/mounts.ts';
-import { parseDuration } from '../cluster-auth/values/durations.ts';
+import { canonicalBlocks } from '../cluster-auth/values/address-blocks.ts';
 import { hashToken } from '../identity/tokens.ts';
+import { tokenPolicies } from '../service-tokens/token-policies.ts';
 import { PLAIN_GRANT, storeToken } from '../service-tokens/token-store.ts';
-import { expiryOf } from './seed-context.ts';
+import { expiryOf, secondsOf } from './seed-context.ts';
 import type { PolicySeed, ServiceTokenSeed } from './seed.ts';
 import type { Seeding } from './seeding.ts';
 
@@ -30,10 +31,11 @@ export function applyPolicy({ database, isNew }: Seeding, policy: PolicySeed): v
 /** A token of the root namespace. Without a ttl, a period or an end it lives for ever, and is not renewed. */
 export function applyServiceToken({ database, now, isNew }: Seeding, seed: ServiceTokenSeed): void {
   if (!isNew('service-token', hashToken(seed.token))) return;
-  const period = seconds(seed.period);
-  const explicitMaxTtl = seconds(seed['explicit-max-ttl']);
+  const period = secondsOf(seed.period);
+  const explicitMaxTtl = secondsOf(seed['explicit-max-ttl']);
   const end = expiryOf(seed) ?? undefined;
-  const asked = period || seconds(seed.ttl) || explicitMaxTtl;
+  const boundCidrs = canonicalBlocks(seed['bound-cidrs'] ?? []);
+  const asked = period || secondsOf(seed.ttl) || explicitMaxTtl;
   const capped = explicitMaxTtl > 0 ? Math.min(asked, explicitMaxTtl) : asked;
   const creationTtl = end === undefined ? capped : Math.trunc((end.getTime() - now.getTime()) / 1000);
   const lasting = end ?? (capped > 0 ? new Date(now.getTime() + capped * 1000) : null);
@@ -43,21 +45,17 @@ export function applyServiceToken({ database, now, isNew }: Seeding, seed: Servi
     {
       ...PLAIN_GRANT,
       displayName: seed.name ?? 'seeded',
-      policies: seed.policies.map((policy) => policy.toLowerCase()),
+      policies: tokenPolicies(seed.policies, false),
       type: seed.type ?? 'service',
       expiresAt: lasting,
       creationTtl,
       explicitMaxTtl,
       period,
       numUses: seed['num-uses'] ?? 0,
-      boundCidrs: seed['bound-cidrs'] ?? [],
+      boundCidrs: boundCidrs.ok ? boundCidrs.value : [],
       renewable: seed.renewable ?? (lasting !== null && seed.type !== 'batch'),
       meta: seed.meta ?? null,
     },
     now,
   );
-}
-
-function seconds(duration: string | number | undefined): number {
-  return parseDuration(String(duration ?? '')) ?? 0;
 }

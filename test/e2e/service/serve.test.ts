@@ -237,6 +237,16 @@ describe('trueup serve', () => {
     await serving.stop();
   });
 
+  it.each([
+    ['missing', 'there is no such file or folder'],
+    ['a-file', 'a part of its path is no directory'],
+  ])('takes itself to be in no pod whose folder is %s', async (folder, why) => {
+    const cwd = temporaryFolder({ 'a-file': '' });
+    const { code, out, err } = await trueup(['serve', '--data', ':memory:', '--in-pod', folder], { cwd });
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(err).toBe(`error: "${join(cwd, folder)}" cannot be used: ${why}; check the path\n`);
+  });
+
   it('on a port that is taken says so, and leaves nothing that looks like a running service', async () => {
     const cwd = temporaryFolder();
     const { port } = await listenForTest(createServer());

@@ -18,6 +18,7 @@ function served(options: LoginsOptions = {}): Promise<Logins> {
       policies: [
         { name: 'maker', rules: may('update') },
         { name: 'chief', rules: may('update', 'sudo') },
+        ...(options.seed?.policies ?? []),
       ],
       'service-tokens': [
         { token: 'maker', policies: ['maker', 'default'], ttl: '1h' },
@@ -170,7 +171,10 @@ describe('in another namespace', () => {
   async function withTeam() {
     const logins = await served({
       dialect: 'openbao',
-      seed: { 'service-tokens': [{ token: 'visitor', policies: ['visit'], ttl: '1h' }] },
+      seed: {
+        policies: [{ name: 'visit', rules: [{ path: 'nothing', capabilities: ['read'] }] }],
+        'service-tokens': [{ token: 'visitor', policies: ['visit'], ttl: '1h' }],
+      },
     });
     await logins.send('POST', 'sys/namespaces/team', {});
     const visit = (capabilities: string) =>

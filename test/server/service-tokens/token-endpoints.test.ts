@@ -334,6 +334,12 @@ describe('a seed', () => {
     expect((await logins.send('GET', 'auth/token/lookup-self', undefined, 'bound')).status).toBe(403);
   });
 
+  it.each(DIALECTS)('binds a token to addresses, and tells no more to others, in %s', async (dialect) => {
+    const logins = await serveLogins({ seed, dialect });
+    const reply = await logins.send('GET', 'auth/token/lookup-self', undefined, 'bound');
+    expect(reply).toMatchObject({ status: 403, errors: ['permission denied'] });
+  });
+
   it('gives a token no more than its policies: one without default cannot look itself up', async () => {
     const { logins } = await seeded();
     expect((await logins.send('GET', `auth/${logins.mount}/config`, undefined, 'plain')).status).toBe(200);

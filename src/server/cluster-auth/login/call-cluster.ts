@@ -6,6 +6,8 @@
 import { request as requestPlain } from 'node:http';
 import { request as requestTls } from 'node:https';
 
+import { readClusterUrl } from './cluster-url.ts';
+
 export interface ClusterApi {
   /** What stands before each path: a URL, without a slash at its end. */
   readonly base: string;
@@ -44,11 +46,12 @@ export async function callCluster(
 }
 
 function exchange(api: ClusterApi, asked: ClusterRequest): Promise<ClusterAnswer> {
-  const url = new URL(api.base + asked.path);
+  const url = readClusterUrl(api.base + asked.path);
+  if (url === undefined) throw new TypeError('the cluster has no URL');
   const request = { 'http:': requestPlain, 'https:': requestTls }[url.protocol];
-  if (request === undefined) throw new TypeError(`no call by ${url.protocol}`);
   return new Promise((resolve, reject) => {
-    const call = request(url, {
+    const call = request({
+      ...url,
       method: asked.method,
       agent: false,
       // Said aloud, for else a variable of the environment could take it away.

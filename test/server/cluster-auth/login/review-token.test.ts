@@ -113,6 +113,28 @@ describe('a login is refused when the cluster', () => {
     }
   });
 
+  it.each([
+    ['a blank in front', ' http://127.0.0.1:PORT'],
+    ['a blank behind', 'http://127.0.0.1:PORT '],
+    ['a new line behind', 'http://127.0.0.1:PORT\n'],
+    ['a tab in the scheme', 'ht\ttp://127.0.0.1:PORT'],
+    ['no slash', 'http:127.0.0.1:PORT'],
+    ['one slash', 'http:/127.0.0.1:PORT'],
+    ['three slashes', 'http:///127.0.0.1:PORT'],
+    ['backslashes', 'http:\\\\127.0.0.1:PORT'],
+    ['a backslash behind the host', 'http://127.0.0.1:PORT\\'],
+    ['an escape in the host', 'http://127.0.0%2e1:PORT'],
+    ['a short address', 'http://127.1:PORT'],
+    ['an address as one number', 'http://2130706433:PORT'],
+    ['a half escape in the path', 'http://127.0.0.1:PORT/%f'],
+  ])('is written with %s, which is no URL of a host', async (_case, host) => {
+    const logins = await served();
+    const { port } = new URL(logins.cluster.url);
+    await logins.configure({ cluster_host: host.replace('PORT', port) });
+    expect(await logins.login(await logins.cluster.issue())).toMatchObject(REFUSED);
+    expect(logins.cluster.questions).toEqual([]);
+  });
+
   it('has a certificate of another authority', async () => {
     const logins = await served();
     await logins.configure({ tls: true, cluster_ca_cert: sha1Certificate });
@@ -124,6 +146,27 @@ describe('a login is refused when the cluster', () => {
     const logins = await served();
     expect(await logins.login(await sign(lasting(projectedClaims())))).toMatchObject(REFUSED);
   });
+});
+
+it.each([
+  ['a scheme in capitals', 'HTTP://127.0.0.1:PORT'],
+  ['a name', 'http://LocalHost:PORT'],
+  ['a slash behind', 'http://127.0.0.1:PORT/'],
+  ['a user', 'http://some:body@127.0.0.1:PORT'],
+])('the cluster is found by a URL with %s', async (_case, host) => {
+  const logins = await served();
+  const { port } = new URL(logins.cluster.url);
+  await logins.configure({ cluster_host: host.replace('PORT', port) });
+  expect(await logins.login(await logins.cluster.issue())).toMatchObject({ status: 200 });
+});
+
+it('the path of the cluster goes out as it was written', async () => {
+  const logins = await served();
+  await logins.configure({ cluster_host: `${logins.cluster.url}/a//b/../c d/` });
+  await logins.login(await logins.cluster.issue());
+  expect(logins.cluster.questions).toMatchObject([
+    { path: '/a//b/../c%20d/apis/authentication.k8s.io/v1/tokenreviews' },
+  ]);
 });
 
 describe('who asks the cluster', () => {

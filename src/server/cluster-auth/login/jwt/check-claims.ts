@@ -14,6 +14,9 @@ type Claims = Readonly<Record<string, unknown>>;
 /** How far the clocks of two machines may differ, in seconds. */
 const CLOCK_SKEW = 60;
 
+/** The first second, since 1970, for which the services have no number any more: they take it for long past. */
+const NO_SECOND = 2 ** 63 - 62_135_596_800;
+
 /** How long a JWT lives, in seconds, that does not say so. */
 const ASSUMED_LIFETIME = 150;
 
@@ -65,7 +68,8 @@ function timeProblem(claims: Claims, now: number): string | undefined {
   const end = givenEnd === 0 ? Math.max(issued, givenStart) + ASSUMED_LIFETIME : givenEnd;
   const start = givenStart || issued || end - ASSUMED_LIFETIME;
   if (now + CLOCK_SKEW < start) return 'invalid not before (nbf) claim: token not yet valid';
-  if (now - CLOCK_SKEW > end) return 'invalid expiration time (exp) claim: token is expired';
+  if (now - CLOCK_SKEW > end || end >= NO_SECOND)
+    return 'invalid expiration time (exp) claim: token is expired';
   if (now + CLOCK_SKEW < issued) return 'invalid issued at (iat) claim: token issued in the future';
   return undefined;
 }

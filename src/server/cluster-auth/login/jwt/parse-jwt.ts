@@ -5,6 +5,7 @@
  */
 import { isObject } from '../../values/is-object.ts';
 import { repeatsMembers } from '../../values/repeated-members.ts';
+import { isReadableHeader } from './readable-header.ts';
 
 /** A JWT that can be read; who signed it, if anyone, is not known yet. */
 export interface ParsedJwt {
@@ -31,6 +32,7 @@ export function parseJwt(text: string): ParsedJwt | undefined {
   const algorithm = header['alg'];
   if (typeof algorithm !== 'string' || header['crit'] !== undefined || header['b64'] !== undefined)
     return undefined;
+  if (!isReadableHeader(header)) return undefined;
   return { text, algorithm, claims, isSigned: signature !== '' };
 }
 

@@ -22,6 +22,9 @@ it.each([
   ['no end: more than that', { iat: NOW - 211 }, EXPIRED],
   ['an end alone: it begins 150 s before', { exp: NOW + 210 }, undefined],
   ['an end alone that is further', { exp: NOW + 211 }, EARLY],
+  ['an end that no clock reaches', { exp: 1e300, iat: 1, nbf: 1 }, EXPIRED],
+  ['an end that is far', { exp: 9e18, iat: 1, nbf: 1 }, undefined],
+  ['a beginning that no clock reaches', { nbf: 1e300 }, EARLY],
   ['a fraction', { exp: NOW - 60 + 0.9, iat: 1 }, undefined],
   ['null, which is none', { exp: null, iat: null, nbf: null }, undefined],
 ])('with %s', (_case, claims, problem) => {

@@ -1,0 +1,104 @@
+// What a seed says of the secrets service and no request could make, told by its place before anything starts.
+import { expect, it } from 'vitest';
+import { readSeed } from '../../../src/server/seed/read-seed.ts';
+import { SeedError } from '../../../src/server/seed/seed-reader.ts';
+import { serveLogins } from '../../support/server/cluster-auth/serve-logins.ts';
+
+function problems(data: unknown): readonly string[] {
+  try {
+    readSeed(data);
+  } catch (error) {
+    if (error instanceof SeedError) return error.problems;
+    throw error;
+  }
+  return [];
+}
+
+it('refuses mounts that no path leads to', () => {
+  const mounts = ['cluster', 'a//b', '/a', 'a/', '..', 'a/./b', 'a/../b', ''];
+  expect(problems({ mounts })).toEqual(
+    [1, 2, 3, 4, 5, 6, 7].map((at) => `mounts[${at}] must be a path: names with one slash between them`),
+  );
+});
+
+it('refuses mounts in the way of one another, and of the tokens', () => {
+  const mounts = ['cluster', 'team/a', 'team', 'team/a/b', 'clusters', 'cluster', 'token', 'sys'];
+  expect(problems({ mounts })).toEqual([
+    'mounts[2] is in the way of what is at "team/a"',
+    'mounts[3] is in the way of what is at "team/a"',
+    'mounts[5] is in the way of what is at "cluster"',
+    'mounts[6] is in the way of what is at "token"',
+  ]);
+});
+
+it('refuses to write the policy that may do everything, and one policy in two spellings', () => {
+  const rules = [{ path: 'x', capabilities: ['read'] }];
+  const roots = ['root', 'Root'].map((name) => ({ name, rules }));
+  expect(problems({ policies: roots })).toEqual(
+    [0, 1].map(
+      (at) => `policies[${at}].name must not be root, which may do everything and cannot be written`,
+    ),
+  );
+  expect(problems({ policies: ['A', 'b', 'a'].map((name) => ({ name, rules })) })).toEqual([
+    'policies[2] repeats the name "a"',
+  ]);
+});
+
+it('refuses a token whose policies nobody wrote', () => {
+  const data = {
+    policies: [{ name: 'Look', rules: [] }],
+    'service-tokens': [
+      { token: 'a', policies: ['root'] },
+      { token: 'b', policies: ['default', 'look', 'LOOK'] },
+      { token: 'c', policies: ['look', 'nope'] },
+    ],
+  };
+  expect(problems(data)).toEqual(['service-tokens[2] names the policy "nope", which is not among policies']);
+});
+
+it.each([
+  [{ type: 'batch', period: '1h' }, 'period is nothing for a batch token'],
+  [{ type: 'batch', 'num-uses': 3 }, 'num-uses is nothing for a batch token'],
+  [{ type: 'batch', renewable: true }, 'renewable is nothing for a batch token'],
+  [
+    { ttl: '1h', 'expires-at': '2030-01-01T00:00:00Z' },
+    'ttl and expires-at both say when it ends: leave one out',
+  ],
+  [{ ttl: '2h', 'explicit-max-ttl': 3600 }, 'ttl is longer than explicit-max-ttl'],
+])('refuses a token of %j, which no request could make', (terms, problem) => {
+  expect(problems({ 'service-tokens': [{ token: 's', policies: ['root'], ...terms }] })).toEqual([
+    `service-tokens[0].${problem}`,
+  ]);
+});
+
+it.each(['10.0.0.0/99', '/run/service.sock', 'example', '10.0.0'])(
+  'refuses a token bound to %s, from which nobody comes',
+  (block) => {
+    const token = { token: 's', policies: ['root'], 'bound-cidrs': ['127.0.0.1', block] };
+    expect(problems({ 'service-tokens': [token] })).toEqual([
+      'service-tokens[0].bound-cidrs[1] must be an address or a block of addresses',
+    ]);
+  },
+);
+
+it('shows policies and blocks of its tokens as a request would have made them', async () => {
+  const logins = await serveLogins({
+    seed: {
+      policies: ['B', 'a'].map((name) => ({ name, rules: [] })),
+      'service-tokens': [
+        {
+          token: 'some',
+          policies: ['default', 'b', 'A', 'a'],
+          'bound-cidrs': ['127.0.0.1/32', '10.0.0.7/8'],
+        },
+        { token: 'all', policies: ['b', 'root'] },
+      ],
+    },
+  });
+  expect(await logins.lookUp('some')).toMatchObject({
+    policies: ['a', 'b', 'default'],
+    bound_cidrs: ['127.0.0.1', '10.0.0.7/8'],
+  });
+  expect(await logins.lookUp('all')).toMatchObject({ policies: ['root'] });
+  expect((await logins.send('GET', 'sys/policies/acl/b')).status).toBe(200);
+});
