@@ -5,6 +5,7 @@ import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Path } from '../../model/json/json.ts';
 import type { Dialect, PublicKeyRules } from '../../model/stack/target.ts';
 import { certificateProblems } from './check-certificates.ts';
+import { hostProblems } from './check-host.ts';
 import { certificateIn, type PemBlock, pemBlocks, publicKeyIn } from './pem.ts';
 import type { ConfigSpec } from './schema.ts';
 
@@ -18,7 +19,7 @@ export function check(
 }
 
 const rules: readonly ConfigRule[] = [
-  hostHasScheme,
+  hostProblems,
   jwtHasOneSource,
   caCertIsPem,
   (spec, { dialect }) => issuerIsNamed(spec, dialect),
@@ -34,15 +35,6 @@ function finding(
   text: Pick<ResourceProblem, 'message' | 'fix'>,
 ): ResourceProblem {
   return { code, severity, path, ...text };
-}
-
-/** The service puts the value in front of `/apis/…` unchanged (wire/cluster-auth 1.6). */
-function hostHasScheme({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
-  if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
-  const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
-  return [
-    finding('warning', 'host-without-scheme', ['clusterHost'], { message, fix: `write "https://${host}"` }),
-  ];
 }
 
 function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem[] {
