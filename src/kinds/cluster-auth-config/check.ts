@@ -25,7 +25,7 @@ const rules: readonly ConfigRule[] = [
   (spec, { dialect }) => issuerIsNamed(spec, dialect),
   (spec, { dialect }) => keysArePem(spec, dialect),
   (spec, { dialect }) => caIsGiven(spec, dialect),
-  (spec, { now }) => certificateProblems(spec, now),
+  certificateProblems,
 ];
 
 function finding(

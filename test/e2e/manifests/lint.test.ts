@@ -182,9 +182,22 @@ describe('the lint of certificates', () => {
     ]);
   });
 
+  it('says of SHA-1 what the service of the target makes of it', async () => {
+    for (const [dialect, why] of [
+      ['vault', 'which services no longer accept'],
+      ['openbao', 'which can be forged'],
+    ]) {
+      const stack = await (await openBench()).checkout({ clusterAuth: { dialect } });
+      await stack.declare(clusterAuthConfig({ clusterCaCert: caCert + sha1Certs[0] }));
+      expect(await told(stack, ['validate'])).toMatchObject([{ message: expect.stringContaining(`${why}`) }]);
+    }
+  });
+
   it.each([
     ['2126-09-26T00:00:00Z', []],
     ['2126-10-07T12:00:00Z', ['expires on 2126-10-27, in 19 days']],
+    ['2126-10-26T10:00:00Z', ['expires on 2126-10-27, in 1 day']],
+    ['2126-10-27T10:00:00Z', ['expires on 2126-10-27, in less than a day']],
     ['2126-10-28T00:00:00Z', ['expired on 2126-10-27']],
     ['2026-11-01T00:00:00Z', ['is not valid before 2026-11-20']],
   ])('judges their dates by the clock of the host: at %s', async (now, expected) => {
