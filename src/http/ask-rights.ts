@@ -28,7 +28,7 @@ export function openRightsQuestion(connection: Connection, token: TokenProvider)
       try {
         // Not repeatable: the plan can do without the answer, and waits for nobody to recover.
         const body = { paths: paths.slice(0, maxPaths) };
-        return readRights(await sender.send({ method: 'POST', path, body, repeatable: false }));
+        return readRights(await sender.send({ method: 'POST', path, body, repeatable: false }), body.paths);
       } catch (error) {
         if (!(error instanceof WireError)) throw error;
         return { is: 'untold', why: error.message };
@@ -40,15 +40,18 @@ export function openRightsQuestion(connection: Connection, token: TokenProvider)
   };
 }
 
-/** The answer holds a list of capabilities for each path, beside or below `data`. */
-function readRights(answer: Answer): TokenRights {
+/** The answer holds a list of capabilities for each path, beside or below `data`. One without any of these was not understood. */
+function readRights(answer: Answer, paths: readonly string[]): TokenRights {
   const { status, body } = answer;
   const data = isJsonObject(body) && isJsonObject(body['data']) ? body['data'] : body;
   if (status !== 200 || !isJsonObject(data)) return { is: 'untold', why: describeAnswer(answer) };
   const lists = Object.entries(data).flatMap(([path, list]) =>
     isTexts(list) ? [[path, new Set(list)] as const] : [],
   );
-  return { is: 'told', on: new Map(lists) };
+  const on = new Map(lists);
+  if (paths.some((path) => on.has(path))) return { is: 'told', on };
+  const { method, url } = answer;
+  return { is: 'untold', why: `${method} ${url} answered ${status} without a list of rights for any path` };
 }
 
 function isTexts(value: Json): value is readonly string[] {

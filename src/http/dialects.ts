@@ -66,6 +66,7 @@ const openbao: Dialect = {
     alone: true,
     refusal: 'data does not contain any valid public keys',
   },
+  verifiesSha1: true,
   maxTexts: 1000,
   capabilities: new Set(['strict-ip-binding']),
 };

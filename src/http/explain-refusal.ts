@@ -7,6 +7,8 @@ export function explainRefusal({ namespace = '' }: Target, answer: Answer): stri
   const description = describeAnswer(answer);
   if (isSealed(answer))
     return `the service is sealed and answers nothing until somebody unseals it: ${description}`;
+  if (answer.status === 503 && /\bnot active but active\b/i.test(answer.words))
+    return `this node of the service is a standby and finds no active one, so try again later, or see to the cluster: ${description}`;
   if (answer.status === 404 && answer.words === 'namespace not found')
     return `there is no namespace "${namespace}", so correct the target's "namespace": ${description}`;
   return undefined;

@@ -7,6 +7,7 @@ import { type Diagnostic, hasErrors, sortDiagnostics } from '../model/diagnostic
 import { isJsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { maskAddresses } from '../model/mask-addresses.ts';
+import { maskPrivateKeys } from '../model/private-key.ts';
 import type { DesiredResource } from '../model/resource/resource.ts';
 import type { Dialect, Stack } from '../model/stack/target.ts';
 import { applyLint } from './resolve/apply-lint.ts';
@@ -184,7 +185,7 @@ function withoutHidden(diagnostics: readonly Diagnostic[], { stack, documents }:
   const shown = hidden.flatMap((value) => [value, quoted(value).slice(1, -1)]);
   const values = shown.filter((value) => value.length >= 4).sort((a, b) => b.length - a.length);
   const masked = (text: string) =>
-    maskAddresses(values.reduce((rest, value) => rest.replaceAll(value, '***'), text));
+    maskPrivateKeys(maskAddresses(values.reduce((rest, value) => rest.replaceAll(value, '***'), text)));
   return diagnostics.map((diagnostic) => {
     const { message, found, fix } = diagnostic;
     return {

@@ -3,15 +3,16 @@
  * schema cannot express, such as `null` in a field without a default. A manifest without a problem can be resolved.
  */
 import type { FieldTable } from '../model/kind/field.ts';
-import { isJsonObject, type JsonObject, type Path } from '../model/json/json.ts';
+import { isJsonObject, type Json, type JsonObject, type Path } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
+import { holdsPrivateKey } from '../model/private-key.ts';
 import { compileSchema } from './schema/compile-schema.ts';
 import { type Declaration, explainContextOf } from './resolve/declaration.ts';
 import { deprecatedFields } from './resolve/deprecated-fields.ts';
 import { explainErrors } from './explain/explain-errors.ts';
 import { noDefault } from './explain/explain-type.ts';
 import { headerSchema, manifestSchema } from './schema/manifest-schema.ts';
-import type { Problem } from './explain/problem.ts';
+import { pathText, type Problem } from './explain/problem.ts';
 import { typedText, type YamlDocument } from './yaml/yaml-document.ts';
 
 export function validate(declaration: Declaration): Problem[] {
@@ -26,6 +27,7 @@ export function validate(declaration: Declaration): Problem[] {
     ...broken,
     ...nulls.filter(({ path }) => !reported.has(path.join('\0'))),
     ...contradictions(metadata),
+    ...privateKeys(value, []),
     ...deprecatedFields(kind, spec),
   ];
 }
@@ -59,6 +61,22 @@ function nullsWithoutDefault(values: JsonObject, fields: FieldTable, base: Path)
       ? nullsWithoutDefault(value, field.members, path)
       : [];
   });
+}
+
+/** Said beside all else that is wrong: whoever wrote a private key into a repository has to know of it at once. */
+function privateKeys(value: Json, path: Path): Problem[] {
+  if (typeof value === 'string') return holdsPrivateKey(value) ? [privateKey(path)] : [];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => privateKeys(member, [...path, name]));
+}
+
+function privateKey(path: Path): Problem {
+  return {
+    code: 'private-key',
+    path,
+    message: `"${pathText(path)}" holds a private key, which must not stand in a manifest`,
+    fix: 'give the public key or the certificate, and replace the key pair',
+  };
 }
 
 /** Members of `metadata` that mean nothing beside `remove`. */

@@ -98,7 +98,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
   {
     by: 'test/e2e/service/serve.test.ts',
     because: command,
-    sources: ['cli/commands/serve.ts', 'cli/run/embedded-service.ts'],
+    sources: ['cli/commands/serve.ts', 'cli/flags/serve.ts', 'cli/run/embedded-service.ts'],
   },
   {
     by: 'test/e2e/secrets/secrets.test.ts',

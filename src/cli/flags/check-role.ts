@@ -36,11 +36,20 @@ export function addCheckRole(program: Command, host: CliHost, { end, terminalOf 
     .option('--try', 'also log in, and revoke the token at once')
     .addOption(formatOption())
     .addOption(timeoutOption())
+    .addHelpText('after', `\n${examples}`)
     .action(async (name: string, path: string | undefined, options: CommonOptions & CheckRoleOptions) => {
       const { checkRole } = await import('../commands/check-role.ts');
       end(await checkRole(name, path, { options, context: { host, terminal: terminalOf(options) } }));
     });
 }
+
+const examples = `Examples:
+  trueup role check web --jwt ci.jwt
+                                  against the role and config of the service
+  trueup role check web --jwt ci.jwt --against declared --from 10.1.2.3
+                                  offline, against the manifests, as from that address
+  kubectl create token ci | trueup role check web --jwt - --try
+                                  and log in as well`;
 
 function parseAddress(text: string): string {
   if (isIP(text) === 0) throw new InvalidArgumentError('an IP address such as 10.1.2.3');

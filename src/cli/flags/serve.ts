@@ -1,5 +1,6 @@
 /** The arguments and flags of `trueup serve`; the command itself is loaded when it is called. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { dialectNames } from '../../http/dialects.ts';
 import type { CliHost } from '../cli-host.ts';
 import { type CommonOptions, command, type CommandEnd } from '../command-options.ts';
 import type { ServeOptions } from '../commands/serve.ts';
@@ -14,7 +15,10 @@ export function addServe(program: Command, host: CliHost, { end, terminalOf }: C
       'answers before a write is on the disk: faster, and a power cut may lose the newest',
     )
     .option('--in-pod <folder>', 'takes itself to be in a pod whose "ca.crt" and "token" lie there')
-    .option('--dialect <name...>', 'what it speaks: at most one for each of the two APIs (default: neutral)')
+    .option(
+      '--dialect <name...>',
+      `what it speaks, at most one for each of the two APIs: ${dialectWords()} (default: neutral)`,
+    )
     .option(
       '--edition <name>',
       'which edition of the workspaces API: all, hosted or self-hosted (default: the first that the dialect has)',
@@ -31,11 +35,29 @@ export function addServe(program: Command, host: CliHost, { end, terminalOf }: C
       '--admin-token-file <file>',
       'where --admin writes the token of /admin/ (default: beside the data file)',
     )
+    .addHelpText('after', `\n${examples}`)
     .action(async (options: CommonOptions & ServeOptions) => {
       const { serve } = await import('../commands/serve.ts');
       end(await serve(options, host, terminalOf(options)));
     });
 }
+
+/** The names of real services, by API. */
+function dialectWords(): string {
+  return (['workspaces', 'cluster-auth'] as const)
+    .map(
+      (service) =>
+        `${dialectNames(service)
+          .filter((name) => name !== 'neutral')
+          .join(' or ')} for ${service}`,
+    )
+    .join(', ');
+}
+
+const examples = `Examples:
+  trueup serve                    both APIs on a free port, with data in .trueup/embedded.db
+  trueup serve --data :memory: --seed seed.yaml --port 8200
+                                  for tests: everything is gone when it stops`;
 
 function parseRate(text: string): number {
   const rate = Number(text);

@@ -1,7 +1,7 @@
 /** Whether a role admits a service account, and whether the cluster can confirm it. Pure. Source: wire/cluster-auth 3. */
 import type { LoginCheck } from '../../model/login-check.ts';
 import { admitsAll } from '../../kinds/cluster-auth-role/access-words.ts';
-import { holdsBlock } from '../../kinds/cluster-auth-role/address-block.ts';
+import { holdsBlock, isAddressBlock } from '../../kinds/cluster-auth-role/address-block.ts';
 import { selectsEverything } from '../../kinds/cluster-auth-role/namespace-selector.ts';
 import { NAMES, NAMESPACES } from '../../kinds/cluster-auth-role/fields.ts';
 import { refusedPolicy } from '../../kinds/cluster-auth-role/refused-policies.ts';
@@ -13,10 +13,17 @@ import { shown, shownList } from './shown.ts';
 /** @param from the address that the login comes from; undefined when it is not known */
 export function checkAddress({ boundBlocks }: CheckedRole, from: string | undefined): LoginCheck {
   if (boundBlocks.length === 0) return passed('address', 'the role admits any address');
-  const blocks = shownList(boundBlocks);
+  const admitting = boundBlocks.filter(isAddressBlock);
+  if (admitting.length === 0) {
+    const message =
+      'the role admits no address: "tokenBoundCidrs" holds only what the service takes for paths of sockets';
+    const fix = 'write the CIDR blocks of the clients into "tokenBoundCidrs" of the role';
+    return failed('address', message, fix, ofRole('tokenBoundCidrs'));
+  }
+  const blocks = shownList(admitting);
   if (from === undefined)
     return open('address', `the role admits only ${blocks}: give the address of the client with --from`);
-  if (boundBlocks.some((block) => holdsBlock(block, from)))
+  if (admitting.some((block) => holdsBlock(block, from)))
     return passed('address', `${shown(from)} is in ${blocks}`);
   const fix = `add a block with ${shown(from)} to "tokenBoundCidrs" of the role`;
   return failed('address', `${shown(from)} is not in ${blocks}`, fix, ofRole('tokenBoundCidrs'));

@@ -152,10 +152,16 @@ async function tokenOf(
   if ('login' in token) {
     const { mount, role, jwt } = token.login;
     const what = `the JWT that target "${target.name}" logs in with`;
-    return { login: { mount, role, jwt: () => readSecret(jwt, context, what) } };
+    return { login: { mount, role, jwt: async () => jwtOnly(await readSecret(jwt, context, what), what) } };
   }
   const value = host.secrets.keep(await readSecret(token, context, `the token of target "${target.name}"`));
   return async () => value;
+}
+
+/** A text that is no JWT is not sent: it would be refused, and it may be a secret that is not meant for this service. */
+function jwtOnly(text: string, what: string): string {
+  if (/^[\w-]+\.[\w-]+\.[\w-]+$/.test(text)) return text;
+  throw new SecretError(`${what} is no JWT, which has three parts with dots between them; it was not sent`);
 }
 
 function readCertificate(stack: Stack, file: string): Promise<string> {

@@ -1,7 +1,9 @@
 /** The lint of a config's certificates, whether of the CA or of keys: signed with SHA-1, or soon to expire. */
 import type { X509Certificate } from 'node:crypto';
 import type { Path } from '../../model/json/json.ts';
-import type { ResourceProblem } from '../../model/kind/kind.ts';
+import { counted } from '../../model/counted.ts';
+import type { CheckContext, ResourceProblem } from '../../model/kind/kind.ts';
+import type { Dialect } from '../../model/stack/target.ts';
 import { certificateIn, isSignedWithSha1, pemBlocks } from './pem.ts';
 import type { ConfigSpec } from './schema.ts';
 
@@ -10,14 +12,17 @@ const day = 86_400_000;
 /** In milliseconds: a certificate that expires sooner is reported. */
 const soon = 30 * day;
 
-/** @param now milliseconds since 1970; absent: nothing is judged by the time */
-export function certificateProblems(spec: ConfigSpec, now: number | undefined): ResourceProblem[] {
+/** @param context.now milliseconds since 1970; absent: nothing is judged by the time */
+export function certificateProblems(
+  spec: ConfigSpec,
+  { dialect, now }: Pick<CheckContext, 'dialect' | 'now'>,
+): ResourceProblem[] {
   return pemTexts(spec).flatMap(({ text, path }) =>
     pemBlocks(text).flatMap((block) => {
       const certificate = certificateIn(block);
       if (certificate === undefined) return [];
       return [
-        ...weakSignature(certificate, path),
+        ...weakSignature(certificate, path, dialect),
         ...(now === undefined ? [] : validity(certificate, path, now)),
       ];
     }),
@@ -31,9 +36,14 @@ function pemTexts({ clusterCaCert: cert, pemKeys: keys }: ConfigSpec): { text: s
   return [{ text: typeof cert === 'string' ? cert : '', path: ['clusterCaCert'] }, ...elements];
 }
 
-function weakSignature(certificate: X509Certificate, path: Path): ResourceProblem[] {
+function weakSignature(
+  certificate: X509Certificate,
+  path: Path,
+  { verifiesSha1 }: Dialect,
+): ResourceProblem[] {
   if (!isSignedWithSha1(certificate)) return [];
-  const message = `${titleOf(certificate)} is signed with SHA-1, which services no longer accept`;
+  const why = verifiesSha1 ? 'which can be forged' : 'which services no longer accept';
+  const message = `${titleOf(certificate)} is signed with SHA-1, ${why}`;
   return [lint('certificate-with-sha1', path, message, 'let its authority sign a new one with SHA-256')];
 }
 
@@ -47,7 +57,9 @@ function validity(certificate: X509Certificate, path: Path, now: number): Resour
     return told(`is not valid before ${dateOf(from)}`, 'check the date, or the clock here');
   const left = to.getTime() - now;
   if (left > soon) return [];
-  return told(`expires on ${dateOf(to)}, in ${Math.floor(left / day)} days`, 'replace it before that day');
+  const days = Math.floor(left / day);
+  const when = days === 0 ? 'in less than a day' : `in ${counted(days, 'day')}`;
+  return told(`expires on ${dateOf(to)}, ${when}`, 'replace it before that day');
 }
 
 function lint(code: ResourceProblem['code'], path: Path, message: string, fix: string): ResourceProblem {

@@ -5,7 +5,8 @@ import type { DesiredResource } from '../../model/resource/resource.ts';
 import type { Path } from '../../model/json/json.ts';
 import type { Dialect, PublicKeyRules } from '../../model/stack/target.ts';
 import { certificateProblems } from './check-certificates.ts';
-import { certificateIn, isPrivateKey, type PemBlock, pemBlocks, publicKeyIn } from './pem.ts';
+import { hostProblems } from './check-host.ts';
+import { certificateIn, type PemBlock, pemBlocks, publicKeyIn } from './pem.ts';
 import type { ConfigSpec } from './schema.ts';
 
 type ConfigRule = (spec: ConfigSpec, context: CheckContext) => readonly ResourceProblem[];
@@ -18,13 +19,13 @@ export function check(
 }
 
 const rules: readonly ConfigRule[] = [
-  hostHasScheme,
+  hostProblems,
   jwtHasOneSource,
   caCertIsPem,
   (spec, { dialect }) => issuerIsNamed(spec, dialect),
   (spec, { dialect }) => keysArePem(spec, dialect),
   (spec, { dialect }) => caIsGiven(spec, dialect),
-  (spec, { now }) => certificateProblems(spec, now),
+  certificateProblems,
 ];
 
 function finding(
@@ -34,15 +35,6 @@ function finding(
   text: Pick<ResourceProblem, 'message' | 'fix'>,
 ): ResourceProblem {
   return { code, severity, path, ...text };
-}
-
-/** The service puts the value in front of `/apis/…` unchanged (wire/cluster-auth 1.6). */
-function hostHasScheme({ clusterHost: host }: ConfigSpec): ResourceProblem[] {
-  if (typeof host !== 'string' || host === '' || /^https?:\/\//i.test(host)) return [];
-  const message = `"${host}" has no scheme: the service accepts it, and then every login fails`;
-  return [
-    finding('warning', 'host-without-scheme', ['clusterHost'], { message, fix: `write "https://${host}"` }),
-  ];
 }
 
 function jwtHasOneSource({ tokenReviewerJwt: jwt }: ConfigSpec): ResourceProblem[] {
@@ -79,7 +71,6 @@ function caCertIsPem({ clusterCaCert: cert }: ConfigSpec): ResourceProblem[] {
   if (typeof cert !== 'string' || cert.trim() === '') return [];
   const path = ['clusterCaCert'];
   const blocks = pemBlocks(cert);
-  if (blocks.some(isPrivateKey)) return [privateKey(path)];
   const fix = 'give the whole text from "-----BEGIN CERTIFICATE-----" on';
   if (blocks.every(({ bytes }) => bytes === undefined)) {
     const message = 'The provided CA PEM data contains no valid certificates';
@@ -113,7 +104,6 @@ const curves: ReadonlySet<string> = new Set(['secp224r1', 'prime256v1', 'secp384
 
 function keyProblems(element: string, path: Path, rules: PublicKeyRules): ResourceProblem[] {
   const blocks = pemBlocks(element);
-  if (blocks.some(isPrivateKey)) return [privateKey(path)];
   const [first, ...more] = blocks.filter(({ bytes }) => bytes !== undefined);
   const refused = (message: string, fix = 'give the whole text from "-----BEGIN" on') => [
     finding('error', 'invalid-pem-key', path, { message, fix }),
@@ -155,14 +145,6 @@ function unusableKey(type: string, path: Path): ResourceProblem[] {
   return [
     finding('warning', 'pem-key-unused', path, { message, fix: 'give the RSA or ECDSA key of the cluster' }),
   ];
-}
-
-function privateKey(path: ResourceProblem['path']): ResourceProblem {
-  const message = `"${path[0]}" holds a private key, which must not stand in a manifest`;
-  return finding('error', 'private-key', path, {
-    message,
-    fix: 'give the public key or the certificate, and replace the key pair',
-  });
 }
 
 /**

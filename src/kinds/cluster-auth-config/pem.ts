@@ -2,8 +2,6 @@
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 
 export interface PemBlock {
-  /** the type in the BEGIN line: `CERTIFICATE`, `PUBLIC KEY` */
-  readonly label: string;
   /** undefined when the text between the lines is no base64 */
   readonly bytes: Buffer | undefined;
   /** the text behind the block */
@@ -16,13 +14,9 @@ const BLOCK = /^-----BEGIN ([A-Z0-9 ]+)-----\s+([A-Za-z0-9+/=\s]+)-----END \1---
 /** Finds the PEM blocks of a text by their BEGIN and END lines. */
 export function pemBlocks(text: string): PemBlock[] {
   return [...text.matchAll(BLOCK)].map((match) => {
-    const [whole, label = '', body = ''] = match;
-    return { label, bytes: decode(body), rest: text.slice(match.index + whole.length) };
+    const [whole, , body = ''] = match;
+    return { bytes: decode(body), rest: text.slice(match.index + whole.length) };
   });
-}
-
-export function isPrivateKey({ label }: PemBlock): boolean {
-  return label.endsWith('PRIVATE KEY');
 }
 
 export function certificateIn({ bytes }: PemBlock): X509Certificate | undefined {

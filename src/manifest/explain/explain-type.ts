@@ -26,15 +26,24 @@ export function explainWrongType(error: SchemaError, at: Path, context: ExplainC
   if (error.data === null) return unwantedNull(error, at, context);
   if (typeof error.data === 'string' && context.isSecret(at.slice(-1))) return literalSecret(error, at);
   const typed = context.typed(at);
-  const fix = context.isSecret(at) ? undefined : suggestSpelling(error, typed);
+  const form = formOfText(error, typed);
+  const fix = context.isSecret(at) || form !== undefined ? undefined : suggestSpelling(error, typed);
   return {
     code: 'wrong-type',
     path: at,
     message: `"${pathText(at)}" has the wrong type`,
     found: describeFound(error.data, typed),
-    allowed: describeAllowed(error.parentSchema),
+    allowed: form ?? describeAllowed(error.parentSchema),
     ...(fix === undefined ? {} : { fix }),
   };
+}
+
+/** What a text of this field looks like, where the value in quotes would be none of these; then quotes are no way out. */
+function formOfText({ data, parentSchema }: SchemaError, typed: string | undefined): string | undefined {
+  if (typeof data !== 'number' && typeof data !== 'boolean') return undefined;
+  const { pattern, patternErrorMessage: form } = parentSchema ?? {};
+  if (typeof pattern !== 'string' || typeof form !== 'string') return undefined;
+  return new RegExp(pattern, 'u').test(typed ?? `${data}`) ? undefined : form;
 }
 
 function noDocument(error: SchemaError): Problem {

@@ -1,9 +1,10 @@
 /**
  * Finds the parts of a text that no excerpt may show: the values of fields for addresses and secrets, in any shape and over any
- * number of lines, and the values of aliases there. In a text that can be parsed they are YAML nodes; in any other text
+ * number of lines, the values of aliases there, and private keys wherever they stand. In a text that can be parsed they are YAML nodes; in any other text
  * everything is hidden that might belong to such a field.
  */
 import { EVENT_ID, type Event, getScalarValue, parseEvents, YAMLException } from 'js-yaml';
+import { holdsPrivateKey, privateKeyParts } from '../../model/private-key.ts';
 import { anchorOf, type EventRange, itemsOf, keyText, pairsOf, type Span, spanOf } from '../yaml/locate.ts';
 import { hiddenRegions } from '../hidden-regions.ts';
 import type { SecretNames } from '../secret-names.ts';
@@ -24,17 +25,22 @@ export function findHidden(text: string, names: SecretNames): HiddenParts {
     events = parseEvents(text, {});
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
-    return { spans: hiddenRegions(text, names), values: [] };
+    return { spans: sorted([...hiddenRegions(text, names), ...privateKeyParts(text)]), values: [] };
   }
   const finder = new Finder(text, names);
   for (const [index, event] of events.entries())
     if (event.type === EVENT_ID.DOCUMENT) finder.walk({ text, events, first: index + 1 }, index + 1);
-  return { spans: finder.spans.sort((a, b) => a.start - b.start), values: [...finder.values] };
+  // The text itself is searched, too: a private key may stand in a comment.
+  return { spans: sorted([...finder.spans, ...privateKeyParts(text)]), values: [...finder.values] };
 }
 
-/** A quick check, because nearly no manifest hides anything. A text with escapes is searched, because its keys may use them. */
+function sorted(spans: readonly Span[]): Span[] {
+  return spans.toSorted((a, b) => a.start - b.start);
+}
+
+/** A quick check, because nearly no manifest hides anything. A text with escapes is searched, because they may spell a name or a key. */
 function mayHide(text: string, names: SecretNames): boolean {
-  if (/\\[uxU]/.test(text)) return true;
+  if (/\\[uxU\r\n]|PRIVATE/.test(text)) return true;
   for (const [word] of text.matchAll(/[A-Za-z][\w-]*/g)) if (names.hides(word)) return true;
   return false;
 }
@@ -56,17 +62,25 @@ class Finder {
   walk(range: EventRange, at: number): void {
     const type = range.events[at]?.type;
     if (type === EVENT_ID.SEQUENCE) for (const item of itemsOf(range, at)) this.walk(range, item);
-    if (type === EVENT_ID.SCALAR && this.#holdsFields(range, at)) this.#hideScalar(range, at, '');
+    if (type === EVENT_ID.SCALAR && this.#holdsSecret(range, at)) this.#hideScalar(range, at, '');
     if (type !== EVENT_ID.MAPPING) return;
     for (const { key, value } of pairsOf(range, at)) {
       const name = keyText(range, key);
       if (name !== undefined && this.#names.hides(name)) this.#hide(range, value, name);
-      else if (name !== undefined && this.#holdsColon(name)) this.#hideScalar(range, key, '');
+      else if (name !== undefined && this.#isSecretKey(name)) this.#hideScalar(range, key, '');
       else {
         this.walk(range, key);
         this.walk(range, value);
       }
     }
+  }
+
+  #isSecretKey(key: string): boolean {
+    return this.#holdsColon(key) || holdsPrivateKey(key);
+  }
+
+  #holdsSecret(range: EventRange, at: number): boolean {
+    return this.#holdsFields(range, at) || isPrivateKey(range, at);
   }
 
   /** Whether a key holds a whole field, such as `token:abc`, because the space behind the colon is missing. */
@@ -128,6 +142,11 @@ class Finder {
   #add(span: Span | undefined): void {
     if (span !== undefined) this.spans.push(span);
   }
+}
+
+/** Whether a scalar holds a private key, however it is written. */
+function isPrivateKey(range: EventRange, at: number): boolean {
+  return holdsPrivateKey(keyText(range, at) ?? '');
 }
 
 /** Whether a key is a plain word. Any other key, or a key without a value as in `{ s3cr3t }`, may be the secret itself. */

@@ -6,6 +6,7 @@ import type { Diagnostic, Place, Severity } from '../../model/diagnostic.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import type { Path } from '../../model/json/json.ts';
 import { maskAddresses } from '../../model/mask-addresses.ts';
+import { maskPrivateKeys } from '../../model/private-key.ts';
 import { maskFrom } from './mask-secrets.ts';
 import type { EntrySide } from '../yaml/yaml-document.ts';
 
@@ -88,8 +89,8 @@ export function orList(words: readonly string[]): string {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }
 
-/** A text in double quotes, shortened when it is long. Addresses are masked first: a shortened one is no longer recognized. */
+/** A text in double quotes, shortened when it is long. Addresses and private keys are masked first: shortened, they are no longer recognized. */
 export function quoted(text: string): string {
-  const shown = maskAddresses(text);
+  const shown = maskPrivateKeys(maskAddresses(text));
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 79)}…` : shown);
 }

@@ -1,4 +1,4 @@
-/** Guesses what an unknown field was meant to be: the API's own spelling, a field of another section, or a similar name. */
+/** Guesses what an unknown field was meant to be: the API's own spelling, a field of another section, a similar name, or one with more words before it. */
 import { camelCase } from '../../model/kind/field-names.ts';
 import { isJsonObject, type JsonObject, type Path } from '../../model/json/json.ts';
 import { nearestWord } from './nearest-word.ts';
@@ -33,8 +33,16 @@ export function suggestField(
     };
   const elsewhere = parent.length < 2 ? otherSection(translated, parent, schema) : undefined;
   if (elsewhere !== undefined) return elsewhere;
-  const near = nearestWord(name, known);
+  const near = nearestWord(name, known) ?? withoutPrefix(translated, known);
   return near === undefined ? {} : { fix: `did you mean "${near}"?`, meant: [...parent, near] };
+}
+
+/** `ttl` for `tokenTtl`, as the API once called it: the shortest field that ends with these words. */
+function withoutPrefix(name: string, known: readonly string[]): string | undefined {
+  if (name.length < 3) return undefined;
+  const ending = `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+  const longer = known.filter((field) => field.endsWith(ending));
+  return longer.toSorted((a, b) => a.length - b.length)[0];
 }
 
 /** `executionMode` at the top level, `target` in the spec: the right field in the wrong section. */

@@ -8,6 +8,7 @@ import { nearestWord } from '../explain/nearest-word.ts';
 import { orList, type Problem, pathText, quoted } from '../explain/problem.ts';
 import type { TargetDocument } from '../schema/stack-schema.ts';
 import { checkMount } from './check-mount.ts';
+import { checkNamespace } from './check-namespace.ts';
 
 interface ReadTargetResult {
   /** absent when there are problems */
@@ -53,6 +54,7 @@ export function readTarget(
     ...checkToken(written, base),
     ...checkLogin(written, base),
     ...checkPlace(written, base, dialect),
+    ...(written.namespace === undefined ? [] : checkNamespace(written.namespace, [...base, 'namespace'])),
   ].filter(({ path }) => !invalid.includes(path[base.length] ?? ''));
   if (problems.length > 0 || invalid.length > 0) return { problems };
   return { target: toTarget(written, dialect?.defaultMount), problems };

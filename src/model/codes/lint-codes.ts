@@ -66,6 +66,18 @@ export const lintCodes = {
     warning: true,
     fix: 'name the issuer',
   },
+  'unusable-host': {
+    title: 'A host is no base address of an API server, and every login would fail',
+    class: 'invalid',
+    warning: true,
+    fix: 'write an address such as "https://10.0.0.1:6443", without white space, query and fragment',
+  },
+  'login-in-host': {
+    title: 'A host holds a user name or password, which nothing uses and all readers see',
+    class: 'invalid',
+    warning: true,
+    fix: 'take it out, and replace the password',
+  },
   'no-ca-cert': {
     title: 'There is no certificate to trust the cluster by, and logins may fail',
     class: 'invalid',

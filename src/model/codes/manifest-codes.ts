@@ -198,6 +198,11 @@ export const manifestCodes = {
     class: 'invalid',
     fix: 'write the name below "auth/", without slashes around it',
   },
+  namespace: {
+    title: "A target's namespace is not written as the path of one",
+    class: 'invalid',
+    fix: 'write it as "team" or "org/team"',
+  },
   'unknown-dialect': {
     title: 'A service has no such dialect',
     class: 'invalid',

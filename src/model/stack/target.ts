@@ -155,6 +155,8 @@ export interface Dialect {
   readonly withoutCa?: 'refused' | 'system';
   /** what the service takes as one element of a config's public keys; absent: as specified, RSA and ECDSA */
   readonly publicKeys?: PublicKeyRules;
+  /** the keys of certificates that were signed with SHA-1 still verify logins; absent: newer releases refuse them */
+  readonly verifiesSha1?: true;
   /** how many texts, names of members included, a request may hold unless its operator allows more; absent: any number */
   readonly maxTexts?: number;
   readonly capabilities: ReadonlySet<Capability>;

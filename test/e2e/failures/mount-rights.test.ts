@@ -112,4 +112,20 @@ describe('a token at a mount', () => {
     expect(coverage.targets.flatMap(({ notes }) => notes).join()).toContain('no refusal is foreseen');
     expect(sent(bench)).toEqual([question]);
   });
+
+  it.each([
+    ['texts instead of lists', { data: { 'auth/kubernetes/role/web': 'deny' } }],
+    ['other paths alone', { data: { 'auth/other/role/web': ['deny'] } }],
+    ['nothing', { data: {} }],
+  ])('foresees nothing of an answer that is not understood, and the plan says so: %s', async (_, body) => {
+    const { bench, stack } = await limitedTo('openbao', mayRead, mayAsk);
+    bench.wire.add({ path: /capabilities-self/, times: 10, fault: { answer: 200, body } });
+    await stack.declare(...changed);
+    const { coverage } = await stack.plan();
+    expect(coverage.targets.flatMap(({ notes }) => notes)).toEqual([
+      expect.stringMatching(
+        /^what this token may do was not told, so no refusal is foreseen: POST \S+ answered 200 without a list of rights for any path$/,
+      ),
+    ]);
+  });
 });

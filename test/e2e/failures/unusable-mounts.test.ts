@@ -54,6 +54,16 @@ describe('a service that is sealed', () => {
   });
 });
 
+it('a standby without an active node is told as one', async () => {
+  const { bench, stack } = await openBao();
+  const body = { errors: ['local node not active but active cluster node not found'] };
+  bench.wire.add({ path: /^\/v1\//, times: 1000, fault: { answer: 503, body } });
+  const { problems } = await stack.plan(1);
+  expect(problems).toMatchObject([
+    { message: expect.stringContaining('this node of the service is a standby and finds no active one') },
+  ]);
+});
+
 describe('a namespace that does not exist', () => {
   it('is told as just that', async () => {
     const { bench, stack } = await openBao({ namespace: 'team-a' });

@@ -287,6 +287,14 @@ describe('trueup role check, for a login that would not succeed', () => {
     await stack.run([...declared, '--from', '::ffff:10.1.2.3'], 0);
   });
 
+  it('says that nobody comes from the path of a socket', async () => {
+    const scene = await openLiveScene();
+    await scene.bench.byHandMount('POST', 'role/web', { token_bound_cidrs: ['/run/x'] });
+    const { out } = await scene.stack.run([...check, '--from', '10.1.2.3'], 2);
+    expect(out.replace(/\s+/g, ' ')).toContain('the role admits no address');
+    expect(out).not.toContain('/run/x');
+  });
+
   it('says when the file holds no JWT, and shows nothing of it', async () => {
     const { stack } = await openScene();
     await stack.write('app.jwt', 'HunterTwoPass77 and more');

@@ -35,6 +35,14 @@ describe('help', () => {
     },
   );
 
+  it('names the dialects that can be served, and shows how to begin', async () => {
+    const serve = (await trueup(['serve', '--help'], nowhere)).out.replace(/\s+/g, ' ');
+    for (const name of ['hcp-terraform', 'vault', 'openbao']) expect(serve).toContain(name);
+    expect(serve).toContain('Examples: trueup serve');
+    const check = (await trueup(['role', 'check', '--help'], nowhere)).out;
+    expect(check).toContain('trueup role check web --jwt ci.jwt');
+  });
+
   it('is what a bare "trueup" gets, on stderr and as an error', async () => {
     const { code, out, err } = await trueup([], nowhere);
     expect({ code, out }).toEqual({ code: 1, out: '' });

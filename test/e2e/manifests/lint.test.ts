@@ -125,6 +125,50 @@ describe('the lint', () => {
   });
 });
 
+describe('the lint of hosts', () => {
+  it.each([
+    ['k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
+    ['//k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
+    ['https:6443', 'host-without-scheme', 'has no scheme', 'write "https://https:6443"'],
+    [' https://k', 'unusable-host', 'has white space in it', 'write "https://k"'],
+    ['https://k\n', 'unusable-host', 'has white space in it', 'write "https://k"'],
+    ['ht\ttp://k', 'unusable-host', 'has white space in it', 'write the address of the API server'],
+    ['ftp://k', 'unusable-host', 'is no http(s) address', 'write "https://k"'],
+    ['http:127.0.0.1:6443', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1:6443"'],
+    ['http:/127.0.0.1', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1"'],
+    ['http:\\\\127.0.0.1', 'unusable-host', 'has no "//"', 'write "http://127.0.0.1"'],
+    ['https://k?x=1', 'unusable-host', 'has a query or fragment', 'write "https://k"'],
+    ['https://k#f', 'unusable-host', 'has a query or fragment', 'write "https://k"'],
+    ['https://', 'unusable-host', 'names no host', 'write the address of the API server'],
+    ['https://k:99999', 'unusable-host', 'names no host', 'write the address of the API server'],
+    ['https://ann:horse-staple@k', 'login-in-host', 'holds a user name or password', 'write "https://k"'],
+    ['ann:horse-staple@k:6443', 'host-without-scheme', 'has no scheme', 'write "https://k:6443"'],
+  ])('tells of %j, and of one that is sound', async (clusterHost, code, message, fix) => {
+    const stack = await linted();
+    await stack.declare(clusterAuthConfig({ clusterHost }));
+    expect(await told(stack, ['validate'])).toMatchObject([
+      {
+        code,
+        message: expect.stringContaining(`"clusterHost" ${message}`),
+        fix: expect.stringContaining(fix),
+      },
+    ]);
+    expect(JSON.stringify(await told(stack, ['validate']))).not.toContain('horse-staple');
+    const sound = /^write "(.*)"$/.exec(fix)?.[1] ?? 'https://k';
+    await stack.declare(clusterAuthConfig({ clusterHost: sound }));
+    expect(await told(stack, ['validate'])).toEqual([]);
+  });
+
+  it.each(['http://k', 'HTTPS://k/', 'https://[::1]:6443/clusters/a', 'https://k:6443/k8s/clusters/c-1'])(
+    'accepts %s',
+    async (clusterHost) => {
+      const stack = await linted();
+      await stack.declare(clusterAuthConfig({ clusterHost }));
+      expect(await told(stack, ['validate'])).toEqual([]);
+    },
+  );
+});
+
 describe('the lint of certificates', () => {
   it('tells of each that is signed with SHA-1, whether of the CA or of a key', async () => {
     const stack = await linted();
@@ -138,9 +182,22 @@ describe('the lint of certificates', () => {
     ]);
   });
 
+  it('says of SHA-1 what the service of the target makes of it', async () => {
+    for (const [dialect, why] of [
+      ['vault', 'which services no longer accept'],
+      ['openbao', 'which can be forged'],
+    ]) {
+      const stack = await (await openBench()).checkout({ clusterAuth: { dialect } });
+      await stack.declare(clusterAuthConfig({ clusterCaCert: caCert + sha1Certs[0] }));
+      expect(await told(stack, ['validate'])).toMatchObject([{ message: expect.stringContaining(`${why}`) }]);
+    }
+  });
+
   it.each([
     ['2126-09-26T00:00:00Z', []],
     ['2126-10-07T12:00:00Z', ['expires on 2126-10-27, in 19 days']],
+    ['2126-10-26T10:00:00Z', ['expires on 2126-10-27, in 1 day']],
+    ['2126-10-27T10:00:00Z', ['expires on 2126-10-27, in less than a day']],
     ['2126-10-28T00:00:00Z', ['expired on 2126-10-27']],
     ['2026-11-01T00:00:00Z', ['is not valid before 2026-11-20']],
   ])('judges their dates by the clock of the host: at %s', async (now, expected) => {

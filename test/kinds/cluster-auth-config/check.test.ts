@@ -24,9 +24,6 @@ function findings(spec: Spec, dialect = others.dialect) {
   return all.map(({ severity, code, path }) => [severity, code, path.join('.')].join(' ').trim());
 }
 
-/** No key at all: only the armour of one. */
-const privateKey = ['-----BEGIN EC PRIVATE KEY-----', 'AAAA', '-----END EC PRIVATE KEY-----'].join('\n');
-
 const told: readonly [title: string, spec: Spec, findings: string[]][] = [
   ['a host without a scheme', { clusterHost: 'k:6443' }, ['warning host-without-scheme clusterHost']],
   [
@@ -48,12 +45,6 @@ const told: readonly [title: string, spec: Spec, findings: string[]][] = [
   ['a key that is no PEM', { pemKeys: [publicKey, 'ssh-rsa AAAA'] }, ['error invalid-pem-key pemKeys.1']],
   ['one key as a text that is no PEM', { pemKeys: 'key' }, ['error invalid-pem-key pemKeys']],
   ['two keys in one element', { pemKeys: publicKey + otherPublicKey }, ['warning pem-key-unused pemKeys']],
-  ['a private key among the public ones', { pemKeys: [privateKey] }, ['error private-key pemKeys.0']],
-  [
-    'a private key beside the CA certificate',
-    { clusterCaCert: caCert + privateKey },
-    ['error private-key clusterCaCert'],
-  ],
   [
     'no trust anchor without the local CA',
     { clusterCaCert: null, disableLocalCaJwt: true },

@@ -72,6 +72,36 @@ export const shape: readonly Slip[] = [
     ['wrong-type 54:17', 'write 50, without quotes'],
   ),
   slip(
+    'a duration has a fraction and no unit',
+    clusterAuth,
+    ['tokenTtl: 1h', 'tokenTtl: 1.5'],
+    ['wrong-type 30:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+  ),
+  slip(
+    'a duration is a boolean',
+    clusterAuth,
+    ['tokenTtl: 1h', 'tokenTtl: true'],
+    ['wrong-type 30:13', 'seconds, or a duration such as "90m", "1h30m" or "7d"'],
+  ),
+  slip(
+    'a lifetime has the short name that the API once had',
+    clusterAuth,
+    ['tokenTtl: 1h', 'ttl: 1h'],
+    ['unknown-field 30:3', 'did you mean "tokenTtl"?'],
+  ),
+  slip(
+    'a maximum has the short name that the API once had',
+    clusterAuth,
+    ['tokenMaxTtl: 8h', 'max_ttl: 8h'],
+    ['unknown-field 31:3', 'did you mean "tokenMaxTtl"?'],
+  ),
+  slip(
+    'a field lacks its first word',
+    clusterAuth,
+    ['tokenNumUses: 50', 'numUses: 50'],
+    ['unknown-field 54:3', 'did you mean "tokenNumUses"?'],
+  ),
+  slip(
     'a tag value is a number',
     payments,
     [

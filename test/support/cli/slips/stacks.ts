@@ -39,6 +39,12 @@ export const stacks: readonly Slip[] = [
     ['mount 17:14', 'write "cluster"'],
   ),
   slip(
+    'the namespace climbs',
+    stack,
+    ['mount: cluster', 'namespace: /a//b/../'],
+    ['namespace 17:18', 'write it as "team" or "org/team"'],
+  ),
+  slip(
     'a kind of the defaults is misspelt',
     stack,
     ['Workspace: {', 'Workspaces: {'],
