@@ -6,19 +6,19 @@ const pure = ['model', 'compare', 'plan', 'report'].map((folder) => `test/${fold
 
 /** What takes longer than it tells each time: a script of its own, and a step of its own in `.ci/run`. */
 const slow = [
-  'test/package.test.ts',
-  'test/extending.test.ts',
-  'test/e2e/approval/screen.test.ts',
-  'test/e2e/failures/{silent-ledger,open-input,waiting,interruption}.test.ts',
-  'test/e2e/logins/interrupted-logins.test.ts',
-  'test/e2e/ledger/{locks,lost-lock-answers}.test.ts',
-  'test/e2e/manifests/{named-files,planted-seeds}.test.ts',
-  'test/e2e/ownership/{renamed-stack,role-origins}.test.ts',
-  'test/e2e/service/{serve,stranger-at-port}.test.ts',
-  'test/server/cluster-auth/replay/**/*.test.ts',
-  'test/e2e/weak-servers/corpus.test.ts',
+  'test/{corpus,extending,package}.test.ts',
   'test/durability/**/*.test.ts',
+  'test/e2e/approval/{commit-order,screen}.test.ts',
+  'test/e2e/failures/{dying,interruption,open-input,partial-failure,silent-ledger,waiting}.test.ts',
+  'test/e2e/ledger/{begun-applies,ledger-places,lost-lock-answers,locks}.test.ts',
+  'test/e2e/logins/{interrupted-logins,role-check-agrees}.test.ts',
+  'test/e2e/manifests/{export,named-files,planted-seeds}.test.ts',
+  'test/e2e/ownership/{renamed-stack,role-origins}.test.ts',
+  'test/e2e/service/{seeded-service,serve,stranger-at-port}.test.ts',
+  'test/e2e/weak-servers/corpus.test.ts',
+  'test/ledger/git/order-commits.test.ts',
   'test/scale/**/*.test.ts',
+  'test/server/cluster-auth/replay/**/*.test.ts',
   'test/storm/**/*.test.ts',
 ];
 const crash = ['test/crash/**/*.test.ts'];

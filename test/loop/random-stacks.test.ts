@@ -12,7 +12,7 @@ import { type Case, converge, type Step, showCase } from '../support/loop/conver
 import { habits } from '../support/loop/neighbours.ts';
 import { TenantPool } from '../support/loop/tenants.ts';
 
-const cases = Number(process.env['TRUEUP_CASES'] ?? 60);
+const cases = Number(process.env['TRUEUP_CASES'] ?? 20);
 const tenants = new TenantPool();
 afterAll(() => tenants.close());
 

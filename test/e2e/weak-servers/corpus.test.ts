@@ -1,104 +1,15 @@
 /**
  * The corpus on services that lack parts of the API (rule 48): each case ends in an empty second plan, or, where it needs what is
- * lacking, in the sentence that says so. All cases are one stack, with an organization for each.
+ * lacking, in the sentence that says so.
  */
-import { readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
-import { load } from 'js-yaml';
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { guardIds } from '../../../src/model/plan/guard.ts';
-import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
-import type { Seed } from '../../../src/server/seed/seed.ts';
-import { openFaultyProxy } from '../../support/cli/faulty-proxy.ts';
-import { corpusCases, corpusEnv, corpusManifests, corpusSeedFile } from '../../support/corpus.ts';
-import { smallSeed, startService } from '../../support/rig/embedded-service.ts';
-import { type StackFolder, stackIn, workspacesTarget } from '../../support/rig/stack-folder.ts';
-import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
-import { type Lack, lacking, lacks } from '../../support/weak/weak-service.ts';
-
-interface Case {
-  readonly kind: string;
-  readonly name: string;
-  /** of its organization, of its target, and behind the ids of what stands there */
-  readonly place: string;
-}
-
-const cases: readonly Case[] = ['Workspace', 'TagBindings', 'RemoteStateConsumers'].flatMap((kind) =>
-  corpusCases(kind).map((name, index) => ({ kind, name, place: `${kind.toLowerCase()}-${index}` })),
-);
-
-/** Ids are the service's, and each organization has its own. */
-function inPlace(text: string, place: string): string {
-  return text.replaceAll(/\b(prj|apool|sshkey|ot|app)-(alpha|beta|\d)\b/g, `$&-${place}`);
-}
-
-async function seed(): Promise<Seed> {
-  const text = await readFile(corpusSeedFile, 'utf8');
-  const organizations = cases.flatMap(({ place }) => {
-    const { organizations: [one] = [] } = load(inPlace(text, place)) as Seed;
-    const teams = [{ name: 'owners', members: ['corpus'] }];
-    return one === undefined ? [] : [{ ...one, name: place, teams }];
-  });
-  return { ...smallSeed({ owners: { corpus: corpusEnv.API_TOKEN } }), organizations };
-}
-
-async function openWeak(missing: readonly Lack[]): Promise<StackFolder> {
-  const server = await startService({ seed: await seed() });
-  onTestFinished(() => server.close());
-  const wire = await openFaultyProxy(server.url);
-  wire.guardBy(lacking(...missing));
-  const allowed = {
-    ...(missing.includes('tag-bindings') ? { ownership: 'ledger' } : {}),
-    ...(missing.includes('safe-delete') ? { deletes: 'plain' } : {}),
-  };
-  const targets = cases.map(({ place }) =>
-    workspacesTarget(wire.url, { name: place, organization: place, requestsPerSecond: 10_000, ...allowed }),
-  );
-  const spec = { guards: { maxDeletes: 10_000, allow: guardIds } };
-  const stack = { name: 'corpus', targets, spec, manifests: ['manifests/*.yaml'] };
-  return stackIn({ directory: temporaryFolder(), stack, env: corpusEnv });
-}
-
-/** What cannot be done without what is lacking, by the code of the problem that says so. */
-const codes: Partial<Record<Lack, string>> = { 'tag-bindings': 'no-tag-bindings', consumers: 'no-consumers' };
-
-/** The cases that the stack can do. The others have one problem each, of a code that belongs to what is lacking. */
-async function possible(
-  stack: StackFolder,
-  some: readonly Case[],
-  missing: readonly Lack[],
-): Promise<readonly Case[]> {
-  const { out } = await stack.tryRun(['plan', '--format', 'json']);
-  const { problems } = JSON.parse(out) as PlanJson;
-  const known = missing.flatMap((lack) => codes[lack] ?? []);
-  const unforeseen = problems.filter(({ code }) => !known.includes(code));
-  expect(unforeseen.map(({ message, place }) => [message, place?.file])).toEqual([]);
-  const refused = new Set(problems.map(({ place }) => place?.file.replace(/^manifests\/(.*)\.yaml$/, '$1')));
-  return some.filter(({ place }) => !refused.has(place));
-}
+import { describe, it } from 'vitest';
+import { expectEveryCase } from '../../support/weak/corpus-as-one-stack.ts';
+import { type Lack, lacks } from '../../support/weak/weak-service.ts';
 
 const services: readonly (readonly Lack[])[] = [...lacks.map((lack) => [lack]), lacks];
 
 describe.each(services.map((missing) => [missing]))('On a service that lacks %j', (missing) => {
   it('every case is done, and then nothing is left to do, or it says what it cannot do without', async () => {
-    const stack = await openWeak(missing);
-    const declare = async (some: readonly Case[], side: 'before' | 'after') => {
-      await rm(join(stack.directory, 'manifests'), { recursive: true, force: true });
-      for (const one of some) {
-        const manifests = await corpusManifests({ ...one, side }, one.place);
-        await stack.write(`manifests/${one.place}.yaml`, inPlace(manifests, one.place));
-      }
-    };
-    let left = cases;
-    for (const side of ['before', 'after'] as const) {
-      await declare(left, side);
-      left = await possible(stack, left, missing);
-      await declare(left, side);
-      const { out } = await stack.run(['apply', '--yes'], 0);
-      expect(out).not.toMatch(/answered otherwise than sent/);
-      await stack.run(['plan', '--exit-code'], 0);
-    }
-    if (missing.every((lack) => codes[lack] === undefined)) expect(left).toEqual(cases);
-    expect(left.length).toBeGreaterThan(100);
+    await expectEveryCase(missing);
   });
 });

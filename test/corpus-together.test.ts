@@ -1,0 +1,9 @@
+/**
+ * The corpus in a few commands: all cases of the workspaces kinds are one stack, with an organization each. `corpus.test.ts`
+ * (`npm run test:slow`) tries them one by one, there and back again; `corpus-dialects.test.ts` has the other kinds.
+ */
+import { it } from 'vitest';
+import { expectEveryCase } from './support/weak/corpus-as-one-stack.ts';
+
+it('every case of the workspaces kinds is applied, and then nothing is left to do', () =>
+  expectEveryCase([]));
