@@ -35,6 +35,7 @@ export interface CountedOptions {
 
 export const stackName = 'scale';
 const token = 'scale-token';
+const serviceToken = 'scale-service-token';
 
 /** A workspace that the stack created in some former life. */
 export function owned(name: string): WorkspaceSeed {
@@ -57,13 +58,13 @@ export function names(prefix: string, count: number): string[] {
 
 export async function openCountedStack(options: CountedOptions = {}): Promise<CountedStack> {
   const { organization = {}, through } = options;
-  const seed = smallSeed({ owners: { scale: token }, serviceToken: token, organization });
+  const seed = smallSeed({ owners: { scale: token }, serviceToken, organization });
   const service = await startService({ seed });
   const passage = await through?.(service.url);
   const stack = stackIn({
     directory: makeFolder(),
     stack: stackAt(passage?.url ?? service.url),
-    env: { API_TOKEN: token, SERVICE_TOKEN: token },
+    env: { API_TOKEN: token, SERVICE_TOKEN: serviceToken },
   });
   return {
     directory: stack.directory,
