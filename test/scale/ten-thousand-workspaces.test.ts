@@ -21,4 +21,4 @@ it('ten thousand workspaces are listed with their tags, in a hundred pages', asy
     `${LIST}&search[tags]=bulk&search[exclude-tags]=none&filter[tagged][0][key]=env`,
   );
   expect(filtered.names).toHaveLength(100);
-});
+}, 600_000);
