@@ -28,7 +28,9 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
     placed.map(async (part) => ({ part, address: part.address, ...(await readConsumers(session, part)) })),
   );
   const found = new Set(placed.map(({ address }) => formatAddress(address)));
-  const isAsked = request.declared.some(({ address }) => !found.has(formatAddress(address)));
+  const isShared = ({ live }: ConsumersReading) => live?.facts.global === true;
+  const isAsked =
+    readings.some(isShared) || request.declared.some(({ address }) => !found.has(formatAddress(address)));
   if (await lacksConsumers(session, readings, { list, isAsked }))
     return withoutConsumers(list.incomplete, readings, isPlannedDeletion);
   const unseen = readings.flatMap(({ address, incomplete }) =>
