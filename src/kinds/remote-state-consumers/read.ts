@@ -27,10 +27,11 @@ export async function read(session: Session, request: ReadRequest): Promise<Live
   const readings = await Promise.all(
     placed.map(async (part) => ({ part, address: part.address, ...(await readConsumers(session, part)) })),
   );
-  const found = new Set(placed.map(({ address }) => formatAddress(address)));
-  const isShared = ({ live }: ConsumersReading) => live?.facts.global === true;
-  const isAsked =
-    readings.some(isShared) || request.declared.some(({ address }) => !found.has(formatAddress(address)));
+  const readAt = new Map(readings.map(({ address, live }) => [formatAddress(address), live] as const));
+  const isAsked = request.declared.some(({ address }) => {
+    const text = formatAddress(address);
+    return !readAt.has(text) || readAt.get(text)?.facts.global === true;
+  });
   if (await lacksConsumers(session, readings, { list, isAsked }))
     return withoutConsumers(list.incomplete, readings, isPlannedDeletion);
   const unseen = readings.flatMap(({ address, incomplete }) =>
