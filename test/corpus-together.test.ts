@@ -1,10 +1,16 @@
 /**
- * The corpus in a few commands: all cases of the workspaces kinds are one stack, with an organization each. `corpus.test.ts`
+ * The corpus in a few commands: all cases of the workspaces kinds are one stack, with an organization each, in every dialect of their API.
+ * `corpus.test.ts`
  * (`npm run test:slow`) tries them one by one, there and back again; `corpus-dialects.test.ts` has the other kinds.
  */
 import { it } from 'vitest';
+import { workspacesDialects } from './support/rig/dialect-under-test.ts';
 import { expectEveryCase } from './support/weak/corpus-as-one-stack.ts';
 
-it('every case of the workspaces kinds is applied, and then nothing is left to do', async () => {
-  await expectEveryCase([]);
-}, 600_000);
+it.each(workspacesDialects)(
+  'in the dialect %s every case of the workspaces kinds is applied, and then nothing is left to do',
+  async (dialect) => {
+    await expectEveryCase({ dialect });
+  },
+  600_000,
+);

@@ -1,5 +1,5 @@
 /** The corpus of manifests: its cases, the seed that they need, and a stack for them. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -47,6 +47,13 @@ export function corpusCases(kind: string): readonly string[] {
 }
 
 type Side = 'before' | 'after';
+
+/** Whether a case is about what the hosted edition of the real service does not have (wire/workspaces 2.4). */
+export function needsSelfHosted({ kind, name }: { readonly kind: string; readonly name: string }): boolean {
+  return (['before', 'after'] as const).some((side) =>
+    readFileSync(corpusFile(kind, name, side), 'utf8').includes('dataRetentionPolicy'),
+  );
+}
 
 /** The file with the manifests of one side of a case. */
 export function corpusFile(kind: string, name: string, side: Side): string {

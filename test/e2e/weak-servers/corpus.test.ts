@@ -10,6 +10,6 @@ const services: readonly (readonly Lack[])[] = [...lacks.map((lack) => [lack]), 
 
 describe.each(services.map((missing) => [missing]))('On a service that lacks %j', (missing) => {
   it('every case is done, and then nothing is left to do, or it says what it cannot do without', async () => {
-    await expectEveryCase(missing);
+    await expectEveryCase({ missing });
   }, 600_000);
 });

@@ -1,4 +1,5 @@
 /** A stack whose services are the embedded one, in a directory of its own. */
+import { dialectUnderTest } from '../rig/dialect-under-test.ts';
 import { documentsText, stackText } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { role, workspace } from './documents.ts';
@@ -6,7 +7,13 @@ import { role, workspace } from './documents.ts';
 /** A stack whose two targets are the embedded service; `more` stands in its `spec`, too. */
 export function embeddedStack(more: object = {}): string {
   const targets = [
-    { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' },
+    {
+      name: 'acme',
+      service: 'workspaces',
+      url: 'embedded',
+      organization: 'acme',
+      dialect: dialectUnderTest,
+    },
     { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'cluster' },
   ];
   return temporaryFolder({

@@ -6,6 +6,7 @@ import {
   type ServerOptions,
   startServer,
 } from '../../../src/server/start-server.ts';
+import { withDialectUnderTest } from './dialect-under-test.ts';
 
 export interface SmallSeed {
   /** tokens of the owners of the organization `acme`, by their names */
@@ -34,12 +35,13 @@ export interface EmbeddedService extends RunningServer {
   readonly requests: ServedRequest[];
 }
 
-/** Starts it on a free port; in memory, where nothing else is said. */
+/** Starts it on a free port; in memory and in the dialect under test, where nothing else is said. */
 export async function startService(options: Partial<ServerOptions>): Promise<EmbeddedService> {
   const requests: ServedRequest[] = [];
   const server = await startServer({
     data: ':memory:',
     ...options,
+    dialects: withDialectUnderTest(options.dialects),
     onRequest: (request) => {
       requests.push(request);
       options.onRequest?.(request);

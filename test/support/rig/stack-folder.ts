@@ -8,6 +8,7 @@ import { expect } from 'vitest';
 import type { Ledger } from '../../../src/model/stack/ledger.ts';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { type Ran, trueup } from '../captured-host.ts';
+import { dialectUnderTest } from './dialect-under-test.ts';
 import { writeFiles } from './temporary-folder.ts';
 
 export interface StackFile {
@@ -32,18 +33,20 @@ export function stackText(stack: StackFile): string {
   });
 }
 
-const reached = (url: string) => ({ url, dialect: 'neutral', requestsPerSecond: 10_000 });
+const reached = (url: string, dialect: string) => ({ url, dialect, requestsPerSecond: 10_000 });
 
 /** The target `acme`: the organization of that name, with the token in API_TOKEN. */
 export function workspacesTarget(url: string, more: object = {}): object {
   const token = { env: 'API_TOKEN' };
-  return { name: 'acme', service: 'workspaces', organization: 'acme', token, ...reached(url), ...more };
+  const place = { service: 'workspaces', organization: 'acme', token, ...reached(url, dialectUnderTest) };
+  return { name: 'acme', ...place, ...more };
 }
 
 /** The target `prod`: the mount `cluster`, with the token in SERVICE_TOKEN. */
 export function clusterAuthTarget(url: string, more: object = {}): object {
   const token = { env: 'SERVICE_TOKEN' };
-  return { name: 'prod', service: 'cluster-auth', mount: 'cluster', token, ...reached(url), ...more };
+  const place = { service: 'cluster-auth', mount: 'cluster', token, ...reached(url, 'neutral') };
+  return { name: 'prod', ...place, ...more };
 }
 
 /** Documents as one text; as JSON, which is YAML. */
