@@ -66,7 +66,8 @@ describe('plan', () => {
     const lacks = (right: string, call: string) =>
       `the service will refuse this: this token lacks "${right}", needed for: ${call}`;
     const documents = [
-      workspace('app', { tags: { env: 'test' }, remoteStateConsumers: [] }),
+      // A tag goes, which no dialect does but by replacing them all.
+      workspace('app', { tags: { team: 'net' }, remoteStateConsumers: [] }),
       workspace('web', { autoApply: true }),
     ];
     await reader.declare(...documents);

@@ -67,7 +67,7 @@ describe('what could not be read', () => {
     changes.map(({ address }) => address);
 
   it('is not changed under the name that it is renamed to either', async () => {
-    const bench = await openBench();
+    const bench = await openBench({ edition: 'self-hosted' });
     const stack = await bench.checkout();
     const keep = { dataRetentionPolicy: { deleteOlderThanNDays: 30 } };
     await stack.begin(workspace('old', keep), workspace('other'));

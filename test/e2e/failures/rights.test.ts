@@ -8,7 +8,8 @@ const token = 'planted-limited-token-71c4';
 
 /** A stack that owns the workspace `app`, and a token that may read it and do with it what `rights` say. */
 async function limitedTo(...rights: readonly string[]): Promise<{ bench: Bench; stack: Checkout }> {
-  const app = { 'tag-bindings': { 'trueup-stack': 'payments' }, 'source-name': 'trueup/payments' };
+  const tags = { 'trueup-stack': 'payments', env: 'by-hand' };
+  const app = { 'tag-bindings': tags, 'source-name': 'trueup/payments' };
   const bench = await openBench({
     organization: {
       workspaces: [{ name: 'app', ...app }],
@@ -61,7 +62,7 @@ describe('a token', () => {
       'tag-names': ['pci', 'red'],
     });
     bench.wire.reset();
-    await stack.declare(workspace('app', { tagNames: ['pci'], tags: { env: 'prod' } }));
+    await stack.declare(workspace('app', { tagNames: ['pci'], tags: { team: 'net' } }));
     expect(notesOf(await stack.plan())).toEqual([
       'the service will refuse this: this token lacks "can-update", needed for: replace',
     ]);

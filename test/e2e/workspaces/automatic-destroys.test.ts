@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { PlanJson } from '../../../src/report/json/plan-schema.ts';
 import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
+import { dialectUnderTest } from '../../support/rig/dialect-under-test.ts';
 
 const soon = '2031-01-31T08:00:00.000Z';
 const off = { autoDestroyAt: null, autoDestroyActivityDuration: null };
@@ -12,19 +13,20 @@ function fieldsOf({ changes }: PlanJson): unknown[] {
 }
 
 /** `app` is adopted, in a project that says after how long its workspaces are destroyed, where one is given. */
-async function openWithApp(projectDuration?: string) {
+async function openWithApp(projectDuration?: string, dialect: string = dialectUnderTest) {
   const project = { name: 'sandbox', id: 'prj-sandbox' };
   const timed =
     projectDuration === undefined
       ? project
       : { ...project, 'auto-destroy-activity-duration': projectDuration };
   const bench = await openBench({
+    dialects: [dialect],
     organization: {
       projects: [timed, { name: 'plain', id: 'prj-plain' }],
       workspaces: [{ name: 'app', project: 'sandbox' }],
     },
   });
-  const stack = await bench.checkout();
+  const stack = await bench.checkout({ workspaces: { dialect } });
   const app = (spec: object) => workspace('app', spec, { adopt: true });
   const live = async () => {
     const attributes = await bench.byHand.attributes(await bench.idOf('app'));
@@ -93,9 +95,10 @@ describe('null', () => {
   });
 });
 
+// Where null inherits what the project says, the dialect is named: in the others null ends it (rule 30).
 describe('a duration of the project', () => {
   it('gives way to an own one, and comes back with null', async () => {
-    const { stack, app, live } = await openWithApp('7d');
+    const { stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: '14d' }));
     expect(fieldsOf(await stack.plan())).toEqual([['/autoDestroyActivityDuration', '7d', '14d']]);
@@ -109,7 +112,7 @@ describe('a duration of the project', () => {
   });
 
   it('comes back once an own one is no longer declared', async () => {
-    const { stack, app, live } = await openWithApp('7d');
+    const { stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({ autoDestroyActivityDuration: '14d' }));
     expect((await live())[1]).toBe('14d');
     await stack.declare(app({}));
@@ -119,7 +122,7 @@ describe('a duration of the project', () => {
   });
 
   it('that null cannot end in a dialect is left alone, and the plan says so', async () => {
-    const { bench, stack, app, live } = await openWithApp('7d');
+    const { bench, stack, app, live } = await openWithApp('7d', 'neutral');
     await stack.begin(app({}));
     await stack.declare(app({ autoDestroyActivityDuration: null, queueAllRuns: true }));
     expect(fieldsOf(await stack.plan())).toEqual([['/queueAllRuns', false, true]]);
@@ -154,7 +157,7 @@ describe('a duration of the project', () => {
     ['by another workspace in it', 'prj-sandbox', 0],
     ['by the project itself', 'prj-elsewhere', 1],
   ])('is foreseen of a workspace that is to be created there, as told %s', async (_, projectId, askings) => {
-    const { bench, stack, app } = await openWithApp('7d');
+    const { bench, stack, app } = await openWithApp('7d', 'neutral');
     const attributes = { name: 'elsewhere', 'auto-destroy-activity-duration': '7d' };
     bench.wire.add({
       method: 'GET',
@@ -191,7 +194,7 @@ describe('a duration of the project', () => {
   });
 
   it('that a new workspace gets is no failure: null is what the manifest says, and the next plan says why not', async () => {
-    const { stack, live, app } = await openWithApp('7d');
+    const { stack, live, app } = await openWithApp('7d', 'neutral');
     await stack.declare(app({}), workspace('new', { ...off, projectId: 'prj-sandbox' }));
     const { out } = await stack.run(['apply', '--yes'], 0);
     expect(out).not.toContain('answered otherwise');

@@ -47,7 +47,7 @@ describe('an organization that enforces health assessments', () => {
 
   it('gets what the manifest says along with every other change, for the day when it does not any more', async () => {
     const { bench, stack } = await openEnforcing();
-    await stack.begin(workspace('app', { assessmentsEnabled: false }));
+    await stack.begin(workspace('app', { assessmentsEnabled: false, tags: { team: 'net' } }));
     await stack.declare(
       workspace('app', { assessmentsEnabled: false, autoApply: true, tags: { env: 'prod' } }),
     );

@@ -65,8 +65,10 @@ export interface BenchOptions {
   /** further organizations that the same tokens see */
   readonly others?: readonly string[];
   readonly mounts?: readonly string[];
-  /** what the service speaks; neutral where none is named */
+  /** what the service speaks; the dialect under test where none is named */
   readonly dialects?: readonly string[];
+  /** the dialect's own default where none is named */
+  readonly edition?: string;
   /** rules of the policy that the read-only service token has */
   readonly readOnly?: readonly {
     readonly path: string;
@@ -104,7 +106,9 @@ export interface StackOptions {
 }
 
 export async function openBench(options: BenchOptions = {}): Promise<Bench> {
-  const server = await startService({ seed: seedOf(options), dialects: options.dialects ?? [] });
+  const { dialects = [], edition } = options;
+  const more = edition === undefined ? {} : { edition };
+  const server = await startService({ seed: seedOf(options), dialects, ...more });
   onTestFinished(() => server.close());
   const wire = await openFaultyProxy(server.url);
   const byHand = new TestClient(server.url, owner);

@@ -5,14 +5,14 @@ import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { role, workspace } from './documents.ts';
 
 /** A stack whose two targets are the embedded service; `more` stands in its `spec`, too. */
-export function embeddedStack(more: object = {}): string {
+export function embeddedStack(more: object = {}, dialect: string = dialectUnderTest): string {
   const targets = [
     {
       name: 'acme',
       service: 'workspaces',
       url: 'embedded',
       organization: 'acme',
-      dialect: dialectUnderTest,
+      dialect,
     },
     { name: 'prod', service: 'cluster-auth', url: 'embedded', mount: 'cluster' },
   ];
