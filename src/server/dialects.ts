@@ -40,6 +40,8 @@ export interface WorkspacesDialect {
   readonly hasSiteAdministration: boolean;
   /** Plans and applies lead to their logs (6.5). */
   readonly hasLogs: boolean;
+  /** Flags of an organization that are kept and answered, and decide nothing here: by their names, with their defaults (6.1). */
+  readonly organizationFlags: Readonly<Record<string, boolean>>;
   /** What clients are told before they send anything; undefined: nothing (1.6). */
   readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
@@ -136,6 +138,7 @@ const neutral: ServedDialects = {
     takesUntypedBodies: false,
     hasSiteAdministration: false,
     hasLogs: false,
+    organizationFlags: {},
     greeting: undefined,
   },
   clusterAuth: {
@@ -188,6 +191,15 @@ const hcpTerraform: WorkspacesDialect = {
   takesUntypedBodies: true,
   hasSiteAdministration: true,
   hasLogs: true,
+  organizationFlags: {
+    'cost-estimation-enabled': false,
+    'enforce-hyok': false,
+    'max-ttl-enabled': false,
+    'send-passing-statuses-for-untriggered-speculative-plans': false,
+    'speculative-plan-management-enabled': true,
+    'stacks-enabled': false,
+    'user-tokens-enabled': true,
+  },
   greeting: {
     path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },

@@ -201,6 +201,39 @@ describe('bodies', () => {
   });
 });
 
+describe('flags of an organization', () => {
+  const FLAG = 'cost-estimation-enabled';
+
+  it('are kept and answered, though nothing here depends on them', async () => {
+    const api = await serve();
+    const shown = async () => (await api.get('/organizations/acme')).resource.attributes;
+    expect(await shown()).toMatchObject({
+      [FLAG]: false,
+      'stacks-enabled': false,
+      'user-tokens-enabled': true,
+    });
+    const body = (attributes: object) => ({ data: { type: 'organizations', attributes } });
+    const set = await api.patch('/organizations/acme', body({ [FLAG]: true, 'user-tokens-enabled': false }));
+    expect(set.resource.attributes).toMatchObject({ [FLAG]: true, 'user-tokens-enabled': false });
+    await api.patch('/organizations/acme', body({ 'stacks-enabled': true }));
+    expect(await shown()).toMatchObject({
+      [FLAG]: true,
+      'stacks-enabled': true,
+      'user-tokens-enabled': false,
+    });
+    const made = await api.post('/organizations', body({ name: 'new-co', [FLAG]: true }));
+    expect(made.resource.attributes).toMatchObject({ [FLAG]: true });
+    expect((await api.patch('/organizations/acme', body({ [FLAG]: 'yes' }))).pointers).toEqual([
+      `/data/attributes/${FLAG}`,
+    ]);
+  });
+
+  it('are there in this dialect alone', async () => {
+    const api = await serveForTest();
+    expect((await api.get('/organizations/acme')).resource.attributes).not.toHaveProperty(FLAG);
+  });
+});
+
 describe('a workspace', () => {
   it('that is locked is not safely deleted, which the words of the refusal tell', async () => {
     const api = await serve();

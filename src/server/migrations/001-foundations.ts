@@ -13,6 +13,7 @@ CREATE TABLE organizations (
   allow_force_delete_workspaces INTEGER NOT NULL DEFAULT 0,
   assessments_enforced INTEGER NOT NULL DEFAULT 0,
   global_remote_state_default INTEGER NOT NULL DEFAULT 0,
+  flags TEXT NOT NULL DEFAULT '{}',
   created_at TEXT NOT NULL
 ) STRICT;
 

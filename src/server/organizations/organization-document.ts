@@ -1,4 +1,5 @@
 /** An organization as the API shows it: its settings, and what the caller may do there. Its JSON:API id is its name. */
+import type { ServedDialects } from '../dialects.ts';
 import type { Caller } from '../identity/caller.ts';
 import type { Resource } from '../json-api/document.ts';
 import type { Services } from '../services.ts';
@@ -6,7 +7,7 @@ import type { OrganizationRecord } from '../workspaces/access.ts';
 
 /** The documents of these organizations for this caller. */
 export function organizationResources(
-  { database }: Services,
+  { database, dialects }: Services,
   caller: Caller,
   records: readonly OrganizationRecord[],
 ): Resource[] {
@@ -16,7 +17,17 @@ export function organizationResources(
     { ids: JSON.stringify(records.map(({ id }) => id)) },
   );
   const defaultProjects = new Map(rows.map((row) => [row.organization_id, row.id]));
-  return records.map((record) => organizationResource(record, caller, defaultProjects.get(record.id) ?? ''));
+  return records.map((record) => {
+    const resource = organizationResource(record, caller, defaultProjects.get(record.id) ?? '');
+    return { ...resource, attributes: { ...resource.attributes, ...flagsOf(record, dialects) } };
+  });
+}
+
+function flagsOf({ flags }: OrganizationRecord, { workspaces }: ServedDialects): Record<string, boolean> {
+  const set = JSON.parse(flags) as Record<string, boolean>;
+  return Object.fromEntries(
+    Object.entries(workspaces.organizationFlags).map(([name, byDefault]) => [name, set[name] ?? byDefault]),
+  );
 }
 
 function organizationResource(

@@ -36,6 +36,7 @@ export function settleOrganization(
       before?.allow_force_delete_workspaces,
     ),
     assessments_enforced: flag('assessments-enforced', before?.assessments_enforced),
+    flags: readFlags(services, read, before),
   };
   checkName(services, read, settings.name, before);
   if (settings.default_execution_mode === 'agent' && settings.default_agent_pool_id === null) {
@@ -43,6 +44,20 @@ export function settleOrganization(
   }
   if (problems.length > 0) throw invalid(problems);
   return settings;
+}
+
+/** What was set of the dialect's flags, then and now. */
+function readFlags(
+  { dialects }: Services,
+  read: MemberReader,
+  before: OrganizationRecord | undefined,
+): string {
+  const set = JSON.parse(before?.flags ?? '{}') as Record<string, boolean>;
+  for (const name of Object.keys(dialects.workspaces.organizationFlags)) {
+    const asked = read.boolean(name);
+    if (asked !== undefined) set[name] = asked;
+  }
+  return JSON.stringify(set);
 }
 
 function checkName(

@@ -29,6 +29,8 @@ export interface OrganizationRecord {
   allow_force_delete_workspaces: number;
   assessments_enforced: number;
   global_remote_state_default: number;
+  /** those that were set of the dialect's `organizationFlags`, as JSON */
+  flags: string;
 }
 
 /** The organization that the path names. @throws ApiError 404 when the caller does not belong to it. */

@@ -77,13 +77,10 @@ export const notShown: Readonly<Record<string, string>> = {
   'configuration-versions.status-timestamps': 'only the status itself is kept',
   'entitlement-sets.sentinel': 'the specification knows no name of a product; policy-enforcement tells it',
   'organizations.collaborator-auth-policy': 'how people log in is not served here',
-  'organizations.cost-estimation-enabled': 'accepted and ignored: nothing is estimated',
   'organizations.owners-team-saml-role-id': 'how people log in is not served here',
   'organizations.permissions': 'those of what is not served here are left out',
   'organizations.remaining-testable-count': 'modules are not served here',
   'organizations.saml-enabled': 'how people log in is not served here',
-  'organizations.send-passing-statuses-for-untriggered-speculative-plans':
-    'no statuses are sent to repositories',
   'organizations.session-remember': 'how people log in is not served here',
   'organizations.session-timeout': 'how people log in is not served here',
   'organizations.trial-expires-at': 'there are no subscriptions that end',

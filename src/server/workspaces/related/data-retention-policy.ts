@@ -1,6 +1,7 @@
 /**
- * How long a workspace's data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy.
- * Invariant: a workspace has at most one policy of its own; without one the organization's default shows through.
+ * How long a workspace's data is kept: GET, POST, PATCH and DELETE …/relationships/data-retention-policy (wire/workspaces 2.5).
+ * What is done with a policy is the same for an organization's.
+ * Invariant: each of them has at most one policy of its own; without one a workspace shows the organization's.
  */
 import type { SqlParameters } from '../../data-file/database.ts';
 import { newId } from '../../identifiers.ts';
@@ -10,7 +11,6 @@ import { type ApiAnswer, type ApiRequest, NO_CONTENT, ok } from '../../json-api/
 import { invalid, notFound, type PointedProblem } from '../../json-api/errors.ts';
 import type { Services } from '../../services.ts';
 import { requireWorkspace } from '../access.ts';
-import type { WorkspaceRecord } from '../document/workspace-record.ts';
 
 export const DELETE_OLDERS = 'data-retention-policy-delete-olders';
 export const DONT_DELETES = 'data-retention-policy-dont-deletes';
@@ -23,38 +23,64 @@ interface PolicyRow {
   delete_older_than_n_days: number | null;
 }
 
+/** Whose policy a request is about. The caller has seen to it that it may. */
+export interface Holder {
+  readonly column: 'workspace_id' | 'organization_id';
+  readonly id: string;
+  readonly organization: { readonly id: string; readonly name: string };
+}
+
+function workspaceHolder(services: Services, request: ApiRequest): Holder {
+  const { workspace } = requireWorkspace(services, request, 'can-update');
+  const organization = { id: workspace.organization_id, name: workspace.organization_name };
+  return { column: 'workspace_id', id: workspace.id, organization };
+}
+
 export function showRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request);
-  const policy =
-    findPolicy(services, 'workspace_id = :id', workspace.id) ??
-    findPolicy(services, 'organization_id = :id', workspace.organization_id);
+  return showPolicy(
+    findPolicy(services, 'workspace_id', workspace.id) ??
+      findPolicy(services, 'organization_id', workspace.organization_id),
+  );
+}
+
+/** POST and PATCH. */
+export function putRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return putPolicy(services, request, workspaceHolder(services, request));
+}
+
+export function deleteRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
+  return deletePolicy(services, request, workspaceHolder(services, request));
+}
+
+/** @throws ApiError 404 where there is none */
+export function showPolicy(policy: PolicyRow | undefined): ApiAnswer {
   if (policy === undefined) throw notFound('Data retention policy');
   return ok({ data: policyResource(policy) });
 }
 
-/** POST and PATCH: creates the policy or replaces it, also by one of the other type. */
-export function putRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-update');
-  const before = findPolicy(services, 'workspace_id = :id', workspace.id);
+/** Creates the policy or replaces it, also by one of the other type. @throws ApiError 422 */
+export function putPolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const before = findPolicy(services, holder.column, holder.id);
   const columns = requestedPolicy(request.body, before);
   const id = before?.id ?? newId('drp');
   const change = { id, days: columns.delete_older_than_n_days };
   if (before === undefined) {
-    const row = { id, workspace_id: workspace.id, ...columns, created_at: services.now().toISOString() };
+    const row = { id, [holder.column]: holder.id, ...columns, created_at: services.now().toISOString() };
     services.database.insert('data_retention_policies', row);
-    recordPolicyEvent(services, request, workspace, { ...change, action: 'create' });
+    recordPolicyEvent(services, request, holder, { ...change, action: 'create' });
   } else if (services.database.update('data_retention_policies', id, columns)) {
-    recordPolicyEvent(services, request, workspace, { ...change, action: 'update' });
+    recordPolicyEvent(services, request, holder, { ...change, action: 'update' });
   }
   return ok({ data: policyResource({ id, ...columns }) });
 }
 
-export function deleteRetentionPolicy(services: Services, request: ApiRequest): ApiAnswer {
-  const { workspace } = requireWorkspace(services, request, 'can-update');
-  const policy = findPolicy(services, 'workspace_id = :id', workspace.id);
+/** @throws ApiError 404 where there is none */
+export function deletePolicy(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const policy = findPolicy(services, holder.column, holder.id);
   if (policy === undefined) throw notFound('Data retention policy');
   services.database.run('DELETE FROM data_retention_policies WHERE id = :id', { id: policy.id });
-  recordPolicyEvent(services, request, workspace, {
+  recordPolicyEvent(services, request, holder, {
     id: policy.id,
     action: 'destroy',
     days: policy.delete_older_than_n_days,
@@ -62,9 +88,10 @@ export function deleteRetentionPolicy(services: Services, request: ApiRequest): 
   return NO_CONTENT;
 }
 
-function findPolicy(services: Services, condition: string, id: string): PolicyRow | undefined {
+/** The one of this holder's own. */
+export function findPolicy(services: Services, column: Holder['column'], id: string): PolicyRow | undefined {
   return services.database.get<PolicyRow>(
-    `SELECT id, type, delete_older_than_n_days FROM data_retention_policies WHERE ${condition}`,
+    `SELECT id, type, delete_older_than_n_days FROM data_retention_policies WHERE ${column} = :id`,
     { id },
   );
 }
@@ -109,18 +136,18 @@ interface PolicyChange {
 function recordPolicyEvent(
   services: Services,
   request: ApiRequest,
-  workspace: WorkspaceRecord,
+  { organization }: Holder,
   change: PolicyChange,
 ): void {
   services.recordEvent({
-    organizationId: workspace.organization_id,
+    organizationId: organization.id,
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: change.id, type: 'data_retention_policy', action: change.action },
     extraFields: {
       delete_older_than_n_days: change.days,
-      organization: workspace.organization_name,
-      organization_id: workspace.organization_id,
+      organization: organization.name,
+      organization_id: organization.id,
     },
   });
 }

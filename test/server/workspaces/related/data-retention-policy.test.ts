@@ -85,3 +85,21 @@ it('needs the right to update the workspace', async () => {
   expect((await api.post(PATH, deleteAfter(30))).status).toBe(404);
   expect((await api.delete(PATH)).status).toBe(404);
 });
+
+it('sets the organization`s policy, which workspaces without one of their own show, and removes it', async () => {
+  const path = '/organizations/acme/relationships/data-retention-policy';
+  const api = await serveForTest({ seed: seedWith(A) });
+  expect((await api.get(path)).status).toBe(404);
+  const set = await api.post(path, deleteAfter(90));
+  expect(set.status).toBe(200);
+  expect(set.resource).toMatchObject({ type: DELETE_OLDERS, attributes: { 'delete-older-than-n-days': 90 } });
+  expect((await api.as('managers').get(path)).resource).toEqual(set.resource);
+  expect((await api.get(PATH)).resource).toEqual(set.resource);
+  expect((await api.post(PATH, deleteAfter(30))).resource.id).not.toBe(set.resource.id);
+  expect((await api.as('managers').patch(path, { data: { type: DONT_DELETES } })).status).toBe(404);
+  expect((await api.patch(path, { data: { type: DONT_DELETES } })).resource.id).toBe(set.resource.id);
+  expect((await api.get(PATH)).resource.attributes).toEqual({ 'delete-older-than-n-days': 30 });
+  expect((await api.delete(path)).status).toBe(204);
+  expect((await api.get(path)).status).toBe(404);
+  expect((await api.get(PATH)).status).toBe(200);
+});
