@@ -8,7 +8,6 @@ import { openBench } from '../../support/cli/bench.ts';
 import { workspace } from '../../support/cli/documents.ts';
 import { embeddedStack } from '../../support/cli/embedded-stack.ts';
 import { serveProcess } from '../../support/cli/process.ts';
-import { dialectUnderTest } from '../../support/rig/dialect-under-test.ts';
 import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
 
 async function modeOf(path: string): Promise<string> {
@@ -92,7 +91,7 @@ describe('the folder .trueup', () => {
 describe('the data of the embedded service', () => {
   it('can be read by its owner only, from the first moment on and in all of its files', async () => {
     const cwd = embeddedStack();
-    await serveProcess(['--dialect', dialectUnderTest], { cwd });
+    await serveProcess([], { cwd });
     expect(await trueup(['apply', '--yes'], { cwd })).toMatchObject({ code: 0, err: '' });
     const names = (await readdir(join(cwd, '.trueup'))).filter((name) => name.startsWith('embedded.db'));
     expect(names).toEqual(expect.arrayContaining(['embedded.db', 'embedded.db-shm', 'embedded.db-wal']));

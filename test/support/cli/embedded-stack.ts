@@ -1,11 +1,10 @@
 /** A stack whose services are the embedded one, in a directory of its own. */
-import { dialectUnderTest } from '../rig/dialect-under-test.ts';
 import { documentsText, stackText } from '../rig/stack-folder.ts';
 import { temporaryFolder } from '../rig/temporary-folder.ts';
 import { role, workspace } from './documents.ts';
 
-/** A stack whose two targets are the embedded service; `more` stands in its `spec`, too. */
-export function embeddedStack(more: object = {}, dialect: string = dialectUnderTest): string {
+/** A stack whose two targets are the embedded service, which is neutral where nobody says more; `more` stands in its `spec`, too. */
+export function embeddedStack(more: object = {}, dialect = 'neutral'): string {
   const targets = [
     {
       name: 'acme',
