@@ -22,6 +22,8 @@ const slow = [
   'test/storm/**/*.test.ts',
 ];
 const crash = ['test/crash/**/*.test.ts'];
+/** They replace a module for everybody who loads it, so no other test may have loaded it before. */
+const mocking = ['test/manifest/yaml/parse-documents.test.ts', 'test/manifest/read-manifests.test.ts'];
 /** They need programs of others on this machine. */
 const realClients = ['test/real-clients/**/*.test.ts'];
 
@@ -41,9 +43,12 @@ export default defineConfig({
         test: {
           name: 'wire',
           include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash, ...realClients],
+          exclude: [...configDefaults.exclude, ...pure, ...slow, ...crash, ...realClients, ...mocking],
+          // Loading all of the product once a file took a third of the time.
+          isolate: false,
         },
       },
+      { extends: true, test: { name: 'mocking', include: mocking } },
       { extends: true, test: { name: 'slow', include: slow } },
       { extends: true, test: { name: 'crash', include: crash } },
       { extends: true, test: { name: 'real-clients', include: realClients } },
