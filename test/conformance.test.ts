@@ -104,8 +104,17 @@ it('names tests that exist for what a service may lack, in docs/wire/workspaces.
 });
 
 it('has every endpoint of the workspaces API in docs/conformance/workspaces.md', () => {
-  const endpoints = API_ENDPOINTS.filter(({ needsOfDialect }) => needsOfDialect === undefined);
+  const endpoints = API_ENDPOINTS.filter(
+    ({ needs, needsOfDialect }) => needs !== 'auditTrails' && needsOfDialect === undefined,
+  );
   expect(missingFrom('workspaces.md', endpoints)).toEqual([]);
+});
+
+it('has the endpoint of audit trails, and every row of their specification, in docs/conformance/audit-trails.md', () => {
+  const endpoints = API_ENDPOINTS.filter(({ needs }) => needs === 'auditTrails');
+  expect(endpoints.length).toBeGreaterThan(0);
+  expect(missingFrom('audit-trails.md', endpoints)).toEqual([]);
+  expect(rowsOf(read('audit-trails.md')).length).toBeGreaterThanOrEqual(205);
 });
 
 it.each(['neutral', 'vault', 'openbao'])(

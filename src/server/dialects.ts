@@ -42,6 +42,12 @@ export interface WorkspacesDialect {
   readonly hasLogs: boolean;
   /** Flags of an organization that are kept and answered, and decide nothing here: by their names, with their defaults (6.1). */
   readonly organizationFlags: Readonly<Record<string, boolean>>;
+  /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
+  readonly auditEventVersion: number | string;
+  /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
+  readonly auditMetaNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** Pages of an audit trail tell how long they may be (wire/audit-trails 1.2). */
+  readonly auditPagesTellSize: boolean;
   /** What clients are told before they send anything; undefined: nothing (1.6). */
   readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
@@ -139,6 +145,9 @@ const neutral: ServedDialects = {
     hasSiteAdministration: false,
     hasLogs: false,
     organizationFlags: {},
+    auditEventVersion: 0,
+    auditMetaNames: {},
+    auditPagesTellSize: false,
     greeting: undefined,
   },
   clusterAuth: {
@@ -200,6 +209,9 @@ const hcpTerraform: WorkspacesDialect = {
     'stacks-enabled': false,
     'user-tokens-enabled': true,
   },
+  auditEventVersion: '0',
+  auditMetaNames: { policy_check: { policy_engine: 'sentinel' } },
+  auditPagesTellSize: true,
   greeting: {
     path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },

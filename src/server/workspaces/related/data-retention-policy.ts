@@ -144,8 +144,8 @@ function recordPolicyEvent(
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: change.id, type: 'data_retention_policy', action: change.action },
-    extraFields: {
-      delete_older_than_n_days: change.days,
+    meta: {
+      ...(change.days === null ? {} : { delete_older_than_n_days: change.days }),
       organization: organization.name,
       organization_id: organization.id,
     },

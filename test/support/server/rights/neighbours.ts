@@ -24,10 +24,12 @@ function resource(type: string, attributes: Attributes, related: Readonly<Record
 
 const named = (type: string) => resource(type, { name: 'by-somebody' });
 const binding = () => ({ data: [{ type: 'tag-bindings', attributes: { key: 'by', value: 'somebody' } }] });
+const keepEverything = () => ({ data: { type: 'data-retention-policy-dont-deletes' } });
 const reading = (column: string, ...paths: readonly string[]): NeighbourOperation[] =>
   paths.map((path) => ({ endpoint: `GET ${path}`, column, allowed: 200 }));
 
 const ORGANIZATION = '/organizations/:organization_name';
+const RETENTION = `${ORGANIZATION}/relationships/data-retention-policy`;
 const PROJECT = '/projects/:project_id';
 const TEAM = '/teams/:team_id';
 const WORKSPACE = '/workspaces/:workspace_id';
@@ -39,6 +41,7 @@ const VARIABLE = `${WORKSPACE}/vars/:variable_id`;
 const ORGANIZATIONS: readonly NeighbourOperation[] = [
   { endpoint: 'GET /ping', column: 'known', allowed: 204 },
   { endpoint: 'GET /organizations', column: 'known', allowed: 200 },
+  ...reading('trail', '/organization/audit-trail'),
   { endpoint: 'POST /organizations', column: 'found', allowed: 201, body: named('organizations') },
   ...reading('belong', ORGANIZATION, `${ORGANIZATION}/entitlement-set`, `${ORGANIZATION}/stacks`),
   ...reading('belong', `${ORGANIZATION}/tags`, '/users/:user_id'),
@@ -49,6 +52,10 @@ const ORGANIZATIONS: readonly NeighbourOperation[] = [
     body: resource('organizations', { email: 'somebody@example.com' }),
   },
   { endpoint: `DELETE ${ORGANIZATION}`, column: 'own', allowed: 204 },
+  ...reading('belong', RETENTION),
+  { endpoint: `POST ${RETENTION}`, column: 'administer', allowed: 200, body: keepEverything },
+  { endpoint: `PATCH ${RETENTION}`, column: 'administer', allowed: 200, body: keepEverything },
+  { endpoint: `DELETE ${RETENTION}`, column: 'administer', allowed: 204 },
   {
     endpoint: `DELETE ${ORGANIZATION}/tags`,
     column: 'organize',

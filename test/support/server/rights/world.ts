@@ -81,6 +81,9 @@ async function prepare(owner: TestClient): Promise<Ids> {
   await owner.post('/organizations/acme/projects', {
     data: { type: 'projects', attributes: { name: 'empty' } },
   });
+  await owner.post('/organizations/acme/relationships/data-retention-policy', {
+    data: { type: 'data-retention-policy-delete-olders', attributes: { 'delete-older-than-n-days': 30 } },
+  });
   const empty = await first('/organizations/acme/projects?filter[names]=empty');
   return {
     ...{ organizations: 'acme', projects: `prj-${PROJECT}`, 'projects empty': empty },
