@@ -111,7 +111,7 @@ describe('trueup audit list', () => {
     for (const format of ['text', 'json', 'jsonl']) {
       const { out, err } = await stack.run(['audit', 'list', '--format', format], 0);
       expect(out).toContain(String.raw`\u001b[2J\u202eann\n`);
-      expect(out).not.toMatch(/[\u001b\u202e\u0007]/);
+      expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
       expect(out + err).not.toContain(env.AUDIT_TOKEN);
     }
   });
