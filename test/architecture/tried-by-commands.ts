@@ -21,7 +21,8 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     because: command,
     sources: [
       ...['cli/audit/archive.ts', 'cli/audit/cursor-file.ts', 'cli/audit/follow.ts', 'cli/audit/list.ts'],
-      ...['cli/flags/audit.ts', 'cli/run/connect-audit.ts', 'report/audit/events-json.ts'],
+      ...['cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
+      'report/audit/events-json.ts',
       'report/audit/events-schema.ts',
     ],
   },
