@@ -17,6 +17,16 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/audit/audit.test.ts',
+    because: command,
+    sources: [
+      ...['cli/audit/archive.ts', 'cli/audit/cursor-file.ts', 'cli/audit/follow.ts', 'cli/audit/list.ts'],
+      ...['cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
+      'report/audit/events-json.ts',
+      'report/audit/events-schema.ts',
+    ],
+  },
+  {
     by: 'test/cli/role-check/recorded-logins.test.ts',
     because: 'the checks and their order are right when a real service makes the same ones in the same order',
     sources: ['cli/role-check/login-rules.ts', 'cli/role-check/walk-checks.ts'],

@@ -33,6 +33,28 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     sources: ['apply/verify-refusal.ts'],
   },
 
+  // The audit trail.
+  {
+    by: 'test/audit/trail/read-trail.test.ts',
+    because: 'a page is believed or not by who reads the trail',
+    sources: ['audit/trail/read-page.ts', 'model/audit-trail.ts'],
+  },
+  {
+    by: 'test/manifest/stack/read-stack.test.ts',
+    because: 'where a stack keeps things is a part of the stack',
+    sources: ['manifest/schema/place-schemas.ts'],
+  },
+  {
+    by: 'test/audit/archive/archive.test.ts',
+    because: 'an archive keeps the same promises in a file and in a database',
+    sources: ['audit/archive/archive-database.ts', 'audit/archive/postgres-archive.ts'],
+  },
+  {
+    by: 'test/ledger/postgres/postgres-ledger.test.ts',
+    because: 'connections break, and servers restart, under a store that uses them',
+    sources: ['ledger/postgres/postgres-connection.ts'],
+  },
+
   // Files, the wire and services.
   {
     by: 'test/manifest/resolve/check-secret-sources.test.ts',
