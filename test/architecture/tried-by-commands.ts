@@ -17,6 +17,15 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/drift/drift.test.ts',
+    because: command,
+    sources: [
+      ...['cli/commands/drift.ts', 'plan/drift/find-drift.ts', 'plan/drift/find-pending.ts'],
+      ...['plan/drift/judge-recorded.ts', 'report/drift/drift-json.ts', 'report/drift/drift-schema.ts'],
+      'report/drift/drift-text.ts',
+    ],
+  },
+  {
     by: 'test/cli/role-check/recorded-logins.test.ts',
     because: 'the checks and their order are right when a real service makes the same ones in the same order',
     sources: ['cli/role-check/login-rules.ts', 'cli/role-check/walk-checks.ts'],

@@ -45,13 +45,7 @@ function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
     version: plan.version,
     stack: plan.stack,
     digest: plan.digest,
-    targets: plan.targets.map(({ name, service, url, place, dialect }) => ({
-      name,
-      service,
-      url,
-      place,
-      dialect,
-    })),
+    targets: targetsJson(plan.targets),
     ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
     summary: {
       ...countActions(plan.changes),
@@ -68,6 +62,10 @@ function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
     problems: plan.problems.map(diagnosticJson),
     coverage: coverageJson(plan.coverage),
   };
+}
+
+export function targetsJson(targets: Plan['targets']): PlanJson['targets'] {
+  return targets.map(({ name, service, url, place, dialect }) => ({ name, service, url, place, dialect }));
 }
 
 function changeJson(change: Change): ChangeJson {
@@ -141,11 +139,11 @@ function callJson(call: Call): ChangeJson['calls'][number] {
   };
 }
 
-function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
+export function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
   return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
 }
 
-function coverageJson(coverage: Coverage): PlanJson['coverage'] {
+export function coverageJson(coverage: Coverage): PlanJson['coverage'] {
   const { complete, files, documents, ledger, ledgerNotes, targets } = coverage;
   return {
     complete,

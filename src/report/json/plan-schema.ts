@@ -18,7 +18,7 @@ export const placeSchema = Type.Object(
   { ...closed, description: 'where a manifest says it; lines and columns count from 1' },
 );
 
-const addressParts = {
+export const addressParts = {
   address: text('kind/target/name'),
   kind: Type.String(),
   target: Type.String(),
@@ -42,7 +42,7 @@ export const diagnosticSchema = Type.Object(
   closed,
 );
 
-const field = Type.Object(
+export const fieldSchema = Type.Object(
   {
     path: text('JSON pointer below the spec'),
     before: Type.Optional(json('canonical; missing when there is no such member, or when it is unknown')),
@@ -130,7 +130,7 @@ const change = Type.Object(
     fingerprint: Type.Optional(
       text('hash of the live content, for a removed resource without an id; it is approved with the change'),
     ),
-    fields: Type.Array(field),
+    fields: Type.Array(fieldSchema),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
     risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),
     notes: texts('what needs no action'),
@@ -155,6 +155,31 @@ const targetCoverage = Type.Object(
   closed,
 );
 
+export const coverageSchema = Type.Object(
+  {
+    complete: Type.Boolean({ description: 'when false, the plan may lack changes' }),
+    files: count,
+    documents: count,
+    ledger: Type.Enum(['found', 'none']),
+    ledgerNotes: texts('what is to be known about the ledger'),
+    targets: Type.Array(targetCoverage),
+  },
+  closed,
+);
+
+export const targetsSchema = Type.Array(
+  Type.Object(
+    {
+      name: Type.String(),
+      service: Type.Enum(['workspaces', 'cluster-auth']),
+      url: Type.String(),
+      place: text('the organization, or the mount as one path with its namespace'),
+      dialect: Type.String(),
+    },
+    closed,
+  ),
+);
+
 export const planSchema = Type.Object(
   {
     version: Type.Literal(planVersion),
@@ -165,18 +190,7 @@ export const planSchema = Type.Object(
       description:
         'SHA-256 over all other members, keys sorted and without white space: an edited plan is refused',
     }),
-    targets: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          service: Type.Enum(['workspaces', 'cluster-auth']),
-          url: Type.String(),
-          place: text('the organization, or the mount as one path with its namespace'),
-          dialect: Type.String(),
-        },
-        closed,
-      ),
-    ),
+    targets: targetsSchema,
     selection: Type.Optional(
       texts('the declared resources, where they are a part of the stack: the rest is left as it is'),
     ),
@@ -202,17 +216,7 @@ export const planSchema = Type.Object(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),
     ),
     problems: Type.Array(diagnosticSchema, { description: 'what forbids applying' }),
-    coverage: Type.Object(
-      {
-        complete: Type.Boolean({ description: 'when false, the plan may lack changes' }),
-        files: count,
-        documents: count,
-        ledger: Type.Enum(['found', 'none']),
-        ledgerNotes: texts('what is to be known about the ledger'),
-        targets: Type.Array(targetCoverage),
-      },
-      closed,
-    ),
+    coverage: coverageSchema,
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, {
         description: 'what the command said besides, such as warnings about manifests; no part of the plan',

@@ -1,0 +1,29 @@
+/** The arguments and flags of `trueup drift`; the command itself is loaded when it is called. */
+import type { Command } from 'commander';
+import type { CliHost } from '../cli-host.ts';
+import {
+  type CommonOptions,
+  command,
+  completeOption,
+  type CommandEnd,
+  formatOption,
+  pathHelp,
+  timeoutOption,
+} from '../command-options.ts';
+import type { DriftOptions } from '../commands/drift.ts';
+
+export function addDrift(program: Command, host: CliHost, { end, terminalOf }: CommandEnd): void {
+  command(
+    program,
+    'drift',
+    'Tells what somebody changed in the targets since the last apply; exits with 3 when there is something',
+  )
+    .argument('[path]', pathHelp)
+    .addOption(formatOption())
+    .addOption(completeOption())
+    .addOption(timeoutOption())
+    .action(async (path: string | undefined, options: CommonOptions & DriftOptions) => {
+      const { drift } = await import('../commands/drift.ts');
+      end(await drift(path, options, { host, terminal: terminalOf(options) }));
+    });
+}

@@ -1,0 +1,56 @@
+/**
+ * Drift: what differs between the ledger, which holds what was last applied, and its two neighbours (rule 49). `drifted` is live
+ * against the ledger: somebody changed the target. `pending` is manifests against the ledger: somebody changed the files.
+ */
+import type { Place, ShownDiagnostic } from '../diagnostic.ts';
+import type { FieldChange } from '../kind/field.ts';
+import type { Address } from '../resource/address.ts';
+import type { Mention } from './change.ts';
+import type { Coverage, Plan, PlanTarget } from './plan.ts';
+
+export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
+  readonly targets: readonly PlanTarget[];
+  readonly drifted: readonly DriftedResource[];
+  readonly pending: readonly PendingResource[];
+  /** resources of which the ledger knows nothing, so that their drift cannot be told */
+  readonly unrecorded: readonly Mention[];
+  /** recorded resources that are live as they were last applied */
+  readonly unchanged: number;
+  /** recorded resources of which it could not be told whether they drifted, each with the reason */
+  readonly untold: readonly Mention[];
+  /** false: more may have drifted than was found */
+  readonly complete: boolean;
+  /** why a target could not be looked at */
+  readonly problems: readonly ShownDiagnostic[];
+  readonly coverage: Coverage;
+}
+
+/** A field that moved away from its value in the ledger, which is `before`. */
+export interface MovedField extends FieldChange {
+  /** the other side moved, too: of a drifted field the manifest, of a pending one the live value */
+  readonly both?: true;
+}
+
+export interface DriftedResource {
+  /** as the ledger has it: after a rename in the target still the former one */
+  readonly address: Address;
+  /** `recreated`: another resource has its name now */
+  readonly is: 'changed' | 'gone' | 'recreated';
+  /** as recorded; absent for a resource without an id */
+  readonly id?: string;
+  /** of the resource that has its name now */
+  readonly newId?: string;
+  /** before: as last applied; after: live */
+  readonly fields: readonly MovedField[];
+  /** clauses about what no field shows */
+  readonly notes: readonly string[];
+}
+
+export interface PendingResource {
+  readonly address: Address;
+  /** `new`: not in the ledger; `dropped`: no longer declared; `removed`: a tombstone asks for its removal */
+  readonly is: 'new' | 'changed' | 'dropped' | 'removed';
+  /** before: as last applied; after: as declared */
+  readonly fields: readonly MovedField[];
+  readonly place?: Place;
+}
