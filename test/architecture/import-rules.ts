@@ -59,6 +59,12 @@ const floors: readonly Floor[] = [
     because: 'apply is one small engine that carries out calls as data; readers and writers are handed to it',
   },
   {
+    floor: 'audit',
+    may: ['model', 'files', 'ledger'],
+    because:
+      'it reads a trail over a channel that is handed to it, and keeps it where ledgers are kept, in the way that they are',
+  },
+  {
     floor: 'services',
     may: ['model', 'compare', 'http'],
     because: 'it holds what several kinds of one service need in order to read it, and no more',
@@ -72,7 +78,7 @@ const floors: readonly Floor[] = [
     floor: 'cli',
     may: [
       ...['model', 'files', 'compare', 'manifest', 'plan', 'http', 'ledger', 'report', 'apply', 'services'],
-      ...['kinds', 'server'],
+      ...['audit', 'kinds', 'server'],
     ],
     because: 'commands put the floors together; above them is only the process',
   },

@@ -33,6 +33,13 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     sources: ['apply/verify-refusal.ts'],
   },
 
+  // The audit trail.
+  {
+    by: 'test/audit/trail/read-trail.test.ts',
+    because: 'a page is believed or not by who reads the trail',
+    sources: ['audit/trail/read-page.ts', 'model/audit-trail.ts'],
+  },
+
   // Files, the wire and services.
   {
     by: 'test/manifest/resolve/check-secret-sources.test.ts',

@@ -37,7 +37,7 @@ export interface ConnectedTarget<C extends ReaderConnection = ReaderConnection> 
 }
 
 /** What limits the connections of a run. */
-interface ConnectionLimits {
+export interface ConnectionLimits {
   /** no wait goes beyond it */
   readonly deadline: Pick<Deadline, 'until'>;
   /** aborts all waits and all requests in flight */
@@ -114,7 +114,7 @@ interface ConnectContext {
 }
 
 /** Where a target is, and how to talk to it. */
-async function placeOf(
+export async function placeOf(
   target: Target,
   { stack, host, embedded }: ConnectContext,
 ): Promise<{ dialect: Dialect; options: ConnectionOptions }> {

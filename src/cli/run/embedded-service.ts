@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { megabyte, readRegularText } from '../../files/read-regular.ts';
 import { replaceFile } from '../../ledger/local/replace-file.ts';
 import { makeStateFolder, stateFolderName } from '../../ledger/local/state-folder.ts';
+import { isJsonObject, type Json, memberOf } from '../../model/json/json.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import type { DialectNames } from '../../server/data-file/serving-proof.ts';
 import { readOwnSeed } from './seed-file.ts';
@@ -18,6 +19,8 @@ export interface Embedded {
   readonly ownerToken: string;
   /** token with every capability on every mount */
   readonly serviceToken: string;
+  /** by organization of the stack: its own token, for its audit trail */
+  readonly organizationTokens: Readonly<Record<string, string>>;
   close(): Promise<void>;
 }
 
@@ -55,7 +58,7 @@ export async function openEmbedded(stack: Stack, host: CliHost): Promise<Embedde
 }
 
 /** The tokens of a data file's owner, stored beside it in a file that only the user can read. */
-type Tokens = Pick<Embedded, 'ownerToken' | 'serviceToken'>;
+type Tokens = Pick<Embedded, 'ownerToken' | 'serviceToken' | 'organizationTokens'>;
 
 function embeddedTargets(stack: Stack): readonly Target[] {
   return stack.targets.filter(({ url }) => url === 'embedded');
@@ -93,7 +96,8 @@ async function ensureOwner(
   const known = await readTokens(data);
   const { ensureTenants: ensure } = await import('../../server/data-file/ensure-tenants.ts');
   const tokens = ensure(data, wanted, known);
-  if (known?.ownerToken !== tokens.ownerToken) {
+  const names = Object.keys(tokens.organizationTokens);
+  if (known === undefined || names.some((name) => !Object.hasOwn(known.organizationTokens, name))) {
     await replaceFile(beside.tokens(data), `${JSON.stringify(tokens, null, 2)}\n`);
   }
   return tokens;
@@ -120,12 +124,22 @@ async function ensureSeeded(stack: Stack, data: string): Promise<void> {
 /** Undefined when there is no file or it is damaged: then new tokens are registered. */
 async function readTokens(data: string): Promise<Tokens | undefined> {
   try {
-    const { ownerToken, serviceToken } = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
-    const whole = typeof ownerToken === 'string' && typeof serviceToken === 'string';
-    return whole ? { ownerToken, serviceToken } : undefined;
+    const tokens: Json = JSON.parse(await readRegularText(beside.tokens(data), megabyte));
+    const [ownerToken, serviceToken] = [memberOf(tokens, 'ownerToken'), memberOf(tokens, 'serviceToken')];
+    if (typeof ownerToken !== 'string' || typeof serviceToken !== 'string') return undefined;
+    // Earlier versions kept none of organizations.
+    const organizationTokens = textMembers(memberOf(tokens, 'organizationTokens'));
+    return { ownerToken, serviceToken, organizationTokens };
   } catch {
     return undefined;
   }
+}
+
+function textMembers(value: Json | undefined): Record<string, string> {
+  const members = isJsonObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    members.flatMap(([name, text]) => (typeof text === 'string' ? [[name, text]] : [])),
+  );
 }
 
 interface Running {

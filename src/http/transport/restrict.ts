@@ -1,6 +1,7 @@
 /**
- * Dispatchers that refuse other requests than those for their purpose. The dispatcher of a plan can only read, and that of a login
- * can only log in, and that of a question about rights can only ask it: any other request is refused at the lowest level, whatever code sends it (rule 31).
+ * Dispatchers that refuse other requests than those for their purpose. That of a plan can only read, that of a login
+ * can only log in, that of a question about rights can only ask it, and that of an audit trail can only read the trail: any other request
+ * is refused at the lowest level, whatever code sends it (rule 31).
  */
 import type { Dispatcher } from 'undici';
 
@@ -37,5 +38,14 @@ export function asksRightsOnly(dispatcher: Dispatcher, path: string): Dispatcher
     dispatcher,
     'a question about rights',
     (request) => request.method === 'POST' && request.path === path,
+  );
+}
+
+/** For an audit trail: only GET of this path, with any query. It is complete, as above. */
+export function auditsOnly(dispatcher: Dispatcher, path: string): Dispatcher {
+  return restrict(
+    dispatcher,
+    'a reader of audit trails',
+    (request) => request.method === 'GET' && request.path.split('?', 1)[0] === path,
   );
 }

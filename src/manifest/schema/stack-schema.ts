@@ -58,7 +58,10 @@ const TargetSchema = Type.Object(
     organization: Type.Optional(text('The organization whose workspaces these are')),
     mount: Type.Optional(text('Where the authentication method is mounted, below "auth/"')),
     token: Type.Optional(Token),
-    auditToken: Type.Optional(SecretSource),
+    auditToken: Type.Optional({
+      ...SecretSource,
+      description: "Where a token for the organization's audit trail comes from; it is used for nothing else",
+    } as typeof SecretSource),
     caCert: Type.Optional(
       Type.Object({ file: text('Path of the PEM file') }, { ...closed, description: 'CA of the service' }),
     ),

@@ -1,6 +1,6 @@
 /**
- * Prepares a data file for a stack that targets the embedded service: its organizations and mounts, an owner's token
- * and a service token that may do everything.
+ * Prepares a data file for a stack that targets the embedded service: its organizations and mounts, an owner's token,
+ * a token of each organization for its audit trail, and a service token that may do everything.
  * Invariant: it may run while another process serves the same file; the file learns hashes only, so the caller keeps
  * the raw tokens and hands them in again next time.
  */
@@ -23,6 +23,8 @@ interface TenantTokens {
   readonly ownerToken: string;
   /** A service token with the policy `root`. */
   readonly serviceToken: string;
+  /** By organization, wanted or handed in: its own token, which reads its audit trail. */
+  readonly organizationTokens: Readonly<Record<string, string>>;
 }
 
 const OWNER = 'trueup-owner';
@@ -31,12 +33,24 @@ const OWNER = 'trueup-owner';
  * Makes what is missing and gives the tokens: the ones handed in, registered anew if the file has forgotten them, or
  * fresh ones.
  */
-export function ensureTenants(dataFile: string, wanted: Tenants, tokens?: TenantTokens): TenantTokens {
-  const given = tokens ?? { ownerToken: newToken('owner'), serviceToken: newToken('service') };
+export function ensureTenants(
+  dataFile: string,
+  wanted: Tenants,
+  tokens: Partial<TenantTokens> = {},
+): TenantTokens {
+  const organizations = [...new Set(wanted.organizations)];
+  const fresh = Object.fromEntries(organizations.map((name) => [name, newToken('organization')]));
+  const given = {
+    ownerToken: newToken('owner'),
+    serviceToken: newToken('service'),
+    ...tokens,
+    organizationTokens: { ...fresh, ...tokens.organizationTokens },
+  };
   const seed = readSeed({
     users: [{ username: OWNER, token: given.ownerToken }],
-    organizations: [...new Set(wanted.organizations)].map((name) => ({
+    organizations: organizations.map((name) => ({
       name,
+      token: given.organizationTokens[name] ?? '',
       teams: [{ name: OWNERS_TEAM, members: [OWNER] }],
     })),
     mounts: [...new Set(wanted.mounts)],

@@ -48,8 +48,24 @@ it('gives back the tokens it is handed, and changes nothing the second time', as
   onTestFinished(() => database.close());
   const count = (table: string) => database.get<{ n: number }>(`SELECT COUNT(*) AS n FROM ${table}`)?.n;
   expect(['organizations', 'users', 'api_tokens', 'service_tokens', 'mounts'].map(count)).toEqual([
-    2, 1, 1, 1, 1,
+    2, 3, 3, 1, 1,
   ]);
+});
+
+it('gives each organization a token of its own, and keeps those of others', async () => {
+  const data = temporaryFile();
+  const first = ensureTenants(data, { organizations: ['acme'], mounts: [] });
+  const { organizationTokens } = ensureTenants(data, { organizations: ['beta'], mounts: [] }, first);
+  expect(organizationTokens['acme']).toBe(first.organizationTokens['acme']);
+  const api = await serveForTest({ data, seed: {} });
+  const statusOf = (name: string, token = '') =>
+    api
+      .as(token)
+      .get(`/organizations/${name}/workspaces`)
+      .then(({ status }) => status);
+  expect(await statusOf('acme', organizationTokens['acme'])).toBe(200);
+  expect(await statusOf('beta', organizationTokens['beta'])).toBe(200);
+  expect(await statusOf('beta', organizationTokens['acme'])).toBe(404);
 });
 
 it('registers handed-in tokens with a file that does not know them', async () => {
@@ -73,13 +89,13 @@ it('gives fresh tokens when none are handed in, and leaves the older ones valid'
 
 it('keeps no raw token in the file', () => {
   const data = temporaryFile();
-  const { ownerToken, serviceToken } = ensureTenants(data, WANTED);
+  const { ownerToken, serviceToken, organizationTokens } = ensureTenants(data, WANTED);
   const database = Database.open(data);
   onTestFinished(() => database.close());
   const rows = ['api_tokens', 'service_tokens', 'users'].flatMap((table) =>
     database.all(`SELECT * FROM ${table}`),
   );
   const text = JSON.stringify(rows);
-  expect(text).not.toContain(ownerToken);
+  for (const token of [ownerToken, ...Object.values(organizationTokens)]) expect(text).not.toContain(token);
   expect(text).not.toContain(serviceToken);
 });

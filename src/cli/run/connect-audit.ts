@@ -1,0 +1,70 @@
+/** Opens the ways to the audit trails of a stack's organizations, each with the token for it and with no other. */
+import { type AuditConnection, openAuditTrail } from '../../http/open-audit-trail.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
+import type { CliHost } from '../cli-host.ts';
+import { type ConnectionLimits, placeOf } from './connect.ts';
+import { type Embedded, openEmbedded } from './embedded-service.ts';
+import { readSecret } from './read-secret.ts';
+
+/** The trail of one target's organization. */
+export interface ConnectedTrail {
+  readonly target: Target;
+  readonly channel: AuditConnection;
+}
+
+export interface ConnectedTrails {
+  readonly trails: readonly ConnectedTrail[];
+  close(): Promise<void>;
+}
+
+/** The targets whose organization's trail can be asked for: those with an `auditToken`, and the embedded ones. */
+export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Target[] {
+  return targets.filter(
+    ({ service, url, auditToken }) =>
+      service === 'workspaces' && (auditToken !== undefined || url === 'embedded'),
+  );
+}
+
+/** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
+export async function connectToAudit(
+  stack: Stack,
+  targets: readonly Target[],
+  host: CliHost,
+  { deadline, signal, leave }: ConnectionLimits,
+): Promise<ConnectedTrails> {
+  const embedded = targets.some(({ url }) => url === 'embedded')
+    ? await openEmbedded(stack, host)
+    : undefined;
+  const trails: ConnectedTrail[] = [];
+  const close = async () => {
+    await Promise.all(trails.map(({ channel }) => channel.close()));
+    await embedded?.close();
+  };
+  try {
+    for (const target of targets) {
+      const token = await auditTokenOf(target, { stack, host, embedded });
+      const { options } = await placeOf(target, { stack, host, embedded });
+      const limits = { until: deadline.until, signal, leave };
+      trails.push({ target, channel: openAuditTrail({ ...options, ...limits, token: async () => token }) });
+    }
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { trails, close };
+}
+
+interface AuditContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly embedded: Embedded | undefined;
+}
+
+async function auditTokenOf(
+  { name, organization = '', auditToken }: Target,
+  { stack, host, embedded }: AuditContext,
+): Promise<string> {
+  if (auditToken === undefined) return embedded?.organizationTokens[organization] ?? '';
+  const context = { env: host.env, directory: stack.directory };
+  return host.secrets.keep(await readSecret(auditToken, context, `the audit token of target "${name}"`));
+}

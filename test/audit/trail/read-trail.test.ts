@@ -1,0 +1,193 @@
+// A trail is read page by page while it changes: nothing is met twice, nothing is missed, and what was not seen is told.
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  readTrail,
+  readWholeTrail,
+  type TrailEnd,
+  type TrailQuery,
+} from '../../../src/audit/trail/read-trail.ts';
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
+import type { TrailChannel } from '../../../src/model/audit-trail.ts';
+import { workspacesTarget } from '../../support/http/open-for-test.ts';
+import {
+  servedEvent,
+  servedEvents,
+  serveTrail,
+  type TrailService,
+} from '../../support/audit/trail-service.ts';
+
+function channelTo(service: { readonly url: string }): TrailChannel {
+  const dialect = findDialect('workspaces', 'neutral') ?? expect.unreachable();
+  const channel = openAuditTrail({
+    target: workspacesTarget,
+    url: service.url,
+    dialect,
+    userAgent: 'trueup/test',
+    token: async () => 'audit-token',
+    retryPolicy: { base: 5, longest: 40 },
+  });
+  onTestFinished(() => channel.close());
+  return channel;
+}
+
+async function readAll(
+  service: TrailService,
+  query: TrailQuery,
+): Promise<{ readonly pages: string[][]; readonly end: TrailEnd }> {
+  const reading = readTrail(channelTo(service), query);
+  const pages: string[][] = [];
+  for (;;) {
+    const { done, value } = await reading.next();
+    if (done) return { pages, end: value };
+    pages.push(value.map(({ id }) => id));
+  }
+}
+
+const ids = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => `e${from + index}`);
+
+describe('a trail', () => {
+  it('is read page by page, with the time after which events are wanted', async () => {
+    const service = await serveTrail(servedEvents(5));
+    const { pages, end } = await readAll(service, {
+      since: Date.parse('2026-11-20T12:00:00.001Z'),
+      pageSize: 3,
+    });
+    expect(pages).toEqual([['e2', 'e3', 'e4'], ['e5']]);
+    expect(end.sawAll).toBe(true);
+    expect(service.queries().slice(0, 2)).toEqual([
+      'since=2026-11-20T12:00:00.001Z&page[number]=1&page[size]=3',
+      'since=2026-11-20T12:00:00.001Z&page[number]=2&page[size]=3',
+    ]);
+    expect(service.lines[0]).toContain('page%5Bnumber%5D=1');
+  });
+
+  it('that is empty is read whole with one question, for pages of a thousand', async () => {
+    const service = await serveTrail();
+    expect(await readAll(service, {})).toEqual({ pages: [], end: { sawAll: true, pages: 1 } });
+    expect(service.queries()).toEqual(['page[number]=1&page[size]=1000']);
+  });
+
+  it('is read no further than so many pages, which is told', async () => {
+    const service = await serveTrail(servedEvents(9));
+    const { pages, end } = await readAll(service, { pageSize: 2, maxPages: 3 });
+    expect(pages.flat()).toEqual(ids(1, 6));
+    expect(end).toEqual({ sawAll: false, pages: 3 });
+    expect(service.requests).toHaveLength(3);
+  });
+
+  it.each([
+    ['oldest', false],
+    ['newest', true],
+  ])('that begins with the %s is read without a repetition while events arrive', async (_, newestFirst) => {
+    const service = await serveTrail(servedEvents(10), { newestFirst });
+    service.instead = (_request, count) => {
+      if (count > 1) service.events.push(...servedEvents(1, 100 + count));
+      return undefined;
+    };
+    const { pages, end } = await readAll(service, { pageSize: 3 });
+    const met = pages.flat();
+    expect(met).toEqual(expect.arrayContaining(ids(1, 10)));
+    expect(new Set(met).size).toBe(met.length);
+    expect(end.sawAll).toBe(true);
+  });
+
+  it('whose oldest events go while new ones come is read again, and none is missed', async () => {
+    const service = await serveTrail(servedEvents(10));
+    service.instead = (_request, count) => {
+      if (count === 2) {
+        service.events.shift();
+        service.events.push(...servedEvents(1, 11));
+      }
+      return undefined;
+    };
+    // e4 moves from the second page to the first, which was read by then.
+    const { pages, end } = await readAll(service, { pageSize: 3 });
+    expect(pages.flat().sort()).toEqual(ids(1, 11).sort());
+    expect(end.sawAll).toBe(true);
+  });
+
+  it('that never stands still is not said to be whole', async () => {
+    const service = await serveTrail(servedEvents(10));
+    service.instead = () => {
+      service.events.shift();
+      service.events.push(...servedEvents(1, 100 + service.requests.length));
+      return undefined;
+    };
+    expect((await readAll(service, { pageSize: 3 })).end.sawAll).toBe(false);
+    await expect(readWholeTrail(channelTo(service), { pageSize: 3 })).rejects.toThrow(
+      'kept changing while it was read',
+    );
+  });
+
+  it('may tell many events in one millisecond', async () => {
+    const service = await serveTrail(ids(1, 7).map((id) => servedEvent(id)));
+    expect((await readAll(service, { pageSize: 2 })).pages.flat()).toEqual(ids(1, 7));
+  });
+});
+
+describe('a page of a trail', () => {
+  const pagination = { current_page: 1, prev_page: null, next_page: null, total_pages: 1, total_count: 0 };
+  const answering = async (body: unknown, status = 200) => {
+    const service = await serveTrail();
+    service.instead = () => ({ status, body });
+    return readWholeTrail(channelTo(service));
+  };
+
+  it.each<[string, unknown, string]>([
+    ['without events', { pagination }, 'no page of an audit trail: GET http'],
+    ['without a pagination', { data: [] }, 'no page of an audit trail: GET http'],
+    ['that is another one', { data: [], pagination: { ...pagination, current_page: 2 } }, 'page 2 came'],
+    [
+      'that leads back',
+      { data: [servedEvent('e')], pagination: { ...pagination, next_page: 1 } },
+      'tells of page 1 as the next one',
+    ],
+    [
+      'that hides the next one',
+      { data: [], pagination: { ...pagination, total_pages: 2 } },
+      'of 2 pages and of no next one',
+    ],
+    [
+      'that is empty before the last one',
+      { data: [], pagination: { ...pagination, next_page: 2, total_pages: 2 } },
+      'page 1 of the audit trail is empty',
+    ],
+    [
+      'with a count that is none',
+      { data: [], pagination: { ...pagination, total_count: '3' } },
+      '"total_count" in the pagination of the audit trail is no count',
+    ],
+    [
+      'with a page below none',
+      { data: [], pagination: { ...pagination, total_pages: -1 } },
+      '"total_pages" in the pagination of the audit trail is no count',
+    ],
+    [
+      'with an event that is none',
+      { data: [servedEvent('e'), 7], pagination },
+      'event 2 on page 1 of the audit trail is no object',
+    ],
+  ])('%s is not believed', async (_, body, words) => {
+    await expect(answering(body)).rejects.toThrow(words);
+  });
+
+  it.each([401, 403, 404])('that is refused with %i says which token is wanted', async (status) => {
+    await expect(answering({ errors: [{ title: 'not found' }] }, status)).rejects.toThrow(
+      /gives no audit trail to this "auditToken": GET .* answered 40\d: not found; it takes a token that was made for audit trails/,
+    );
+  });
+
+  it('that fails for good tells the words of the service', async () => {
+    await expect(answering({ errors: [{ title: 'out of order' }] }, 500)).rejects.toThrow('out of order');
+  });
+
+  it('that is held back for a moment is asked for again', async () => {
+    const service = await serveTrail(servedEvents(1));
+    service.instead = (_, count) =>
+      count < 3 ? { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } } : undefined;
+    expect(await readWholeTrail(channelTo(service))).toHaveLength(1);
+    expect(service.requests).toHaveLength(3);
+  });
+});

@@ -1,0 +1,103 @@
+/**
+ * A service with nothing but an audit trail, as docs/wire/audit-trails.md describes it: events that come and go, pages, `since`. It
+ * shares no code with the embedded service, and its order can be turned round, because that page leaves the order open.
+ */
+import { type Loopback, listen, type Recorded, type Reply } from '../http/loopback.ts';
+
+export type ServedEvent = Record<string, unknown> & { readonly id: string; readonly timestamp: string };
+
+export interface TrailService extends Loopback {
+  /** oldest first; a test adds to them and takes from them */
+  events: ServedEvent[];
+  /** what is answered instead, or undefined; asked with each request before the trail is */
+  instead: (request: Recorded, count: number) => Reply | undefined | Promise<Reply | undefined>;
+  /** the queries so far, decoded */
+  queries(): string[];
+}
+
+export interface TrailServiceOptions {
+  readonly newestFirst?: boolean;
+  /** where it listens to only one token; any, when left out */
+  readonly token?: string;
+}
+
+/** Listens until the test has finished. */
+export async function serveTrail(
+  events: readonly ServedEvent[] = [],
+  { newestFirst = false, token }: TrailServiceOptions = {},
+): Promise<TrailService> {
+  const held: Pick<TrailService, 'events' | 'instead'> = { events: [...events], instead: () => undefined };
+  const loopback = await listen(async (request, count) => {
+    const other = await held.instead(request, count);
+    if (other !== undefined) return other;
+    if (token !== undefined && request.headers['authorization'] !== `Bearer ${token}`)
+      return { status: 401, body: { errors: [{ status: '401', title: 'unauthorized' }] } };
+    return pageOf(newestFirst ? held.events.toReversed() : held.events, request.path);
+  });
+  const queries = () =>
+    loopback.requests.map(({ path }) => decodeURIComponent(path.slice(path.indexOf('?') + 1)));
+  return Object.assign(held, loopback, { queries });
+}
+
+function pageOf(events: readonly ServedEvent[], path: string): Reply {
+  const { pathname, searchParams } = new URL(path, 'http://any');
+  if (!pathname.endsWith('/api/v2/organization/audit-trail')) return { status: 404, body: { errors: [] } };
+  const since = Date.parse(searchParams.get('since') ?? '1970-01-01T00:00:00Z');
+  const page = Number(searchParams.get('page[number]') ?? 1);
+  const size = Number(searchParams.get('page[size]') ?? 1000);
+  const found = events.filter(({ timestamp }) => Date.parse(timestamp) > since);
+  const pages = Math.ceil(found.length / size);
+  return {
+    body: {
+      data: found.slice((page - 1) * size, page * size),
+      pagination: {
+        current_page: page,
+        prev_page: page > 1 ? page - 1 : null,
+        next_page: page < pages ? page + 1 : null,
+        total_pages: pages,
+        total_count: found.length,
+        page_size: size,
+      },
+    },
+  };
+}
+
+const epoch = Date.parse('2026-11-20T12:00:00.000Z');
+
+export interface EventOptions {
+  /** milliseconds since noon of 20 November 2026 */
+  readonly at?: number;
+  readonly actor?: string;
+  readonly resource?: string;
+  /** `workspace update` */
+  readonly what?: string;
+  /** further members of the event, or other ones */
+  readonly more?: Record<string, unknown>;
+}
+
+/** An event as the specification shows it. */
+export function servedEvent(id: string, options: EventOptions = {}): ServedEvent {
+  const { at = 0, actor = 'ann', resource = 'ws-1', what = 'workspace update', more = {} } = options;
+  const [type, action] = what.split(' ');
+  return {
+    id,
+    version: '0',
+    type: 'Resource',
+    timestamp: new Date(epoch + at).toISOString(),
+    auth: {
+      accessor_id: `user-${actor}`,
+      description: actor,
+      type: 'Client',
+      impersonator_id: null,
+      organization_id: 'org-acme',
+    },
+    request: { id: `request-of-${id}` },
+    resource: { id: resource, type, action, meta: null },
+    ...more,
+  };
+}
+
+/** So many events, a millisecond apart: `e1`, `e2`, … */
+export function servedEvents(count: number, from = 1): ServedEvent[] {
+  return Array.from({ length: count }, (_, index) => servedEvent(`e${from + index}`, { at: from + index }));
+}
