@@ -40,6 +40,10 @@ export interface WorkspacesDialect {
   readonly hasSiteAdministration: boolean;
   /** Plans and applies lead to their logs (6.5). */
   readonly hasLogs: boolean;
+  /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
+  readonly auditEventVersion: number | string;
+  /** Pages of an audit trail tell how long they may be (wire/audit-trails 1.2). */
+  readonly auditPagesTellSize: boolean;
   /** What clients are told before they send anything; undefined: nothing (1.6). */
   readonly greeting: Greeting | undefined;
   /** The editions that its service comes in; the first is what is served where none is asked for. */
@@ -136,6 +140,8 @@ const neutral: ServedDialects = {
     takesUntypedBodies: false,
     hasSiteAdministration: false,
     hasLogs: false,
+    auditEventVersion: 0,
+    auditPagesTellSize: false,
     greeting: undefined,
   },
   clusterAuth: {
@@ -188,6 +194,8 @@ const hcpTerraform: WorkspacesDialect = {
   takesUntypedBodies: true,
   hasSiteAdministration: true,
   hasLogs: true,
+  auditEventVersion: '0',
+  auditPagesTellSize: true,
   greeting: {
     path: '/.well-known/terraform.json',
     services: { 'state.v2': API, 'tfe.v2': API, 'tfe.v2.1': API, 'tfe.v2.2': API },

@@ -12,6 +12,8 @@ export interface EditionFeatures {
   readonly assessments: boolean;
   /** Whether an organization's default for `global-remote-state` counts when a create leaves it out. */
   readonly globalRemoteStateDefault: boolean;
+  /** The audit trail of an organization can be read. */
+  readonly auditTrails: boolean;
   /** Whether answers say that the service is the hosted one, in dialects that say it at all. */
   readonly hosted: boolean;
 }
@@ -20,12 +22,25 @@ export type EditionName = 'all' | 'hosted' | 'self-hosted';
 
 /** What `--edition` takes, and what each edition has. */
 const EDITIONS: Readonly<Record<EditionName, EditionFeatures>> = {
-  all: { dataRetentionPolicies: true, assessments: true, globalRemoteStateDefault: true, hosted: true },
-  hosted: { dataRetentionPolicies: false, assessments: true, globalRemoteStateDefault: false, hosted: true },
+  all: {
+    dataRetentionPolicies: true,
+    assessments: true,
+    globalRemoteStateDefault: true,
+    auditTrails: true,
+    hosted: true,
+  },
+  hosted: {
+    dataRetentionPolicies: false,
+    assessments: true,
+    globalRemoteStateDefault: false,
+    auditTrails: true,
+    hosted: true,
+  },
   'self-hosted': {
     dataRetentionPolicies: true,
     assessments: false,
     globalRemoteStateDefault: true,
+    auditTrails: false,
     hosted: false,
   },
 };

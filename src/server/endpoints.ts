@@ -4,6 +4,7 @@
  */
 import { ACCESS_TOKEN_ENDPOINTS } from './access-tokens/authentication-token.ts';
 import { ASSESSMENT_RESULT_ENDPOINTS } from './assessment-results/endpoints.ts';
+import { AUDIT_TRAIL_ENDPOINTS } from './audit-trails/endpoints.ts';
 import { STORED_CONFIGURATIONS } from './configuration-versions/create-configuration-version.ts';
 import { CONFIGURATION_VERSION_ENDPOINTS } from './configuration-versions/endpoints.ts';
 import { CONNECTION_ENDPOINTS } from './connections/endpoints.ts';
@@ -23,7 +24,7 @@ import { WORKSPACE_ENDPOINTS } from './workspaces/endpoints.ts';
 
 export const API_ENDPOINTS: readonly Endpoint[] = [
   // Whether the service is there and the token is known; clients ask before anything else.
-  on('GET', '/ping', () => NO_CONTENT),
+  { ...on('GET', '/ping', () => NO_CONTENT), isForAuditTrails: true },
   ...ORGANIZATION_ENDPOINTS,
   ...SITE_ADMINISTRATION_ENDPOINTS,
   ...PROJECT_ENDPOINTS,
@@ -36,6 +37,7 @@ export const API_ENDPOINTS: readonly Endpoint[] = [
   ...RUN_ENDPOINTS,
   ...ASSESSMENT_RESULT_ENDPOINTS,
   ...VARIABLE_ENDPOINTS,
+  ...AUDIT_TRAIL_ENDPOINTS,
 ];
 
 export const STORED_FILES: readonly StoredFile[] = [

@@ -27,6 +27,11 @@ export const triedByRequests: readonly TriedElsewhere[] = [
     sources: ['server/data-file/serving-proof.ts'],
   },
   {
+    by: 'test/server/audit-trails/list-audit-events.test.ts',
+    because: ofService,
+    sources: ['server/audit-trails/read-trail-query.ts'],
+  },
+  {
     by: 'test/server/access-tokens/authentication-token.test.ts',
     because: ofService,
     sources: ['server/identity/tokens.ts'],

@@ -16,40 +16,40 @@ import type { TestAnswer } from '../support/server/serve-for-test.ts';
  * project, its runs. read: states, variables, assessments. queue: runs. write: apply them, save states, variables.
  * tags: of the workspace. grant: access to the workspace. project: change it, and grant access to it. drop-project: delete
  * it, drop-empty: another one that is empty. create: projects. organize: all workspaces at once. administer: the organization and its teams, keys, connections.
- * own: delete it, its token, the team of the owners.
+ * own: delete it, its token, the team of the owners. trail: read its audit trail, which takes a token of its own.
  */
 const RIGHTS = `
-principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own
-no-token           401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
-wrong-token        401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
-expired-token      401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401
-stranger           yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404
-rival-owner        yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404
-member             yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404
-team-member        yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404
-workspace-read     yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404
-workspace-plan     yes   yes   yes    yes  yes  yes   404   404  404   404     403          404        404    404      404        404
-workspace-write    yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404
-workspace-admin    yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404
-can-lock           yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-can-unlock         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-can-force-unlock   yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-can-manage-tags    yes   404   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404
-can-update         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-can-destroy        yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-can-read-settings  yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404
-two-teams          yes   yes   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404
-project-read       yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404
-project-write      yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404
-project-maintain   yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404
-project-admin      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404
-both-projects      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404
-read-workspaces    yes   404   yes    yes  yes  404   404   404  404   404     403          403        404    404      404        404
-manage-workspaces  yes   404   yes    yes  yes  yes   yes   yes  yes   404     403          403        404    yes      404        404
-manage-projects    yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    404      404        404
-organization       yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        404
-owners-team        yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes
-owner              yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes
+principal          known found belong view read queue write tags grant project drop-project drop-empty create organize administer own trail
+no-token           401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
+wrong-token        401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
+expired-token      401   401   401    401  401  401   401   401  401   401     401          401        401    401      401        401 401
+stranger           yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403
+rival-owner        yes   yes   404    404  404  404   404   404  404   404     404          404        404    404      404        404 403
+member             yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403
+team-member        yes   yes   yes    404  404  404   404   404  404   404     404          404        404    404      404        404 403
+workspace-read     yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403
+workspace-plan     yes   yes   yes    yes  yes  yes   404   404  404   404     403          404        404    404      404        404 403
+workspace-write    yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403
+workspace-admin    yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403
+can-lock           yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+can-unlock         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+can-force-unlock   yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+can-manage-tags    yes   404   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403
+can-update         yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+can-destroy        yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+can-read-settings  yes   404   yes    yes  404  404   404   404  404   404     403          404        404    404      404        404 403
+two-teams          yes   yes   yes    yes  404  404   404   yes  404   404     403          404        404    404      404        404 403
+project-read       yes   yes   yes    yes  yes  404   404   404  404   404     403          404        404    404      404        404 403
+project-write      yes   yes   yes    yes  yes  yes   yes   404  404   404     403          404        404    404      404        404 403
+project-maintain   yes   yes   yes    yes  yes  yes   yes   yes  yes   404     403          404        404    404      404        404 403
+project-admin      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403
+both-projects      yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          404        404    404      404        404 403
+read-workspaces    yes   404   yes    yes  yes  404   404   404  404   404     403          403        404    404      404        404 403
+manage-workspaces  yes   404   yes    yes  yes  yes   yes   yes  yes   404     403          403        404    yes      404        404 403
+manage-projects    yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    404      404        404 403
+organization       yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        404 yes
+owners-team        yes   404   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403
+owner              yes   yes   yes    yes  yes  yes   yes   yes  yes   yes     yes          yes        yes    yes      yes        yes 403
 `;
 
 type Row = Readonly<Record<string, string>>;

@@ -18,9 +18,8 @@ export interface AuditEvent {
   /** The request's id, as answered in `X-Request-Id`. */
   readonly requestId?: string;
   readonly resource: { readonly id: string; readonly type: string; readonly action: string };
+  /** What only some kinds of events carry. */
   readonly meta?: Readonly<Record<string, unknown>>;
-  /** Fields that only some events carry; they stand beside the standard ones. */
-  readonly extraFields?: Readonly<Record<string, unknown>>;
 }
 
 /** Adds one event. Call it inside the transaction of the change. */
@@ -37,6 +36,5 @@ export function recordEvent(database: Database, event: AuditEvent, now: Date): v
     resource_type: event.resource.type,
     resource_action: event.resource.action,
     meta: event.meta === undefined ? null : JSON.stringify(event.meta),
-    extra_fields: event.extraFields === undefined ? null : JSON.stringify(event.extraFields),
   });
 }

@@ -18,7 +18,13 @@ export interface OrganizationRights {
   readonly manageProjects: boolean;
 }
 
+/** Whose token it is; one for audit trails reads that of its organization and does nothing else (wire/audit-trails 1.3). */
+export type TokenKind = 'user' | 'team' | 'organization' | 'audit-trails';
+
 export interface Caller {
+  readonly tokenKind: TokenKind;
+  /** The organization whose own token it is; undefined for users and teams. */
+  readonly organizationId: string | undefined;
   /** A team's token locks workspaces as a team; every other token acts as a user. */
   readonly actsAs: { readonly type: 'users' | 'teams'; readonly id: string };
   /** The user of the audit trail: for a team's or an organization's token its service account. */
@@ -34,6 +40,7 @@ interface TokenRow {
   username: string;
   team_id: string | null;
   organization_id: string | null;
+  is_for_audit_trails: number;
 }
 
 interface TeamRow {
@@ -56,6 +63,14 @@ const NO_RIGHTS: OrganizationRights = {
   manageProjects: false,
 };
 
+const ORGANIZATION_TOKEN_RIGHTS: OrganizationRights = {
+  ...NO_RIGHTS,
+  administer: true,
+  manageWorkspaces: true,
+  readWorkspaces: true,
+  manageProjects: true,
+};
+
 /** SQL over `t`, a token that has not ended by `:now`. */
 const IS_GOOD = '(t.expires_at IS NULL OR t.expires_at > :now)';
 
@@ -68,7 +83,7 @@ export function authenticateBearer(
   const token = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
   if (token === undefined) return undefined;
   const row = database.get<TokenRow>(
-    `SELECT t.user_id, u.username, t.team_id, t.organization_id
+    `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails
      FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE t.token_hash = :hash AND ${IS_GOOD}`,
     { hash: hashToken(token), now: now.toISOString() },
@@ -82,29 +97,32 @@ export function authenticateBearer(
  */
 export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
   const row = database.get<TokenRow>(
-    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id
-     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND ${IS_GOOD} WHERE u.id = :id LIMIT 1`,
+    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails
+     FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_GOOD}
+     WHERE u.id = :id LIMIT 1`,
     { id: userId, now: now.toISOString() },
   );
   return row === undefined ? undefined : callerOf(database, row);
 }
 
 function callerOf(database: Database, token: TokenRow): Caller {
-  const { user_id: userId, username } = token;
+  const { user_id: userId, username, organization_id: organizationId } = token;
   const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username };
-  if (token.organization_id !== null) {
-    const rights = {
-      ...NO_RIGHTS,
-      administer: true,
-      manageWorkspaces: true,
-      readWorkspaces: true,
-      manageProjects: true,
-    };
-    return { ...asUser, teamIds: [], organizations: new Map([[token.organization_id, rights]]) };
+  if (organizationId !== null) {
+    const ofOrganization = { ...asUser, organizationId, teamIds: [] };
+    return token.is_for_audit_trails === 1
+      ? { ...ofOrganization, tokenKind: 'audit-trails', organizations: new Map() }
+      : {
+          ...ofOrganization,
+          tokenKind: 'organization',
+          organizations: new Map([[organizationId, ORGANIZATION_TOKEN_RIGHTS]]),
+        };
   }
   if (token.team_id !== null) {
     const teams = readTeams(database, 'id = :id', token.team_id);
     return {
+      tokenKind: 'team',
+      organizationId: undefined,
       actsAs: { type: 'teams', id: token.team_id },
       userId,
       username,
@@ -124,7 +142,13 @@ function callerOf(database: Database, token: TokenRow): Caller {
   )) {
     if (!organizations.has(organization_id)) organizations.set(organization_id, NO_RIGHTS);
   }
-  return { ...asUser, teamIds: teams.map((team) => team.id), organizations };
+  return {
+    ...asUser,
+    tokenKind: 'user',
+    organizationId: undefined,
+    teamIds: teams.map((team) => team.id),
+    organizations,
+  };
 }
 
 function readTeams(database: Database, condition: string, id: string): TeamRow[] {

@@ -10,7 +10,7 @@ import { authenticateBearer, type Caller } from '../identity/caller.ts';
 import type { EditionFeatures } from '../editions.ts';
 import type { Services } from '../services.ts';
 import { withAnyType } from './body.ts';
-import { unauthorized } from './errors.ts';
+import { forbidden, unauthorized } from './errors.ts';
 import type { Query } from './query.ts';
 
 export const MEDIA_TYPE = 'application/vnd.api+json';
@@ -32,6 +32,8 @@ export interface ApiRequest {
 export interface ApiAnswer {
   readonly status: 200 | 201 | 202 | 204;
   readonly document?: unknown;
+  /** JSON:API's own, unless the endpoint speaks plain JSON. */
+  readonly mediaType?: 'application/json';
 }
 
 export type Handler = (services: Services, request: ApiRequest) => ApiAnswer;
@@ -45,6 +47,8 @@ export interface Endpoint {
   readonly needs?: keyof EditionFeatures;
   /** The same of a dialect. */
   readonly needsOfDialect?: 'hasSiteAdministration';
+  /** Whether a token that is made for audit trails may use it. */
+  readonly isForAuditTrails?: true;
 }
 
 /** One row of a table of endpoints. `path` is below /api/v2. */
@@ -72,24 +76,26 @@ export function serveEndpoint(app: FastifyInstance, services: Services, endpoint
     method,
     url: path,
     handler: (request, reply) => {
-      const work = (): ApiAnswer => handler(services, apiRequest(services, request));
+      const work = (): ApiAnswer => handler(services, apiRequest(services, request, endpoint));
       const { database } = services;
       return send(reply, method === 'GET' ? database.snapshot(work) : database.transaction(work));
     },
   });
 }
 
-/** @throws ApiError 401 */
-function requireCaller(services: Services, request: FastifyRequest): Caller {
+/** @throws ApiError 401; 403 for a token that is made for something else */
+function requireCaller(services: Services, request: FastifyRequest, endpoint: Endpoint): Caller {
   const caller = authenticateBearer(services.database, request.headers.authorization, services.now());
   if (caller === undefined) throw unauthorized();
+  if (caller.tokenKind === 'audit-trails' && endpoint.isForAuditTrails !== true)
+    throw forbidden('This token reads the audit trail of its organization, and may do nothing else');
   return caller;
 }
 
-function apiRequest(services: Services, request: FastifyRequest): ApiRequest {
+function apiRequest(services: Services, request: FastifyRequest, endpoint: Endpoint): ApiRequest {
   const { takesUntypedBodies } = services.dialects.workspaces;
   return {
-    caller: requireCaller(services, request),
+    caller: requireCaller(services, request, endpoint),
     params: request.params as Record<string, string>,
     query: request.query as Query,
     body: takesUntypedBodies ? withAnyType(request.body) : request.body,
@@ -102,5 +108,5 @@ function apiRequest(services: Services, request: FastifyRequest): ApiRequest {
 function send(reply: FastifyReply, answer: ApiAnswer): FastifyReply {
   reply.code(answer.status);
   if (answer.document === undefined) return reply.send();
-  return reply.type(MEDIA_TYPE).send(JSON.stringify(answer.document));
+  return reply.type(answer.mediaType ?? MEDIA_TYPE).send(JSON.stringify(answer.document));
 }

@@ -42,6 +42,18 @@ function positive(query: Query, name: string): number | undefined {
   return value > 0 ? value : undefined;
 }
 
+/** The numbers of the pages around one; `hasMore` where something else than the count tells whether there is a next. */
+export function pageNumbers(
+  page: Page,
+  totalCount: number,
+  hasMore = page.number < Math.ceil(totalCount / page.size),
+): { previous: number | null; next: number | null; total: number } {
+  const next = hasMore ? page.number + 1 : null;
+  // Rows before this page may have gone since the list was begun: what comes behind it is a page all the same.
+  const total = Math.max(1, Math.ceil(totalCount / page.size), next ?? 0);
+  return { previous: page.number > 1 ? Math.min(page.number - 1, total) : null, next, total };
+}
+
 interface PageLinks {
   readonly self: string;
   readonly first: string;
@@ -75,12 +87,8 @@ export function describePage(
   totalCount: number,
   end?: PageEnd | null,
 ): { links: PageLinks; meta: { pagination: PageNumbers } } {
-  const counted = Math.max(1, Math.ceil(totalCount / page.size));
-  const hasMore = end === undefined ? page.number < counted : end !== null;
-  const next = hasMore ? page.number + 1 : null;
-  // Rows before this page may have gone since the list was begun: what comes behind it is a page all the same.
-  const totalPages = Math.max(counted, next ?? 0);
-  const previous = page.number > 1 ? Math.min(page.number - 1, totalPages) : null;
+  const hasMore = end === undefined ? undefined : end !== null;
+  const { previous, next, total: totalPages } = pageNumbers(page, totalCount, hasMore);
   const link = (number: number, after?: string): string => pageUrl(request, { ...page, number }, after);
   const given = new URL(request.path, 'http://localhost').searchParams.get(PAGE_AFTER);
   return {

@@ -273,8 +273,7 @@ CREATE TABLE audit_events (
   resource_id TEXT NOT NULL,
   resource_type TEXT NOT NULL,
   resource_action TEXT NOT NULL,
-  meta TEXT,
-  extra_fields TEXT
+  meta TEXT
 ) STRICT;
 CREATE INDEX audit_events_by_time ON audit_events (organization_id, timestamp);
 `;

@@ -22,7 +22,7 @@ export function recordAccessEvent(services: Services, request: ApiRequest, chang
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: row.thing_id, type: kind, action },
-    extraFields: {
+    meta: {
       team: team?.name ?? row.team_id,
       ...(action === 'remove_team' ? {} : { permissions: grantedText(row) }),
     },

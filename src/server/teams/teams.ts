@@ -172,12 +172,12 @@ function recordEvent(
     | { readonly action: 'create' | 'update' | 'destroy' }
     | { readonly action: 'add_member' | 'remove_member'; readonly user: string },
 ): void {
-  const { action, ...extraFields } = change;
+  const { action, ...meta } = change;
   services.recordEvent({
     organizationId: team.organization_id,
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: team.id, type: 'team', action },
-    ...('user' in change ? { extraFields } : {}),
+    ...('user' in change ? { meta } : {}),
   });
 }

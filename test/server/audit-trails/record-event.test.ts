@@ -20,7 +20,6 @@ interface EventRow {
   resource_type: string;
   resource_action: string;
   meta: string | null;
-  extra_fields: string | null;
 }
 
 /** A service over a file, and a look at the trail from outside: no endpoint reads it yet. */
@@ -87,7 +86,7 @@ it('records a data retention policy with its own fields', async () => {
   await api.post(path, keep(30));
   await api.delete(path);
   expect(events().map((row) => row.resource_action)).toEqual(['create', 'update', 'destroy']);
-  expect(JSON.parse(events()[2]?.extra_fields ?? '')).toEqual({
+  expect(JSON.parse(events()[2]?.meta ?? '')).toEqual({
     delete_older_than_n_days: 30,
     organization: 'acme',
     organization_id: expect.stringMatching(/^org-/),
@@ -105,7 +104,7 @@ it('records who joins a team and who leaves it', async () => {
     ['ann', team?.id, 'add_member'],
     ['ann', team?.id, 'remove_member'],
   ]);
-  expect(events().map((row) => row.extra_fields)).toEqual(['{"user":"bob"}', '{"user":"bob"}']);
+  expect(events().map((row) => row.meta)).toEqual(['{"user":"bob"}', '{"user":"bob"}']);
 });
 
 it('records which team gets which access to a workspace or a project, and which loses it', async () => {
@@ -136,7 +135,7 @@ it('records which team gets which access to a workspace or a project, and which 
   const kept = (kind: string, id: string) =>
     ['add_team', 'update_team_permissions', 'remove_team'].map((action) => [kind, id, action]);
   expect(told).toEqual([...kept('workspace', 'ws-a'), ...kept('project', 'prj-sandbox')]);
-  const fields = events().map((row) => JSON.parse(row.extra_fields ?? '') as unknown);
+  const fields = events().map((row) => JSON.parse(row.meta ?? '') as unknown);
   const expected = [
     { team: 'readers', permissions: 'read' },
     { team: 'readers', permissions: 'write' },
@@ -157,7 +156,7 @@ it('tells the permissions of a custom access by name', async () => {
   for (const _ of ['once', 'again']) {
     await api.patch(`/team-workspaces/${given?.id}`, { data: { type: 'team-workspaces', attributes } });
   }
-  expect(events().map((row) => row.extra_fields)).toEqual([
+  expect(events().map((row) => row.meta)).toEqual([
     '{"team":"devs","permissions":"can-lock, can-read-run, can-read-variable"}',
   ]);
 });

@@ -117,7 +117,7 @@ function recordPolicyEvent(
     actor: request.caller,
     requestId: request.requestId,
     resource: { id: change.id, type: 'data_retention_policy', action: change.action },
-    extraFields: {
+    meta: {
       delete_older_than_n_days: change.days,
       organization: workspace.organization_name,
       organization_id: workspace.organization_id,

@@ -39,6 +39,7 @@ const VARIABLE = `${WORKSPACE}/vars/:variable_id`;
 const ORGANIZATIONS: readonly NeighbourOperation[] = [
   { endpoint: 'GET /ping', column: 'known', allowed: 204 },
   { endpoint: 'GET /organizations', column: 'known', allowed: 200 },
+  ...reading('trail', '/organization/audit-trail'),
   { endpoint: 'POST /organizations', column: 'found', allowed: 201, body: named('organizations') },
   ...reading('belong', ORGANIZATION, `${ORGANIZATION}/entitlement-set`, `${ORGANIZATION}/stacks`),
   ...reading('belong', `${ORGANIZATION}/tags`, '/users/:user_id'),
