@@ -26,6 +26,12 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/drift/who-touched.test.ts',
+    because:
+      'who is named is right when those are named who did it, as the service that they did it to tells it',
+    sources: ['cli/drift/ask-trails.ts'],
+  },
+  {
     by: 'test/cli/role-check/recorded-logins.test.ts',
     because: 'the checks and their order are right when a real service makes the same ones in the same order',
     sources: ['cli/role-check/login-rules.ts', 'cli/role-check/walk-checks.ts'],

@@ -7,11 +7,13 @@ import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Drift } from '../../model/plan/drift.ts';
 import { buildPlan } from '../../plan/build-plan.ts';
 import { findDrift } from '../../plan/drift/find-drift.ts';
+import { driftWithTouches } from '../../plan/drift/with-touches.ts';
 import { renderDriftJson } from '../../report/drift/drift-json.ts';
 import { renderDrift } from '../../report/drift/drift-text.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { connectToRead } from '../run/connect.ts';
 import { readPlanInput } from '../run/make-plan.ts';
+import { askTrails } from '../drift/ask-trails.ts';
 import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
 import { raceStop } from '../stop/race-stop.ts';
 import { listenForEnd } from '../stop/stop-signals.ts';
@@ -22,11 +24,13 @@ export interface DriftOptions {
   readonly complete?: boolean;
   /** seconds */
   readonly timeout?: number;
+  /** milliseconds since 1970: the audit trail is read no further back */
+  readonly since?: number;
 }
 
 export async function drift(
   path: string | undefined,
-  { complete, timeout }: DriftOptions,
+  { complete, timeout, since }: DriftOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const stops = listenForEnd(host);
@@ -41,20 +45,34 @@ export async function drift(
         timeout,
       },
     );
-    return typeof prepared === 'number' ? prepared : await report(prepared, { terminal, stop: stops.stop });
+    return typeof prepared === 'number'
+      ? prepared
+      : await report(prepared, { terminal, stop: stops.stop, since });
   } finally {
     stops.dispose();
   }
 }
 
+interface DriftReport {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+  /** milliseconds since 1970 */
+  readonly since: number | undefined;
+}
+
 async function report(
-  { request, close }: PreparedRun<ReaderConnection>,
-  { terminal, stop }: { readonly terminal: Terminal; readonly stop: AbortSignal },
+  prepared: PreparedRun<ReaderConnection>,
+  { terminal, stop, since }: DriftReport,
 ): Promise<ExitCode> {
+  const { request, close } = prepared;
   try {
     const input = await raceStop(readPlanInput(request), stop);
     if (input === 'stopped') return exitCodes.interrupted;
-    const found = findDrift(input, buildPlan(input).plan);
+    const drift = findDrift(input, buildPlan(input).plan);
+    const context = { ...prepared, stack: request.stack, host: terminal.host, since };
+    const touches = await raceStop(askTrails(drift.drifted, context), stop);
+    if (touches === 'stopped') return exitCodes.interrupted;
+    const found = driftWithTouches(drift, touches);
     printDrift(terminal, found);
     return driftExitCode(found);
   } finally {
@@ -65,7 +83,9 @@ async function report(
 function printDrift(terminal: Terminal, found: Drift): void {
   const { host, paint, width } = terminal;
   if (terminal.format === 'text')
-    host.stdout.write(`${renderDrift(found, { paint, ...(width === undefined ? {} : { width }) })}\n`);
+    host.stdout.write(
+      `${renderDrift(found, { paint, now: host.now(), ...(width === undefined ? {} : { width }) })}\n`,
+    );
   else printJson(terminal, (told) => renderDriftJson(found, { told, clean: host.clean }));
 }
 

@@ -25,20 +25,28 @@ export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Ta
   );
 }
 
-/** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
+/** The trails that are wanted of a stack. */
+interface WantedTrails {
+  readonly stack: Stack;
+  /** of `auditedTargets` */
+  readonly targets: readonly Target[];
+  /** the embedded service, where this run uses it already: whoever opened it closes it */
+  readonly embedded?: Embedded | undefined;
+}
+
+/** @throws SecretError when a token cannot be read */
 export async function connectToAudit(
-  stack: Stack,
-  targets: readonly Target[],
+  { stack, targets, embedded: opened }: WantedTrails,
   host: CliHost,
   { deadline, signal, leave }: ConnectionLimits,
 ): Promise<ConnectedTrails> {
-  const embedded = targets.some(({ url }) => url === 'embedded')
-    ? await openEmbedded(stack, host)
-    : undefined;
+  const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
+  const own = isNeeded ? await openEmbedded(stack, host) : undefined;
+  const embedded = opened ?? own;
   const trails: ConnectedTrail[] = [];
   const close = async () => {
     await Promise.all(trails.map(({ channel }) => channel.close()));
-    await embedded?.close();
+    await own?.close();
   };
   try {
     for (const target of targets) {

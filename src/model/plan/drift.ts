@@ -7,6 +7,7 @@ import type { FieldChange } from '../kind/field.ts';
 import type { Address } from '../resource/address.ts';
 import type { Mention } from './change.ts';
 import type { Coverage, Plan, PlanTarget } from './plan.ts';
+import type { Touched } from './touch.ts';
 
 export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
   readonly targets: readonly PlanTarget[];
@@ -44,6 +45,10 @@ export interface DriftedResource {
   readonly fields: readonly MovedField[];
   /** clauses about what no field shows */
   readonly notes: readonly string[];
+  /** where a manifest declares it, if under another name */
+  readonly declaredAs?: Address;
+  /** absent where nobody was asked */
+  readonly touched?: Touched;
 }
 
 export interface PendingResource {

@@ -109,6 +109,8 @@ export interface HistoryEntry {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply had ended, which settles the question */
   readonly settled?: string;
+  /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */
+  readonly proved?: true;
   /** the apply ended without certainty that the ledger holds all that it did */
   readonly unrecorded?: true;
   readonly changes: readonly HistoryChange[];
@@ -123,6 +125,8 @@ export interface HistoryChange {
   readonly detail?: string;
   /** calls that were carried out before the change stopped */
   readonly done?: readonly string[];
+  /** the ids of its requests, as the service answered them; absent in entries of older versions (rule 50) */
+  readonly requests?: readonly string[];
   readonly inDoubt?: true;
   readonly foundTrue?: true;
   /** with the values before; secrets only as their summaries */

@@ -25,7 +25,12 @@ export function findDrift(
     ({ address }) => selected === undefined || selected.has(formatAddress(address)),
   );
   const verdicts = looked.map((resource) => [resource, judgeRecorded(recorded, resource)] as const);
-  const drifted = verdicts.flatMap(([, verdict]) => (verdict.is === 'drifted' ? [verdict.drifted] : []));
+  const renamed = renamedIn(declared);
+  const drifted = verdicts.flatMap(([{ address }, verdict]) => {
+    if (verdict.is !== 'drifted') return [];
+    const declaredAs = renamed.get(formatAddress(address));
+    return [{ ...verdict.drifted, ...(declaredAs === undefined ? {} : { declaredAs }) }];
+  });
   const pending = findPending(declared);
   const untold = verdicts.flatMap(([resource, verdict]) => untoldOf(resource, verdict));
   const unrecorded = findUnrecorded(declared);
@@ -93,10 +98,7 @@ function markBoth(
   drifted: readonly DriftedResource[],
   pending: readonly PendingResource[],
 ): Pick<Drift, 'drifted' | 'pending'> {
-  const recordedAt = ({ address }: PendingResource) => {
-    const resource = context.desired.get(formatAddress(address));
-    return (resource && recordOf(context, resource)?.text) ?? formatAddress(address);
-  };
+  const recordedAt = ({ address }: PendingResource) => recordTextOf(context, address);
   const byFiles = new Map(pending.map((one) => [recordedAt(one), one.fields] as const));
   const byTarget = new Map(drifted.map((one) => [formatAddress(one.address), one.fields] as const));
   return {
@@ -106,6 +108,22 @@ function markBoth(
     })),
     pending: pending.map((one) => ({ ...one, fields: marked(one.fields, byTarget.get(recordedAt(one))) })),
   };
+}
+
+/** The address in the ledger of a declared resource; its own where there is no record. */
+function recordTextOf(context: PlanContext, address: Address): AddressText {
+  const resource = context.desired.get(formatAddress(address));
+  return (resource && recordOf(context, resource)?.text) ?? formatAddress(address);
+}
+
+/** By address in the ledger, where manifests declare the resources that have another name there. */
+function renamedIn(context: PlanContext): ReadonlyMap<AddressText, Address> {
+  return new Map(
+    [...context.desired.values()].flatMap(({ address }) => {
+      const text = recordTextOf(context, address);
+      return text === formatAddress(address) ? [] : [[text, address] as const];
+    }),
+  );
 }
 
 function marked(fields: readonly MovedField[], others: readonly MovedField[] = []): MovedField[] {

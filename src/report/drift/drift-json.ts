@@ -1,10 +1,12 @@
 /** Drift as JSON. Valid against `drift-schema`; of a secret it has what a plan has. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
+import { formatAddress } from '../../model/resource/address.ts';
 import { addressMembers } from '../json/address-members.ts';
 import { renderJson } from '../json/canonical-json.ts';
 import { diagnosticJson, diagnosticsMember, placeMember } from '../json/diagnostics-json.ts';
 import { coverageJson, fieldJson, mentionJson, safeField, targetsJson } from '../json/plan-json.ts';
+import { touchedJson } from '../json/touched-json.ts';
 import type { DriftJson } from './drift-schema.ts';
 
 interface DriftJsonOptions {
@@ -45,14 +47,8 @@ function membersOf(drift: Drift): DriftJson {
   };
 }
 
-function driftedJson({
-  address,
-  is,
-  id,
-  newId,
-  fields,
-  notes,
-}: DriftedResource): DriftJson['drifted'][number] {
+function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
+  const { address, is, id, newId, fields, notes, declaredAs, touched } = drifted;
   return {
     ...addressMembers(address),
     is,
@@ -60,6 +56,8 @@ function driftedJson({
     ...(newId === undefined ? {} : { newId }),
     fields: fields.map(movedJson),
     notes: [...notes],
+    ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
+    ...(touched === undefined ? {} : { touched: touchedJson(touched) }),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   fieldSchema,
   placeSchema,
   targetsSchema,
+  touchedSchema,
 } from '../json/plan-schema.ts';
 
 const closed = { additionalProperties: false };
@@ -36,6 +37,10 @@ const drifted = Type.Object(
     newId: Type.Optional(Type.String({ description: 'of the one that has its name now' })),
     fields: Type.Array(movedField, { description: 'before: as last applied; after: live' }),
     notes: texts('what no field shows'),
+    declaredAs: Type.Optional(
+      Type.String({ description: 'its address in the manifests, if it is another one' }),
+    ),
+    touched: Type.Optional(touchedSchema),
   },
   closed,
 );

@@ -11,6 +11,7 @@ import { formatPlace, type PlanLayout } from '../terminal/change-text.ts';
 import { fieldLines } from '../terminal/field-text.ts';
 import { columns, indent, labelled, pad, wrap } from '../terminal/layout.ts';
 import type { Paint } from '../terminal/paint.ts';
+import { withTouched } from '../terminal/touch-text.ts';
 import {
   coverageLines,
   limitSections,
@@ -24,11 +25,14 @@ interface DriftTextOptions {
   readonly paint: Paint;
   /** columns of the terminal; default 100 */
   readonly width?: number;
+  /** milliseconds since 1970 */
+  readonly now: number;
 }
 
 /** The whole report, without a final line end. */
 export function renderDrift(drift: Drift, options: DriftTextOptions): string {
-  const layout = { paint: options.paint, calls: false, width: Math.max(40, options.width ?? 100) };
+  const { paint, now, width = 100 } = options;
+  const layout = { paint, now, calls: false, width: Math.max(40, width) };
   const sections = [
     ...limitSections(drift, layout),
     ...driftedSections(drift, layout),
@@ -67,9 +71,12 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
   const { paint, width } = layout;
   const { symbol, emphasis } = driftedWords[drifted.is];
   const verb = paint[emphasis](`${symbol} ${pad(drifted.is, 9)}`);
-  const body = [
+  const found = [
     ...identityLines(drifted, layout),
     ...movedLines(drifted.fields, 'the files changed it, too', layout),
+  ];
+  const body = [
+    ...withTouched(found, drifted.touched, layout, width - 4),
     ...drifted.notes.flatMap((note) => labelled('note: ', printable(note), width - 4)),
   ];
   return [`${verb} ${nameOf(drifted.address, paint)}`, ...indent(body, 4)];

@@ -19,6 +19,7 @@ import { pathTemplate } from '../format/format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { PlanJson } from './plan-schema.ts';
+import { touchedJson } from './touched-json.ts';
 import { countActions } from '../format/plan-summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
@@ -84,6 +85,7 @@ function changeJson(change: Change): ChangeJson {
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
     relies: sortedKeys(change.preconditions) as Record<string, Json>,
+    ...(change.touched === undefined ? {} : { touched: touchedJson(change.touched) }),
   };
 }
 
@@ -151,19 +153,22 @@ export function coverageJson(coverage: Coverage): PlanJson['coverage'] {
     documents,
     ledger,
     ledgerNotes: [...ledgerNotes],
-    targets: targets.map(({ target, unread, requests, read, limits, incomplete, invisible, notes }) => ({
-      target,
-      ...(unread === undefined ? {} : { unread }),
-      requests,
-      read: read.map(({ kind, count, total }) => ({
-        kind,
-        count,
-        ...(total === undefined ? {} : { total }),
-      })),
-      limits: [...limits],
-      incomplete: [...incomplete],
-      invisible: [...invisible],
-      notes: [...notes],
-    })),
+    targets: targets.map(
+      ({ target, unread, requests, read, limits, incomplete, invisible, notes, trail }) => ({
+        target,
+        ...(unread === undefined ? {} : { unread }),
+        requests,
+        read: read.map(({ kind, count, total }) => ({
+          kind,
+          count,
+          ...(total === undefined ? {} : { total }),
+        })),
+        limits: [...limits],
+        incomplete: [...incomplete],
+        invisible: [...invisible],
+        notes: [...notes],
+        ...(trail === undefined ? {} : { trail }),
+      }),
+    ),
   };
 }

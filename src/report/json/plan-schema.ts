@@ -120,6 +120,41 @@ const risk = Type.Object(
   closed,
 );
 
+export const touchedSchema = Type.Object(
+  {
+    touches: Type.Array(
+      Type.Object(
+        {
+          at: Type.String({ format: 'date-time' }),
+          actor: Type.Object(
+            {
+              id: text('empty where the trail tells none'),
+              name: text('empty where the trail tells none'),
+              kind: text('Client, Impersonated, System, or whatever the trail says'),
+              impersonatorId: Type.Optional(Type.String()),
+            },
+            closed,
+          ),
+          resource: Type.Object({ type: Type.String(), action: Type.String() }, closed),
+          event: text("the event's id in the trail"),
+          requestId: Type.Optional(Type.String()),
+          maybeOurs: Type.Optional(
+            Type.Literal(true, { description: 'within an apply whose requests were given no ids' }),
+          ),
+        },
+        closed,
+      ),
+      { description: 'events on the resource since the last apply but our own, newest first' },
+    ),
+    unknown: Type.Optional(text('why somebody else may have touched it, too')),
+  },
+  {
+    ...closed,
+    description:
+      'what the audit trail tells about a resource that is not live as it was last applied; it knows no fields',
+  },
+);
+
 const change = Type.Object(
   {
     ...addressParts,
@@ -137,6 +172,7 @@ const change = Type.Object(
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
     relies: Type.Record(Type.String(), json('a fact')),
+    touched: Type.Optional(touchedSchema),
   },
   closed,
 );
@@ -151,6 +187,7 @@ const targetCoverage = Type.Object(
     incomplete: texts('why this is not all that there is'),
     invisible: texts('fields whose drift cannot be seen'),
     notes: texts('how it was read'),
+    trail: Type.Optional(text('how the audit trail was asked who touched what drifted, or why it was not')),
   },
   closed,
 );

@@ -29,6 +29,8 @@ interface PlanTextOptions {
   readonly calls?: boolean;
   /** columns of the terminal; default 100 */
   readonly width?: number;
+  /** milliseconds since 1970 */
+  readonly now?: number;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
 }
@@ -42,6 +44,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     paint: options.paint,
     calls: options.calls ?? false,
     width: Math.max(40, options.width ?? 100),
+    ...(options.now === undefined ? {} : { now: options.now }),
     rootOf: (target: string) => {
       const service = plan.targets.find(({ name }) => name === target)?.service;
       return service === undefined ? '' : apiRoots[service];
