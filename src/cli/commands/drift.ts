@@ -26,11 +26,13 @@ export interface DriftOptions {
   readonly timeout?: number;
   /** milliseconds since 1970: the audit trail is read no further back */
   readonly since?: number;
+  /** also tell changes of fields that no manifest mentions */
+  readonly unmanaged?: boolean;
 }
 
 export async function drift(
   path: string | undefined,
-  { complete, timeout, since }: DriftOptions,
+  { complete, timeout, since, unmanaged }: DriftOptions,
   { host, terminal }: CommandContext,
 ): Promise<ExitCode> {
   const stops = listenForEnd(host);
@@ -47,7 +49,7 @@ export async function drift(
     );
     return typeof prepared === 'number'
       ? prepared
-      : await report(prepared, { terminal, stop: stops.stop, since });
+      : await report(prepared, { terminal, stop: stops.stop, since, unmanaged });
   } finally {
     stops.dispose();
   }
@@ -58,19 +60,21 @@ interface DriftReport {
   readonly stop: AbortSignal;
   /** milliseconds since 1970 */
   readonly since: number | undefined;
+  readonly unmanaged: boolean | undefined;
 }
 
 async function report(
   prepared: PreparedRun<ReaderConnection>,
-  { terminal, stop, since }: DriftReport,
+  { terminal, stop, since, unmanaged }: DriftReport,
 ): Promise<ExitCode> {
   const { request, close } = prepared;
   try {
     const input = await raceStop(readPlanInput(request), stop);
     if (input === 'stopped') return exitCodes.interrupted;
-    const drift = findDrift(input, buildPlan(input).plan);
+    const drift = findDrift({ ...input, unmanaged }, buildPlan(input).plan);
+    const moved = [...drift.drifted, ...(drift.unmanaged?.resources ?? [])];
     const context = { ...prepared, stack: request.stack, host: terminal.host, since };
-    const touches = await raceStop(askTrails(drift.drifted, context), stop);
+    const touches = await raceStop(askTrails(moved, context), stop);
     if (touches === 'stopped') return exitCodes.interrupted;
     const found = driftWithTouches(drift, touches);
     printDrift(terminal, found);
@@ -90,9 +94,10 @@ function printDrift(terminal: Terminal, found: Drift): void {
 }
 
 /** Problems come first, then an incomplete look, then drift. */
-function driftExitCode({ problems, complete, drifted }: Drift): ExitCode {
+function driftExitCode({ problems, complete, drifted, unmanaged }: Drift): ExitCode {
   const code = exitCodeOf(problems);
   if (code !== exitCodes.done) return code;
   if (!complete) return exitCodes.error;
-  return drifted.length > 0 ? exitCodes.drift : exitCodes.done;
+  const isMoved = drifted.length > 0 || (unmanaged?.resources.length ?? 0) > 0;
+  return isMoved ? exitCodes.drift : exitCodes.done;
 }

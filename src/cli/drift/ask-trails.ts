@@ -5,13 +5,18 @@
 import { readTrail } from '../../audit/trail/read-trail.ts';
 import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
-import type { DriftedResource } from '../../model/plan/drift.ts';
 import type { Touched } from '../../model/plan/touch.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/stack/ledger.ts';
 import type { Stack, Target } from '../../model/stack/target.ts';
 import { WireError } from '../../model/wire.ts';
-import { clockSkew, lastApplied, type TrailReading, whoTouched } from '../../plan/drift/who-touched.ts';
+import {
+  clockSkew,
+  lastApplied,
+  type TouchedResource,
+  type TrailReading,
+  whoTouched,
+} from '../../plan/drift/who-touched.ts';
 import type { Touches } from '../../plan/drift/with-touches.ts';
 import { auditedTargets, connectToAudit } from '../run/connect-audit.ts';
 import type { Connected } from '../run/connect.ts';
@@ -39,7 +44,7 @@ const mostPages = 20;
 const patience = 60_000;
 
 export async function askTrails(
-  drifted: readonly DriftedResource[],
+  drifted: readonly TouchedResource[],
   context: TrailContext,
 ): Promise<Touches> {
   const byTarget = Map.groupBy(drifted, ({ address }) => address.target);
@@ -81,7 +86,7 @@ const noTrail = 'who touched what drifted is not known: cluster-auth has no audi
 
 async function askTrail(
   target: Target,
-  drifted: readonly DriftedResource[],
+  drifted: readonly TouchedResource[],
   context: TrailContext & { readonly history: readonly HistoryEntry[] },
 ): Promise<AskedTrail> {
   const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
@@ -108,7 +113,7 @@ type TrailBound = Pick<TrailReading, 'from' | 'why'>;
 
 /** How far back the trail is worth being read, and why no further. */
 function boundOf(
-  drifted: readonly DriftedResource[],
+  drifted: readonly TouchedResource[],
   {
     host,
     since,

@@ -13,6 +13,8 @@ export interface Drift extends Pick<Plan, 'stack' | 'selection'> {
   readonly targets: readonly PlanTarget[];
   readonly drifted: readonly DriftedResource[];
   readonly pending: readonly PendingResource[];
+  /** absent where nobody asked for it */
+  readonly unmanaged?: Unmanaged;
   /** resources of which the ledger knows nothing, so that their drift cannot be told */
   readonly unrecorded: readonly Mention[];
   /** recorded resources that are live as they were last applied */
@@ -58,4 +60,20 @@ export interface PendingResource {
   /** before: as last applied; after: as declared */
   readonly fields: readonly MovedField[];
   readonly place?: Place;
+}
+
+/** Fields that no manifest mentions and that are not live as the last apply saw them. */
+export interface Unmanaged {
+  readonly resources: readonly UnmanagedResource[];
+  /** resources of which the ledger has not seen undeclared fields: an older version wrote it */
+  readonly unseen: number;
+}
+
+export interface UnmanagedResource {
+  readonly address: Address;
+  readonly id?: string;
+  /** before: as the last apply saw it; after: live */
+  readonly fields: readonly FieldChange[];
+  /** absent where nobody was asked */
+  readonly touched?: Touched;
 }

@@ -21,6 +21,8 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly fields: F;
   /** the whole canonical content when we last wrote it: only for kinds whose deletion needs it as a witness */
   readonly content?: Readonly<Record<string, Json>>;
+  /** values of undeclared fields as they were live, but for defaults: nothing is written because of them (rule 49) */
+  readonly seen?: Readonly<Record<string, Json>>;
   /** what the kind records besides fields: consumer edges with their ids, or that we hold the lock */
   readonly marks?: Readonly<Record<string, Json>>;
 }

@@ -10,12 +10,18 @@ import { type Address, type AddressText, formatAddress } from '../../model/resou
 import type { DesiredResource } from '../../model/resource/resource.ts';
 import { makePlanContext, type PlanContext, type PlanContextInput } from '../context/plan-context.ts';
 import { findPending, recordOf } from './find-pending.ts';
+import { findUnmanaged } from './find-unmanaged.ts';
 import { judgeRecorded, type RecordedVerdict } from './judge-recorded.ts';
 import { recordedContext } from './recorded-context.ts';
 
+interface DriftInput extends PlanContextInput {
+  /** also find changes of fields that no manifest mentions */
+  readonly unmanaged?: boolean | undefined;
+}
+
 /** @param plan that was made from the same input */
 export function findDrift(
-  input: PlanContextInput,
+  input: DriftInput,
   { stack, targets, selection, coverage }: Pick<Plan, 'stack' | 'targets' | 'selection' | 'coverage'>,
 ): Drift {
   const declared = makePlanContext(input);
@@ -40,6 +46,7 @@ export function findDrift(
     targets,
     ...(selection === undefined ? {} : { selection }),
     ...markBoth(declared, drifted, pending),
+    ...(input.unmanaged ? { unmanaged: findUnmanaged(recorded, looked) } : {}),
     unrecorded: unrecorded.map(({ mention }) => mention),
     unchanged: verdicts.filter(([, { is }]) => is === 'same').length,
     untold,

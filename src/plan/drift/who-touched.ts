@@ -8,6 +8,9 @@ import type { Touch, Touched } from '../../model/plan/touch.ts';
 import { type AddressText, formatAddress } from '../../model/resource/address.ts';
 import type { HistoryChange, HistoryEntry } from '../../model/stack/ledger.ts';
 
+/** What is known of a resource that somebody touched. */
+export type TouchedResource = Pick<DriftedResource, 'address' | 'id' | 'newId'>;
+
 /** What was read of a trail. */
 export interface TrailReading {
   readonly events: readonly TrailEvent[];
@@ -26,7 +29,7 @@ export const clockSkew = 60_000;
 const longestRun = 3_600_000;
 
 /** The ids that the trail may know the resource by: as it was applied, and as it is live. */
-function idsOf({ id, newId }: DriftedResource): ReadonlySet<string> {
+function idsOf({ id, newId }: TouchedResource): ReadonlySet<string> {
   return new Set([id, newId].filter((one) => one !== undefined));
 }
 
@@ -51,7 +54,7 @@ function isOf({ address, outcome, done, foundTrue }: HistoryChange, wanted: Addr
 
 /** @param history newest first */
 export function whoTouched(
-  drifted: DriftedResource,
+  drifted: TouchedResource,
   trail: TrailReading,
   history: readonly HistoryEntry[],
 ): Touched {

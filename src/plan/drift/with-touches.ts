@@ -13,8 +13,19 @@ export interface Touches {
 }
 
 export function driftWithTouches(drift: Drift, touches: Touches): Drift {
+  const { unmanaged } = drift;
   return {
     ...drift,
+    ...(unmanaged === undefined
+      ? {}
+      : {
+          unmanaged: {
+            ...unmanaged,
+            resources: unmanaged.resources.map((one) =>
+              withTouched(one, touches.touched.get(formatAddress(one.address))),
+            ),
+          },
+        }),
     drifted: drift.drifted.map((one) => withTouched(one, touches.touched.get(formatAddress(one.address)))),
     coverage: withTrails(drift.coverage, touches),
   };

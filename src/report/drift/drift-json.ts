@@ -1,12 +1,18 @@
 /** Drift as JSON. Valid against `drift-schema`; of a secret it has what a plan has. */
 import type { ShownDiagnostic } from '../../model/diagnostic.ts';
-import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
+import type {
+  Drift,
+  DriftedResource,
+  MovedField,
+  PendingResource,
+  Unmanaged,
+} from '../../model/plan/drift.ts';
 import { formatAddress } from '../../model/resource/address.ts';
 import { addressMembers } from '../json/address-members.ts';
 import { renderJson } from '../json/canonical-json.ts';
 import { diagnosticJson, diagnosticsMember, placeMember } from '../json/diagnostics-json.ts';
 import { coverageJson, fieldJson, mentionJson, safeField, targetsJson } from '../json/plan-json.ts';
-import { touchedJson } from '../json/touched-json.ts';
+import { touchedJson } from '../touched/touched-json.ts';
 import type { DriftJson } from './drift-schema.ts';
 
 interface DriftJsonOptions {
@@ -39,6 +45,7 @@ function membersOf(drift: Drift): DriftJson {
       untold: drift.untold.length,
     },
     drifted: drift.drifted.map(driftedJson),
+    ...(drift.unmanaged === undefined ? {} : { unmanaged: unmanagedJson(drift.unmanaged) }),
     pending: drift.pending.map(pendingJson),
     unrecorded: drift.unrecorded.map(mentionJson),
     untold: drift.untold.map(mentionJson),
@@ -58,6 +65,18 @@ function driftedJson(drifted: DriftedResource): DriftJson['drifted'][number] {
     notes: [...notes],
     ...(declaredAs === undefined ? {} : { declaredAs: formatAddress(declaredAs) }),
     ...(touched === undefined ? {} : { touched: touchedJson(touched) }),
+  };
+}
+
+function unmanagedJson({ resources, unseen }: Unmanaged): NonNullable<DriftJson['unmanaged']> {
+  return {
+    resources: resources.map(({ address, id, fields, touched }) => ({
+      ...addressMembers(address),
+      ...(id === undefined ? {} : { id }),
+      fields: fields.map(movedJson),
+      ...(touched === undefined ? {} : { touched: touchedJson(touched) }),
+    })),
+    unseen,
   };
 }
 

@@ -59,6 +59,31 @@ const pending = Type.Object(
   closed,
 );
 
+const unmanaged = Type.Object(
+  {
+    resources: Type.Array(
+      Type.Object(
+        {
+          ...addressParts,
+          id: Type.Optional(Type.String()),
+          fields: Type.Array(movedField, { description: 'before: as the last apply saw it; after: live' }),
+          touched: Type.Optional(touchedSchema),
+        },
+        closed,
+      ),
+    ),
+    unseen: Type.Integer({
+      minimum: 0,
+      description: 'resources of which the ledger has not seen such fields: the next apply sees them',
+    }),
+  },
+  {
+    ...closed,
+    description:
+      'with --unmanaged: fields that no manifest mentions; where there are any, the exit code is 3',
+  },
+);
+
 const mention = Type.Object(
   { ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) },
   closed,
@@ -78,6 +103,7 @@ export const driftSchema = Type.Object(
       closed,
     ),
     drifted: Type.Array(drifted, { description: 'live is not as it was last applied: the exit code is 3' }),
+    unmanaged: Type.Optional(unmanaged),
     pending: Type.Array(pending, { description: 'the manifests are not as they were last applied' }),
     unrecorded: Type.Array(mention, { description: 'live, and not in the ledger' }),
     untold: Type.Array(mention, { description: 'in the ledger, and could not be read' }),

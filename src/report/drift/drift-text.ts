@@ -2,6 +2,7 @@
  * Drift for a terminal: what changed in the targets, apart from it what changed in the files, and last the summary. Only this
  * file may say "No drift", and only after a complete look.
  */
+import { counted } from '../../model/counted.ts';
 import type { Drift, DriftedResource, MovedField, PendingResource } from '../../model/plan/drift.ts';
 import { type Address, formatAddress } from '../../model/resource/address.ts';
 import { fieldViews } from '../format/format-field.ts';
@@ -11,7 +12,7 @@ import { formatPlace, type PlanLayout } from '../terminal/change-text.ts';
 import { fieldLines } from '../terminal/field-text.ts';
 import { columns, indent, labelled, pad, wrap } from '../terminal/layout.ts';
 import type { Paint } from '../terminal/paint.ts';
-import { withTouched } from '../terminal/touch-text.ts';
+import { withTouched } from '../touched/touch-text.ts';
 import {
   coverageLines,
   limitSections,
@@ -36,6 +37,7 @@ export function renderDrift(drift: Drift, options: DriftTextOptions): string {
   const sections = [
     ...limitSections(drift, layout),
     ...driftedSections(drift, layout),
+    ...unmanagedSections(drift, layout),
     ...pendingSections(drift, layout),
     mentionLines(drift.unrecorded, layout, 'Not in the ledger'),
     mentionLines(drift.untold, layout, 'Could not be told'),
@@ -92,6 +94,26 @@ function identityLines({ is, id, newId }: DriftedResource, { paint, width }: Pla
       width - 4,
     ).map(paint.dim);
   return [];
+}
+
+function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][] {
+  const { resources = [], unseen = 0 } = unmanaged ?? {};
+  const { paint, width } = layout;
+  const untold =
+    unseen === 0
+      ? []
+      : [
+          wrap(
+            `of ${counted(unseen, 'resource')} the ledger has not seen fields that no manifest mentions: the next apply does`,
+            width,
+          ),
+        ];
+  const heading = paint.heading('Unmanaged: changed in the targets, and no manifest mentions it');
+  const blocks = resources.map(({ address, fields, touched }) => [
+    `${paint.changed('~ changed  ')} ${nameOf(address, paint)}`,
+    ...indent(withTouched(movedLines(fields, '', layout), touched, layout, width - 4), 4),
+  ]);
+  return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...untold];
 }
 
 const pendingWords = {
@@ -156,7 +178,7 @@ function reasonsOf(drift: Drift): string[] {
       : [];
 }
 
-function summaryOf({ drifted, pending, unchanged, complete }: Drift): string {
+function summaryOf({ drifted, pending, unmanaged, unchanged, complete }: Drift): string {
   const found =
     drifted.length > 0
       ? `${drifted.length} drifted`
@@ -164,5 +186,6 @@ function summaryOf({ drifted, pending, unchanged, complete }: Drift): string {
         ? 'No drift'
         : 'None was found to have drifted, but the look was incomplete';
   const waiting = pending.length === 0 ? 'nothing pending' : `${pending.length} pending`;
-  return `${found}, ${waiting}, ${unchanged} as last applied`;
+  const besides = unmanaged === undefined ? '' : ` ${unmanaged.resources.length} with unmanaged changes,`;
+  return `${found},${besides} ${waiting}, ${unchanged} as last applied`;
 }

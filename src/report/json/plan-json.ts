@@ -19,7 +19,7 @@ import { pathTemplate } from '../format/format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { PlanJson } from './plan-schema.ts';
-import { touchedJson } from './touched-json.ts';
+import { touchedJson } from '../touched/touched-json.ts';
 import { countActions } from '../format/plan-summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];

@@ -9,7 +9,7 @@ import { fieldLines } from './field-text.ts';
 import { type FieldView, fieldViews } from '../format/format-field.ts';
 import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
-import { withTouched } from './touch-text.ts';
+import { withTouched } from '../touched/touch-text.ts';
 import { printable } from '../format/printable.ts';
 
 export interface PlanLayout {

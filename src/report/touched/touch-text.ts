@@ -1,15 +1,21 @@
 /** Who touched a resource, for a terminal: beside its one changed line where there is room, else below its fields. */
 import { stripVTControlCharacters } from 'node:util';
 import type { Touched } from '../../model/plan/touch.ts';
-import { touchedLines } from '../format/format-touch.ts';
-import { columns, indent, wrap } from './layout.ts';
-import type { PlanLayout } from './change-text.ts';
+import { touchedLines } from './format-touch.ts';
+import { columns, indent, wrap } from '../terminal/layout.ts';
+import type { Paint } from '../terminal/paint.ts';
+
+interface TouchLayout {
+  readonly paint: Paint;
+  /** milliseconds since 1970 */
+  readonly now?: number;
+}
 
 /** Adds the lines to those of the fields. @param width columns that there are for both */
 export function withTouched(
   fields: readonly string[],
   touched: Touched | undefined,
-  { paint, now = 0 }: Pick<PlanLayout, 'paint' | 'now'>,
+  { paint, now = 0 }: TouchLayout,
   width: number,
 ): string[] {
   if (touched === undefined) return [...fields];

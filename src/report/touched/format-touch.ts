@@ -6,7 +6,7 @@ import type { TrailActor } from '../../model/audit-trail.ts';
 import { counted } from '../../model/counted.ts';
 import type { Touch, Touched } from '../../model/plan/touch.ts';
 import { firstFew } from '../terminal/layout.ts';
-import { printable } from './printable.ts';
+import { printable } from '../format/printable.ts';
 
 /** Several actors are each named, up to so many. */
 const mostActors = 5;

@@ -1,6 +1,6 @@
 /** Who touched a resource, as JSON: without the rest of the event, which the trail has. */
 import type { Touch, Touched } from '../../model/plan/touch.ts';
-import type { PlanJson } from './plan-schema.ts';
+import type { PlanJson } from '../json/plan-schema.ts';
 
 type TouchedJson = NonNullable<PlanJson['changes'][number]['touched']>;
 
