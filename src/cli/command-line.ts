@@ -2,9 +2,11 @@
 import { systemErrorMessage } from '../model/system-error-message.ts';
 import { Command, CommanderError } from 'commander';
 import { LedgerAddressError } from '../model/stack/ledger.ts';
+import { ArchiveAddressError } from './audit/open-archive.ts';
 import type { CommandEnd, CommonOptions } from './command-options.ts';
 import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addApply } from './flags/apply.ts';
+import { addAudit } from './flags/audit.ts';
 import { addCheckRole } from './flags/check-role.ts';
 import { addDrift } from './flags/drift.ts';
 import { addExport } from './flags/export.ts';
@@ -66,7 +68,8 @@ function reportError(error: unknown, terminal: Terminal): ExitCode {
   printError(terminal, code, errorText(error));
   if ((error instanceof LedgerWaitEnded || error instanceof InputWaitEnded) && error.interrupted)
     return exitCodes.interrupted;
-  return error instanceof LedgerAddressError ? exitCodes.invalid : exitCodes.error;
+  const isInvalid = error instanceof LedgerAddressError || error instanceof ArchiveAddressError;
+  return isInvalid ? exitCodes.invalid : exitCodes.error;
 }
 
 /** The message of an error. For a system error about a file it names the file and says what to do. */
@@ -109,6 +112,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addExport(program, host, ends);
   addRecover(program, host, ends);
   addHistory(program, host, ends);
+  addAudit(program, host, ends);
   addUnlock(program, host, ends);
   addCheckRole(program, host, ends);
   addSchema(program, host, ends);

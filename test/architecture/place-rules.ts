@@ -35,10 +35,10 @@ const homes: readonly Home[] = [
   {
     what: 'node:sqlite',
     // The guard of a local ledger is the first exception: no other lock that Node offers ends with its process, and only
-    // then. The archive of the audit trail will be the second and last.
+    // then. The archive of the audit trail, which loads the module in the same way, is the second and last.
     homes: ['src/server', 'src/ledger/local/exclusive-file.ts', 'src/ledger/local/load-sqlite.ts'],
     because:
-      'the database belongs to the embedded service; the reconciler has files and the wire, and an empty database to lock',
+      'the database belongs to the embedded service; the reconciler has files and the wire, an empty database to lock, and an archive of events',
   },
   { what: 'fastify', homes: ['src/server'], because: 'only the embedded service serves' },
   {
@@ -64,10 +64,14 @@ const homes: readonly Home[] = [
   },
   {
     what: 'pg',
-    homes: ['src/ledger/postgres/postgres-ledger.ts', 'src/ledger/postgres/postgres-schema.ts'],
-    because: 'a database is known to its store alone, and loaded only for a stack that asks for it',
+    homes: ['src/ledger/postgres/postgres-connection.ts'],
+    because: 'a database is known to what connects to it alone, and loaded only for a stack that asks for it',
   },
-  { what: 'pg', homes: ['src/ledger'], because: 'a ledger may live in a database; nothing else does' },
+  {
+    what: 'pg',
+    homes: ['src/ledger'],
+    because: 'a ledger and an archive may live in a database; nothing else does',
+  },
   { what: 'commander', homes: ['src/cli'], because: 'only the command line knows flags' },
   {
     what: 'node:readline',

@@ -29,7 +29,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     by: 'test/e2e/drift/who-touched.test.ts',
     because:
       'who is named is right when those are named who did it, as the service that they did it to tells it',
-    sources: ['cli/drift/ask-trails.ts'],
+    sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts'],
   },
   {
     by: 'test/cli/role-check/recorded-logins.test.ts',

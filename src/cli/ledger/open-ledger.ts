@@ -12,7 +12,7 @@ import { LedgerAddressError, type StackStore } from '../../model/stack/ledger.ts
 import type { SecretSource, Stack } from '../../model/stack/target.ts';
 import { redactingStore } from '../redacting-store.ts';
 import { LedgerWaits, purposeOf, type RunOver } from './ledger-waits.ts';
-import { readSecret } from '../run/read-secret.ts';
+import { readDatabaseAddress } from '../run/database-address.ts';
 import type { CliHost } from '../cli-host.ts';
 
 /**
@@ -70,32 +70,20 @@ async function storeOf(
         { remote: ledger.remote, stack: name },
       );
     case 'postgres':
-      return postgresLedger(await readAddress(ledger.url, directory, host), name);
+      return postgresLedger(await ledgerAddress(ledger.url, directory, host), name);
   }
 }
 
-async function readAddress(
+/** @throws LedgerAddressError, SecretError */
+async function ledgerAddress(
   source: SecretSource,
   directory: string,
-  { env, secrets }: Pick<CliHost, 'env' | 'secrets'>,
+  host: Pick<CliHost, 'env' | 'secrets'>,
 ): Promise<string> {
-  const address = secrets.keep(
-    await readSecret(source, { env, directory }, "the address of the ledger's database"),
-  );
-  if (URL.canParse(address)) secrets.keep(new URL(address).password);
-  const why = addressProblem(address);
-  if (why === undefined) return address;
-  const from = 'env' in source ? `the environment variable "${source.env}"` : `the file "${source.file}"`;
-  throw new LedgerAddressError(`${from} holds no address of a PostgreSQL database: ${why}`);
-}
-
-const addressForm = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-
-/** What is wrong with an address and what to write instead; undefined when it is valid. Repeats nothing of it: it is a secret. */
-function addressProblem(address: string): string | undefined {
-  if (!/^postgres(?:ql)?:\/\//i.test(address))
-    return `it does not begin with "postgres://"; write ${addressForm}`;
-  if (!URL.canParse(address))
-    return `it is no valid URL; write ${addressForm}, and percent-encode what is special in a URL, such as "/" as %2F and "@" as %40`;
-  return undefined;
+  const { address, problem } = await readDatabaseAddress(source, directory, {
+    ...host,
+    what: "the address of the ledger's database",
+  });
+  if (problem !== undefined) throw new LedgerAddressError(problem);
+  return address;
 }

@@ -25,20 +25,18 @@ export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Ta
   );
 }
 
-/** The trails that are wanted of a stack. */
-interface WantedTrails {
-  readonly stack: Stack;
-  /** of `auditedTargets` */
-  readonly targets: readonly Target[];
+/** How long the trails may be waited for, and with what. */
+interface AuditLimits extends ConnectionLimits {
   /** the embedded service, where this run uses it already: whoever opened it closes it */
   readonly embedded?: Embedded | undefined;
 }
 
-/** @throws SecretError when a token cannot be read */
+/** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
 export async function connectToAudit(
-  { stack, targets, embedded: opened }: WantedTrails,
+  stack: Stack,
+  targets: readonly Target[],
   host: CliHost,
-  { deadline, signal, leave }: ConnectionLimits,
+  { deadline, signal, leave, embedded: opened }: AuditLimits,
 ): Promise<ConnectedTrails> {
   const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
   const own = isNeeded ? await openEmbedded(stack, host) : undefined;

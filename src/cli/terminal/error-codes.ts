@@ -1,6 +1,7 @@
 /**
  * The codes of thrown errors that are no bugs: those that the user or the environment can cause. This is the only list of them.
  */
+import { ArchiveError } from '../../audit/archive/archive-database.ts';
 import { ProxyError } from '../../http/transport/open-dispatcher.ts';
 import type { DiagnosticCode } from '../../model/diagnostic-codes.ts';
 import {
@@ -10,7 +11,10 @@ import {
   LedgerError,
   LockLost,
 } from '../../model/stack/ledger.ts';
+import { TrailError } from '../../model/audit-trail.ts';
 import { WireError } from '../../model/wire.ts';
+import { CursorFileError } from '../audit/cursor-file.ts';
+import { ArchiveAddressError } from '../audit/open-archive.ts';
 import { LedgerWaitEnded } from '../ledger/ledger-waits.ts';
 import { EmbeddedDialectError } from '../run/embedded-service.ts';
 import { AdminTokenError } from '../run/admin-token.ts';
@@ -29,6 +33,10 @@ const byClass: readonly (readonly [new (...given: never[]) => Error, DiagnosticC
   [EmbeddedDialectError, 'dialect-not-served'],
   [AdminTokenError, 'admin-token-place'],
   [TlsFileError, 'tls-files'],
+  [TrailError, 'trail-unreadable'],
+  [CursorFileError, 'cursor-file'],
+  [ArchiveAddressError, 'archive-address'],
+  [ArchiveError, 'archive-unusable'],
   [LedgerAddressError, 'ledger-address'],
   [DamagedLedger, 'ledger-damaged'],
   [LedgerConflict, 'ledger-conflict'],

@@ -2,23 +2,19 @@
  * Keeps ledger, lock and history in PostgreSQL. Each change is one statement that names the state it is based on, so the server
  * decides races. Reading creates nothing: the first run that writes creates the tables.
  */
-import { Socket } from 'node:net';
-import type { Pool, PoolClient } from 'pg';
 import {
   type HistoryEntry,
   type Ledger,
   LedgerConflict,
   LedgerError,
   type LedgerLock,
-  WaitEnded,
 } from '../../model/stack/ledger.ts';
-import { systemErrorMessage } from '../../model/system-error-message.ts';
-import { maskAddresses } from '../../model/mask-addresses.ts';
 import { asideName } from '../local/set-aside-name.ts';
-import { type AbortableStore, type OperationSignals, noSignals, waitFor } from '../abortable-store.ts';
+import { type AbortableStore, type OperationSignals, noSignals } from '../abortable-store.ts';
 import { noLedger, parseLedger } from '../ledger-text.ts';
 import { OwnWrites } from '../own-writes.ts';
-import { migrate, versionOf } from './postgres-schema.ts';
+import { failureMessage, type PostgresClient, PostgresConnection } from './postgres-connection.ts';
+import { ledgerTables, migrate, versionOf } from './postgres-schema.ts';
 import { formatStored, parseEntry, parseLock, tryEntry, wholeEntries } from '../stored-json.ts';
 
 /** @param url `postgres://…`, with its credentials; no message repeats it */
@@ -26,22 +22,16 @@ export function postgresLedger(url: string, stack: string): AbortableStore {
   return new Postgres(url, stack);
 }
 
-/** Timeout for a connection, in milliseconds. */
-const connectTimeout = 15_000;
-
 class Postgres implements AbortableStore {
   readonly place: string;
-  readonly #url: string;
+  readonly #connection: PostgresConnection;
   readonly #stack: string;
-  #pool: Promise<Pool> | undefined;
-  /** the sockets of all open connections, also of those that are not established yet */
-  readonly #sockets = new Set<Socket>();
   /** whether this store has seen or created the tables */
   #ready = false;
   readonly #own: OwnWrites;
 
   constructor(url: string, stack: string) {
-    this.#url = url;
+    this.#connection = new PostgresConnection(url);
     this.#stack = stack;
     this.place = `the ledger of stack "${stack}" in PostgreSQL`;
     this.#own = new OwnWrites({ place: this.place, stack });
@@ -157,12 +147,8 @@ class Postgres implements AbortableStore {
     return text === undefined ? undefined : parseEntry(text, this.#entryName(id));
   }
 
-  async close(): Promise<void> {
-    const pool = await this.#pool?.catch(() => undefined);
-    // Statements that still run were abandoned. Their connections cannot be closed in order, because the server may not answer.
-    const isIdle = pool === undefined || (pool.idleCount === pool.totalCount && pool.waitingCount === 0);
-    if (!isIdle) for (const socket of this.#sockets) socket.destroy();
-    await pool?.end();
+  close(): Promise<void> {
+    return this.#connection.close();
   }
 
   get #lockName(): string {
@@ -184,21 +170,21 @@ class Postgres implements AbortableStore {
   /** Returns nothing when trueup has created no tables. */
   #readTexts(statement: string, values: readonly unknown[], signals: OperationSignals): Promise<string[]> {
     return this.#with('read', signals, async (client) => {
-      if (!this.#ready) this.#ready = (await versionOf(client)) > 0;
+      if (!this.#ready) this.#ready = (await versionOf(client, ledgerTables)) > 0;
       return this.#ready ? this.#query(client, statement, values) : [];
     });
   }
 
   #change(statement: string, values: readonly unknown[], signals: OperationSignals): Promise<string[]> {
     return this.#with('written', signals, async (client) => {
-      if (!this.#ready) await migrate(client);
+      if (!this.#ready) await migrate(client, ledgerTables);
       this.#ready = true;
       return this.#query(client, statement, values);
     });
   }
 
   /** The first column of each row. The stack is `$1` of every statement. */
-  async #query(client: PoolClient, statement: string, values: readonly unknown[]): Promise<string[]> {
+  async #query(client: PostgresClient, statement: string, values: readonly unknown[]): Promise<string[]> {
     const { rows } = await client.query<Record<string, string>>(statement, [this.#stack, ...values]);
     return rows.map((row) => Object.values(row)[0] ?? '');
   }
@@ -206,89 +192,13 @@ class Postgres implements AbortableStore {
   async #with<T>(
     what: 'read' | 'written',
     signals: OperationSignals,
-    work: (client: PoolClient) => Promise<T>,
+    work: (client: PostgresClient) => Promise<T>,
   ): Promise<T> {
     try {
-      this.#pool ??= openPool(this.#url, this.#sockets);
-      const pool = await this.#pool;
-      return await once(pool, signals, work).catch((error: unknown) => {
-        // A connection may have broken while it was idle, which shows only now. All statements are safe to send twice.
-        if (!(error instanceof BrokenConnection)) throw error;
-        return once(pool, signals, work);
-      });
+      return await this.#connection.run(signals, work);
     } catch (error) {
       if (error instanceof LedgerError) throw error;
-      const cause = error instanceof BrokenConnection ? error.cause : error;
-      throw new LedgerError(`${this.place} cannot be ${what}: ${failureMessage(cause)}`);
+      throw new LedgerError(`${this.place} cannot be ${what}: ${failureMessage(error)}`);
     }
   }
-}
-
-/** The connection broke: the last statement may or may not have been carried out. */
-class BrokenConnection extends Error {}
-
-async function once<T>(
-  pool: Pool,
-  { read, write }: OperationSignals,
-  work: (client: PoolClient) => Promise<T>,
-): Promise<T> {
-  const connecting = pool.connect();
-  const client = await waitFor(connecting, read).catch((error: unknown) => {
-    connecting.then(
-      (late) => late.release(true),
-      () => {},
-    );
-    throw error;
-  });
-  let broken = false;
-  try {
-    return await waitFor(work(client), write);
-  } catch (error) {
-    // A connection with a statement that still runs cannot be used again.
-    if (error instanceof WaitEnded) broken = true;
-    if (error instanceof LedgerError) throw error;
-    // Only errors that the server sent have a severity.
-    broken = !(error instanceof Error && 'severity' in error);
-    throw broken ? new BrokenConnection('broken', { cause: error }) : error;
-  } finally {
-    client.release(broken);
-  }
-}
-
-/** Loaded here, because only stacks that keep their ledger in PostgreSQL need it. */
-async function openPool(url: string, sockets: Set<Socket>): Promise<Pool> {
-  const { default: pg } = await import('pg');
-  const pool = new pg.Pool({
-    connectionString: withPlainMode(url),
-    max: 2,
-    connectionTimeoutMillis: connectTimeout,
-    query_timeout: connectTimeout * 4,
-    application_name: 'trueup',
-    allowExitOnIdle: true,
-    stream: () => {
-      const socket = new Socket();
-      sockets.add(socket);
-      socket.once('close', () => sockets.delete(socket));
-      return socket;
-    },
-  });
-  // An idle connection that breaks is replaced at the next use; one in use makes its statement fail.
-  pool.on('error', () => {});
-  pool.on('connect', (client) => client.on('error', () => {}));
-  return pool;
-}
-
-/** The driver treats these modes as "verify-full" and prints a warning; with the real mode there is no warning on stderr. */
-function withPlainMode(url: string): string {
-  if (/[?&]uselibpqcompat=true(?=&|#|$)/.test(url)) return url;
-  return url.replace(/([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|#|$)/g, '$1verify-full');
-}
-
-/** The message of an error, or of each address that was tried. Errors about URLs quote them and so are replaced. */
-function failureMessage(error: unknown): string {
-  if (error instanceof AggregateError) return [...new Set(error.errors.map(failureMessage))].join('; ');
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ERR_INVALID_URL') return 'its address is no valid URL';
-  const explanation = systemErrorMessage(error);
-  return maskAddresses(explanation === undefined ? error.message : `${error.message}: ${explanation}`);
 }

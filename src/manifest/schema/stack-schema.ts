@@ -9,24 +9,8 @@ import { isJsonObject, type JsonObject } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Registry } from '../../model/kind/kind.ts';
 import { apiVersion, partialSpecSchema } from './manifest-schema.ts';
-
-const closed = { additionalProperties: false };
-const text = (description: string) => Type.String({ minLength: 1, description });
-
-/** Exactly one of several members: expressed by their count and not by a union, because that gives better messages. */
-const oneMember = { ...closed, minProperties: 1, maxProperties: 1 };
-
-const env = Type.String({
-  pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
-  patternErrorMessage: 'the name of an environment variable: letters, digits and "_"',
-  description: 'Name of the environment variable that holds it',
-});
-const file = text('Path of the file that holds it');
-
-const SecretSource = Type.Object(
-  { env: Type.Optional(env), file: Type.Optional(file) },
-  { ...oneMember, description: 'Where a secret is read from when it is needed; never the secret itself' },
-);
+import { Archive, Ledger } from './place-schemas.ts';
+import { closed, env, file, oneMember, SecretSource, text } from './secret-source-schema.ts';
 
 const Login = Type.Object(
   {
@@ -151,55 +135,6 @@ const Secrets = Type.Object(
   },
 );
 
-/** A word, or a map with one member. Each keyword applies to values of its own type only, as above. */
-const Ledger = Type.Unsafe<LedgerDocument>({
-  type: ['string', 'object'],
-  pattern: '^(local|git|postgres)$',
-  patternErrorMessage: '"local", "git" or "postgres"',
-  ...oneMember,
-  properties: {
-    local: Type.Object(
-      {
-        folder: Type.String({
-          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
-          patternErrorMessage: 'a folder at or below this file, such as ledger, and no address',
-          description: 'Below this file; unlike ".trueup" it is not left out of git',
-        }),
-      },
-      { ...closed, description: 'In a file in a folder of your own: "local" alone keeps it in ".trueup"' },
-    ),
-    git: Type.Object(
-      {
-        remote: Type.Optional(
-          Type.String({
-            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
-            patternErrorMessage: 'the name of a remote such as origin, not its address',
-            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger; "origin" when left out',
-          }),
-        ),
-      },
-      { ...closed, description: "In a ref of the repository's remote: needs nothing else" },
-    ),
-    postgres: Type.Object(
-      { url: SecretSource },
-      { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
-    ),
-  },
-  description: 'Where the record of what was applied is kept; "local" is a file beside this one',
-});
-
-type SecretDocument = { readonly env?: string; readonly file?: string };
-
-export type LedgerDocument =
-  | 'local'
-  | 'git'
-  | 'postgres'
-  | {
-      readonly local?: { readonly folder: string };
-      readonly git?: { readonly remote?: string };
-      readonly postgres?: { readonly url: SecretDocument };
-    };
-
 const percent = Type.Number({ minimum: 0, maximum: 100 });
 const guardList = (description: string) =>
   Type.Array(Type.Unsafe<GuardId>({ type: 'string', enum: [...guardIds] }), {
@@ -248,6 +183,12 @@ export const stackSchema = Type.Object(
         ),
         secrets: Type.Optional(Secrets),
         ledger: Type.Optional(Ledger),
+        audit: Type.Optional(
+          Type.Object(
+            { archive: Archive },
+            { ...closed, description: 'What becomes of the audit trails of the organizations' },
+          ),
+        ),
         timeout: Type.Optional(
           Type.String({
             pattern: '^[1-9][0-9]{0,5}[smh]$',

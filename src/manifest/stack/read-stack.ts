@@ -7,7 +7,16 @@ import { parseDuration } from '../../model/kind/duration.ts';
 import { isJsonObject, type Json, type JsonObject, memberOf, type Path } from '../../model/json/json.ts';
 import { jsonSchema } from '../../model/kind/json-schema.ts';
 import type { Registry } from '../../model/kind/kind.ts';
-import type { Dialect, Guards, LedgerPlace, SecretSource, Stack, Target } from '../../model/stack/target.ts';
+import {
+  type ArchivePlace,
+  archiveUrl,
+  type Dialect,
+  type Guards,
+  type LedgerPlace,
+  type SecretSource,
+  type Stack,
+  type Target,
+} from '../../model/stack/target.ts';
 import { checkEmbeddedDialects } from './check-embedded-dialects.ts';
 import { checkLevels } from './check-levels.ts';
 import { checkPlaces } from './check-target-identities.ts';
@@ -22,7 +31,8 @@ import { diagnose, orList, type Problem, quoted, type DocumentPlaces } from '../
 
 import { readTarget } from './read-target.ts';
 import { serviceSpellings } from '../explain/service-spellings.ts';
-import { type LedgerDocument, type StackDocument, stackSchema } from '../schema/stack-schema.ts';
+import type { ArchiveDocument, LedgerDocument } from '../schema/place-schemas.ts';
+import { type StackDocument, stackSchema } from '../schema/stack-schema.ts';
 import { placeIn, typedText, type YamlDocument } from '../yaml/yaml-document.ts';
 
 /** The valid parts of a Stack, and its problems. */
@@ -120,9 +130,18 @@ function toStack(
     ...(spec.lint === undefined ? {} : { lint: spec.lint }),
     ...(spec.secrets === undefined ? {} : { secrets: { env: [], files: [], ...spec.secrets } }),
     ...(spec.ledger === undefined ? {} : { ledger: readLedgerPlace(spec.ledger) }),
+    ...(spec.audit === undefined ? {} : { audit: { archive: readArchivePlace(spec.audit.archive) } }),
     ...timeoutOf(spec.timeout),
     ...(spec.embedded === undefined ? {} : { embedded: spec.embedded }),
   };
+}
+
+/** @param written valid against the stack's schema */
+function readArchivePlace(written: ArchiveDocument): ArchivePlace {
+  if (written === 'postgres') return { in: 'postgres', url: archiveUrl };
+  if (written.file !== undefined) return { in: 'file', file: written.file };
+  // the schema allows exactly one member, both here and in the source
+  return { in: 'postgres', url: written.postgres?.url as SecretSource };
 }
 
 /** The environment variable with the database's address, when the stack names no other source. */

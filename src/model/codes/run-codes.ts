@@ -267,6 +267,43 @@ export const runCodes = {
     class: 'failure',
     fix: 'see the message for what the ledger knows of the target',
   },
+  // audit trails and their archive
+  'trail-unreadable': {
+    title: 'The audit trail was refused, or what was answered is none',
+    class: 'failure',
+    fix: 'give the target an "auditToken" that was made for audit trails; the message says what came instead',
+  },
+  'no-audit-token': {
+    title: 'No target of the stack has a token for the audit trail of its organization',
+    class: 'failure',
+    fix: 'add "auditToken: { env: NAME }" to a target of service "workspaces"',
+  },
+  'archive-unusable': {
+    title: 'The archive of audit trails cannot be read or written, or is none',
+    class: 'failure',
+    fix: 'see the message for the reason: rights, a file of something else, a server that does not answer',
+  },
+  'archive-address': {
+    title: "The address of the archive's database is not valid",
+    class: 'failure',
+    fix: 'correct "spec.audit.archive", or the variable that holds it',
+  },
+  'cursor-file': {
+    title: 'The file that keeps how far a trail was followed cannot be read',
+    class: 'failure',
+    fix: 'name another file with --cursor, or remove it to begin anew',
+  },
+  'no-archive': {
+    title: 'No archive is named',
+    class: 'failure',
+    fix: 'name one with --to or --from, or in "spec.audit.archive" of the stack',
+  },
+  'trail-gap': {
+    title: 'Events of an audit trail are missing from the archive, for good',
+    class: 'failure',
+    warning: true,
+    fix: 'archive more often than every 14 days, best with --follow',
+  },
   // how a run ends
   deadline: {
     title: 'The time of the run is over',

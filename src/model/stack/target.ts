@@ -30,6 +30,7 @@ export interface Target {
   /** cluster-auth targets only; without leading or trailing slash */
   readonly mount?: string;
   readonly token?: TokenSource;
+  /** for the audit trail of the organization, and for nothing else */
   readonly auditToken?: SecretSource;
   readonly caCert?: { readonly file: string };
   /** the secrets service's namespace header */
@@ -62,6 +63,8 @@ export interface Stack {
   readonly secrets?: SecretPlaces;
   /** `local` when absent */
   readonly ledger?: LedgerPlace;
+  /** where the audit trails of its organizations are kept */
+  readonly audit?: { readonly archive: ArchivePlace };
   /** limit for a run in seconds, from its first request on */
   readonly timeout?: number;
   /** what the embedded service starts with; targets with the url `embedded` only */
@@ -84,6 +87,16 @@ export type LedgerPlace =
   | { readonly in: 'git'; readonly remote: string }
   /** in a database; the whole address is a secret, because it holds credentials */
   | { readonly in: 'postgres'; readonly url: SecretSource };
+
+/** Where an archive of audit trails is kept. */
+export type ArchivePlace =
+  /** in a file, relative to the stack's folder */
+  | { readonly in: 'file'; readonly file: string }
+  /** in a database; the whole address is a secret, because it holds credentials */
+  | { readonly in: 'postgres'; readonly url: SecretSource };
+
+/** Where the address of the archive's database stands, unless the stack says otherwise. */
+export const archiveUrl: SecretSource = { env: 'TRUEUP_AUDIT_URL' };
 
 /** How much a plan may change before it must be acknowledged (rule 33). Percentages count per kind and target. */
 export interface Guards {

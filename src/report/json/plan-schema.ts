@@ -125,7 +125,7 @@ export const touchedSchema = Type.Object(
     touches: Type.Array(
       Type.Object(
         {
-          at: Type.String({ format: 'date-time' }),
+          at: text('RFC 3339'),
           actor: Type.Object(
             {
               id: text('empty where the trail tells none'),

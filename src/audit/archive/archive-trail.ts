@@ -1,0 +1,135 @@
+/**
+ * Takes a trail into an archive: one look reads it from a millisecond before the last event that the archive has, page by page. Each
+ * page is kept at once; the cursor moves with the last one, when nothing that was there can be missing. A look that is
+ * killed is therefore made again, and meets what it had kept.
+ */
+import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../../model/audit-trail.ts';
+import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
+import { readTrail } from '../trail/read-trail.ts';
+
+export interface ArchivedTrail {
+  readonly channel: TrailChannel;
+  readonly archive: Archive;
+  /** the trail's name in the archive */
+  readonly trail: string;
+  /** milliseconds since 1970 */
+  readonly now: number;
+  /** what is kept of an event: without the secrets that the run knows */
+  readonly clean: (event: TrailEvent) => TrailEvent;
+}
+
+/** What one look has added. */
+export interface Look {
+  readonly added: number;
+  readonly head: ArchiveHead;
+  readonly gap?: TrailGap;
+}
+
+/** @throws TrailError when not all could be read, WireError, ArchiveError */
+export async function archiveTrail({ channel, archive, trail, now, clean }: ArchivedTrail): Promise<Look> {
+  const known = await archive.head(trail);
+  const from = known?.cursor?.at;
+  const reading = readTrail(channel, from === undefined ? {} : { since: from - 1 });
+  const seen = new Sight(known);
+  let added = 0;
+  let held: readonly TrailEvent[] = [];
+  for (;;) {
+    const { done, value } = await reading.next();
+    if (!done) {
+      seen.add(value);
+      if (held.length > 0) added += await archive.keep(trail, { events: held });
+      held = value.map(clean);
+      continue;
+    }
+    if (!value.sawAll) {
+      await archive.keep(trail, { events: held });
+      throw new TrailError('the audit trail kept changing while it was read, so it was not read whole', {
+        passing: true,
+      });
+    }
+    const head = seen.headAt(now);
+    const gap = findGap(known, seen, now);
+    added += await archive.keep(trail, { events: held, head, gap });
+    return { added, head, ...(gap === undefined ? {} : { gap }) };
+  }
+}
+
+/** What a look has met. */
+class Sight {
+  readonly #known: ArchiveHead | undefined;
+  #newest: TrailEvent | undefined;
+  #oldest: TrailEvent | undefined;
+  /** whether the last event that the archive has is still there */
+  sawCursor = false;
+
+  constructor(known: ArchiveHead | undefined) {
+    this.#known = known;
+  }
+
+  /** @throws TrailError when an event is of another organization than the others */
+  add(events: readonly TrailEvent[]): void {
+    for (const event of events) {
+      const organization =
+        this.#known?.organizationId ?? this.#newest?.organizationId ?? event.organizationId;
+      if (event.organizationId !== organization)
+        throw new TrailError(
+          `the trail was of organization "${organization}" so far, and an event of "${event.organizationId}" came: check the target's "auditToken"`,
+        );
+      if (this.#newest === undefined || event.at > this.#newest.at) this.#newest = event;
+      if (this.#oldest === undefined || event.at < this.#oldest.at) this.#oldest = event;
+      if (event.id === this.#known?.cursor?.id) this.sawCursor = true;
+    }
+  }
+
+  get newest(): number | undefined {
+    return this.#newest?.at;
+  }
+
+  get oldest(): number | undefined {
+    return this.#oldest?.at;
+  }
+
+  headAt(now: number): ArchiveHead {
+    const { organizationId = this.#newest?.organizationId, cursor = undefined } = this.#known ?? {};
+    const newest = this.#newest && { at: this.#newest.at, id: this.#newest.id };
+    const at = newest ?? cursor;
+    const wholeFrom = Math.min(horizonOf(this, now), this.#oldest?.at ?? now);
+    return {
+      ...(at === undefined ? {} : { cursor: at }),
+      ...(organizationId === undefined ? {} : { organizationId }),
+      lookedAt: now,
+      wholeFrom,
+    };
+  }
+}
+
+/** What is older than this the service has forgotten, or is about to. Its own clock may be ahead of ours: its newest event tells. */
+function horizonOf({ newest = 0 }: Pick<Sight, 'newest'>, now: number): number {
+  return Math.max(now, newest) - trailRetention;
+}
+
+/** Services forget by their own clock, and not at the very moment. */
+const leeway = 24 * 3_600_000;
+
+/**
+ * Events are missing when the last one that the archive has is gone from the trail before its time, or when it is gone and the last
+ * look is so long ago that others may have come and gone since. A trail in which nothing happens loses nothing.
+ */
+function findGap(known: ArchiveHead | undefined, seen: Sight, now: number): TrailGap | undefined {
+  if (known === undefined || seen.sawCursor) return undefined;
+  const horizon = horizonOf(seen, now);
+  const { cursor, lookedAt } = known;
+  const gap = (from: number, why: string): TrailGap => ({
+    from,
+    to: Math.max(from, seen.oldest ?? now),
+    noticedAt: now,
+    why,
+  });
+  if (cursor !== undefined && cursor.at > horizon + leeway)
+    return gap(cursor.at, 'the last event that was archived is gone from the trail before its time');
+  if (lookedAt >= horizon) return undefined;
+  return gap(
+    Math.max(cursor?.at ?? 0, lookedAt),
+    'the trail was last read longer ago than the service keeps events',
+  );
+}

@@ -1,0 +1,180 @@
+/**
+ * An archive of audit trails. What one look adds is one transaction: events, how far the trail was read, and a gap. An event that is
+ * there already is left as it is, and a cursor only moves on, so any number of writers may come in any order, and be killed.
+ */
+import type { TrailEvent } from '../../model/audit-trail.ts';
+import { type ArchiveDatabase, ArchiveError, type Column, type Query, type Row } from './archive-database.ts';
+import { parseEvent } from '../trail/parse-event.ts';
+
+/** How far a trail was read. Times are milliseconds since 1970. */
+export interface ArchiveHead {
+  /** the newest event of the last look that saw all; absent when the trail had none */
+  readonly cursor?: { readonly at: number; readonly id: string };
+  /** the organization that answered; absent when the trail had no event */
+  readonly organizationId?: string;
+  /** when that look began */
+  readonly lookedAt: number;
+  /** since when nothing is missing, but for the gaps */
+  readonly wholeFrom: number;
+}
+
+/** A time from which events may be missing, for good. Times are milliseconds since 1970. */
+export interface TrailGap {
+  readonly from: number;
+  readonly to: number;
+  readonly noticedAt: number;
+  readonly why: string;
+}
+
+/** One addition to a trail. */
+export interface Addition {
+  readonly events: readonly TrailEvent[];
+  readonly head?: ArchiveHead;
+  readonly gap?: TrailGap | undefined;
+}
+
+export interface TimeWindow {
+  /** milliseconds since 1970; not itself part of the window */
+  readonly since?: number | undefined;
+  /** the same; part of the window */
+  readonly until?: number | undefined;
+}
+
+/** How many events are read at once, and how many are written with one statement. */
+const chunk = 1000;
+const batch = 100;
+
+export class Archive {
+  readonly #database: ArchiveDatabase;
+
+  constructor(database: ArchiveDatabase) {
+    this.#database = database;
+  }
+
+  get place(): string {
+    return this.#database.place;
+  }
+
+  /** Adds in one transaction. @returns how many of the events are new. @throws ArchiveError */
+  keep(trail: string, { events, head, gap }: Addition): Promise<number> {
+    const { prefix } = this.#database;
+    return this.#database.write(async (query) => {
+      let added = 0;
+      for (let from = 0; from < events.length; from += batch)
+        added += await insertEvents(query, `${prefix}events`, {
+          trail,
+          events: events.slice(from, from + batch),
+        });
+      if (gap !== undefined)
+        await query(
+          `insert into ${prefix}gaps (trail, from_at, to_at, noticed_at, why) values ($1, $2, $3, $4, $5)
+           on conflict (trail, from_at, to_at) do nothing`,
+          [trail, gap.from, gap.to, gap.noticedAt, gap.why],
+        );
+      if (head !== undefined) await keepHead(query, `${prefix}trails`, { trail, head });
+      return added;
+    });
+  }
+
+  /** Undefined for a trail that was never read whole. @throws ArchiveError */
+  async head(trail: string): Promise<ArchiveHead | undefined> {
+    const statement = `select organization_id, cursor_at, cursor_id, looked_at, whole_from
+      from ${this.#database.prefix}trails where trail = $1`;
+    const [row] = (await this.#database.read((query) => query(statement, [trail]))) ?? [];
+    return row && headOf(row);
+  }
+
+  /** The trails that it has something of. @throws ArchiveError when there is no archive */
+  async trails(): Promise<readonly string[]> {
+    const { prefix } = this.#database;
+    const rows = await this.#database.read((query) =>
+      query(`select distinct trail from ${prefix}events union select trail from ${prefix}trails`, []),
+    );
+    if (rows === undefined)
+      throw new ArchiveError(`${this.place} is not there: "trueup audit archive" makes it`);
+    return rows.map((row) => String(row['trail'])).sort();
+  }
+
+  /** In the order of their beginning. @throws ArchiveError */
+  async gaps(trail: string): Promise<readonly TrailGap[]> {
+    const statement = `select from_at, to_at, noticed_at, why from ${this.#database.prefix}gaps
+      where trail = $1 order by from_at, to_at`;
+    const rows = (await this.#database.read((query) => query(statement, [trail]))) ?? [];
+    return rows.map((row) => ({
+      from: Number(row['from_at']),
+      to: Number(row['to_at']),
+      noticedAt: Number(row['noticed_at']),
+      why: String(row['why']),
+    }));
+  }
+
+  /** Newest first, so many at once; who has seen enough stops asking. @throws ArchiveError, TrailError for a damaged event */
+  async *newestFirst(
+    trail: string,
+    { since, until }: TimeWindow = {},
+  ): AsyncGenerator<readonly TrailEvent[]> {
+    const statement = `select id, at, content from ${this.#database.prefix}events
+      where trail = $1 and at > $2 and (at, id) < ($3, $4) order by at desc, id desc limit ${chunk}`;
+    let before: readonly [Column, Column] = [(until ?? Number.MAX_SAFE_INTEGER - 1) + 1, ''];
+    for (;;) {
+      const values = [trail, since ?? -1, ...before];
+      const rows = (await this.#database.read((query) => query(statement, values))) ?? [];
+      if (rows.length > 0) yield rows.map((row) => this.#eventIn(row));
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < chunk) return;
+      before = [Number(last['at']), String(last['id'])];
+    }
+  }
+
+  #eventIn({ id, content }: Row): TrailEvent {
+    const value = typeof content === 'string' ? JSON.parse(content) : content;
+    return parseEvent(value, `event "${id}" in ${this.place}`);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+}
+
+/** @returns how many were not there */
+async function insertEvents(
+  query: Query,
+  table: string,
+  { trail, events }: { readonly trail: string; readonly events: readonly TrailEvent[] },
+): Promise<number> {
+  const rows = events.map((_, row) => `($1, $${3 * row + 2}, $${3 * row + 3}, $${3 * row + 4})`);
+  const values = events.flatMap(({ id, at, raw }) => [id, at, JSON.stringify(raw)]);
+  const statement = `insert into ${table} (trail, id, at, content) values ${rows.join(', ')}
+    on conflict (trail, id) do nothing returning id`;
+  return (await query(statement, [trail, ...values])).length;
+}
+
+/** The first look says since when nothing is missing; later ones move the cursor on, and never back. */
+async function keepHead(
+  query: Query,
+  table: string,
+  { trail, head }: { readonly trail: string; readonly head: ArchiveHead },
+): Promise<void> {
+  const { organizationId = null, cursor, lookedAt, wholeFrom } = head;
+  const isFurther = 'excluded.cursor_at > coalesce(kept.cursor_at, -1)';
+  await query(
+    `insert into ${table} as kept (trail, organization_id, cursor_at, cursor_id, looked_at, whole_from)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (trail) do update set
+       organization_id = coalesce(kept.organization_id, excluded.organization_id),
+       cursor_id = case when ${isFurther} then excluded.cursor_id else kept.cursor_id end,
+       cursor_at = case when ${isFurther} then excluded.cursor_at else kept.cursor_at end,
+       looked_at = case when excluded.looked_at > kept.looked_at then excluded.looked_at else kept.looked_at end`,
+    [trail, organizationId, cursor?.at ?? null, cursor?.id ?? null, lookedAt, wholeFrom],
+  );
+}
+
+function headOf(row: Row): ArchiveHead {
+  const { organization_id: organizationId, cursor_at: at, cursor_id: id } = row;
+  return {
+    ...(id === null ? {} : { cursor: { at: Number(at), id: String(id) } }),
+    ...(organizationId === null ? {} : { organizationId: String(organizationId) }),
+    lookedAt: Number(row['looked_at']),
+    wholeFrom: Number(row['whole_from']),
+  };
+}

@@ -1,0 +1,127 @@
+/** `trueup audit archive [path]`: keeps the audit trails of a stack for longer than their services do. */
+import type { Archive } from '../../audit/archive/archive.ts';
+import { archiveTrail, type Look } from '../../audit/archive/archive-trail.ts';
+import type { TrailEvent } from '../../model/audit-trail.ts';
+import { counted } from '../../model/counted.ts';
+import type { Target } from '../../model/stack/target.ts';
+import { renderArchivedJson, timeText } from '../../report/audit/events-json.ts';
+import type { CommandContext } from '../command-context.ts';
+import { type ExitCode, exitCodes } from '../exit-codes.ts';
+import { connectToAudit } from '../run/connect-audit.ts';
+import type { ConnectionLimits } from '../run/connect.ts';
+import { openDeadline } from '../stop/deadline.ts';
+import { printError, printJson, printWarnings } from '../terminal/terminal.ts';
+import { chooseTrails, trailOf } from './choose-trails.ts';
+import { gapWarning } from './gap-warning.ts';
+import { namedArchive, openArchive } from './open-archive.ts';
+import { poll, type PollOptions } from './poll.ts';
+import { type AuditContext, withStack } from './with-stack.ts';
+
+export interface AuditArchiveOptions extends PollOptions {
+  readonly target?: string | undefined;
+  /** a file, or `postgres`; the archive of the stack when absent */
+  readonly to?: string | undefined;
+  /** look again and again, until it is told to stop */
+  readonly follow?: boolean | undefined;
+  /** seconds that a look may take */
+  readonly timeout?: number | undefined;
+}
+
+export async function auditArchive(
+  path: string | undefined,
+  options: AuditArchiveOptions,
+  context: CommandContext,
+): Promise<ExitCode> {
+  const { timeout } = options;
+  return withStack(path, context, { timeout, work: (opened) => archive(options, opened) });
+}
+
+async function archive(options: AuditArchiveOptions, context: AuditContext): Promise<ExitCode> {
+  const { stack, host, terminal, stops } = context;
+  const targets = chooseTrails(stack, options.target, { live: true });
+  if ('code' in targets) {
+    printError(terminal, targets.code, targets.message);
+    return exitCodes.error;
+  }
+  const place = namedArchive(options.to, stack, host) ?? stack.audit?.archive;
+  if (place === undefined) {
+    printError(
+      terminal,
+      'no-archive',
+      `it is not said where to: pass --to FILE.db or --to postgres, or name an archive in "spec.audit.archive" of stack "${stack.name}"`,
+    );
+    return exitCodes.error;
+  }
+  const opened = await openArchive(place, { directory: stack.directory, host, run: stops });
+  try {
+    const looking = { ...context, targets, archive: opened };
+    if (!options.follow) return await lookOnce(looking);
+    return await poll(context, options, async (limits) => {
+      for (const each of await lookAtAll(looking, limits)) tell(each, context, { quiet: true });
+    });
+  } finally {
+    await opened.close();
+  }
+}
+
+interface Looking extends AuditContext {
+  readonly targets: readonly Target[];
+  readonly archive: Archive;
+}
+
+interface Looked extends Look {
+  readonly target: string;
+}
+
+async function lookOnce(looking: Looking): Promise<ExitCode> {
+  const { stack, host, stops, terminal, archive: kept, began } = looking;
+  const deadline = openDeadline(stack.timeout, { now: host.now, began });
+  try {
+    const signal = AbortSignal.any([stops.over, deadline.over]);
+    const looked = await lookAtAll(looking, { deadline, signal, leave: stops.leave });
+    for (const each of looked) tell(each, looking, { quiet: false });
+    const trails = looked.map(({ target, added, head, gap }) => ({
+      target,
+      added,
+      newest: head.cursor?.at,
+      gap,
+    }));
+    printJson(terminal, (reported) =>
+      renderArchivedJson({ stack: stack.name, archive: kept.place, trails }, reported),
+    );
+    return exitCodes.done;
+  } catch (error) {
+    if (stops.over.aborted) return exitCodes.interrupted;
+    throw error;
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** One after the other: what one of them has kept stays, whatever becomes of the next. */
+async function lookAtAll({ stack, host, targets, archive: kept }: Looking, limits: ConnectionLimits) {
+  const { trails, close } = await connectToAudit(stack, targets, host, limits);
+  try {
+    const looked: Looked[] = [];
+    for (const { target, channel } of trails) {
+      const clean = (event: TrailEvent) => ({ ...event, raw: host.clean(event.raw) });
+      const look = { channel, archive: kept, trail: trailOf(target), now: host.now(), clean };
+      looked.push({ target: target.name, ...(await archiveTrail(look)) });
+    }
+    return looked;
+  } finally {
+    await close();
+  }
+}
+
+/** @param options.quiet a look that found nothing is not worth a line */
+function tell(
+  { target, added, head, gap }: Looked,
+  { terminal }: AuditContext,
+  { quiet }: { readonly quiet: boolean },
+): void {
+  if (gap !== undefined) printWarnings(terminal, [gapWarning({ ...gap, target })]);
+  if (terminal.format === 'json' || (quiet && added === 0)) return;
+  const newest = head.cursor === undefined ? '' : `, up to ${timeText(head.cursor.at)}`;
+  terminal.host.stdout.write(`${target}: ${counted(added, 'new event')}${newest}\n`);
+}

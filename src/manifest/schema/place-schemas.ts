@@ -1,0 +1,74 @@
+/** Where a stack keeps what it remembers: its ledger, and the archive of its audit trails. */
+import { Type } from 'typebox';
+import { closed, oneMember, type SecretDocument, SecretSource } from './secret-source-schema.ts';
+
+/** A word, or a map with one member. Each keyword applies to values of its own type only, as in the stack's schema. */
+export const Ledger = Type.Unsafe<LedgerDocument>({
+  type: ['string', 'object'],
+  pattern: '^(local|git|postgres)$',
+  patternErrorMessage: '"local", "git" or "postgres"',
+  ...oneMember,
+  properties: {
+    local: Type.Object(
+      {
+        folder: Type.String({
+          pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]+$`,
+          patternErrorMessage: 'a folder at or below this file, such as ledger, and no address',
+          description: 'Below this file; unlike ".trueup" it is not left out of git',
+        }),
+      },
+      { ...closed, description: 'In a file in a folder of your own: "local" alone keeps it in ".trueup"' },
+    ),
+    git: Type.Object(
+      {
+        remote: Type.Optional(
+          Type.String({
+            pattern: '^[A-Za-z0-9][A-Za-z0-9._-]*$',
+            patternErrorMessage: 'the name of a remote such as origin, not its address',
+            description: 'Remote whose ref "refs/trueup/<stack>" holds the ledger; "origin" when left out',
+          }),
+        ),
+      },
+      { ...closed, description: "In a ref of the repository's remote: needs nothing else" },
+    ),
+    postgres: Type.Object(
+      { url: SecretSource },
+      { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_LEDGER_URL' },
+    ),
+  },
+  description: 'Where the record of what was applied is kept; "local" is a file beside this one',
+});
+
+export type LedgerDocument =
+  | 'local'
+  | 'git'
+  | 'postgres'
+  | {
+      readonly local?: { readonly folder: string };
+      readonly git?: { readonly remote?: string };
+      readonly postgres?: { readonly url: SecretDocument };
+    };
+
+/** A word, or a map with one member, as above. */
+export const Archive = Type.Unsafe<ArchiveDocument>({
+  type: ['string', 'object'],
+  pattern: '^postgres$',
+  patternErrorMessage: '"postgres", or a map such as { file: audit.db }',
+  ...oneMember,
+  properties: {
+    file: Type.String({
+      pattern: String.raw`^(?!/|.*(?:^|/)\.\.(?:/|$))[^\\:]*[^\\:/]$`,
+      patternErrorMessage: 'a file at or below this one, such as .trueup/audit.db, and no address',
+      description: 'SQLite file below this one',
+    }),
+    postgres: Type.Object(
+      { url: SecretSource },
+      { ...closed, description: 'In PostgreSQL: "postgres" alone reads its address from TRUEUP_AUDIT_URL' },
+    ),
+  },
+  description: 'Where "trueup audit archive" keeps the audit trails, for longer than the service does',
+});
+
+export type ArchiveDocument =
+  | 'postgres'
+  | { readonly file?: string; readonly postgres?: { readonly url: SecretDocument } };

@@ -1,0 +1,127 @@
+// What an archive promises, whatever it is kept in: every event once, a cursor that only moves on, gaps that stay.
+import { describe, expect, it } from 'vitest';
+import type { Archive } from '../../../src/audit/archive/archive.ts';
+import { eventsSince } from '../../../src/audit/archive/events-since.ts';
+import { parseEvent } from '../../../src/audit/trail/parse-event.ts';
+import type { Json } from '../../../src/model/json/json.ts';
+import { servedEvent, servedEvents, type EventOptions } from '../../support/audit/trail-service.ts';
+import { archiveStores } from '../../support/audit/stores.ts';
+
+const parsed = (value: unknown) => parseEvent(value as Json, 'an event');
+const event = (id: string, options: EventOptions = {}) => parsed(servedEvent(id, options));
+const events = (count: number, from = 1) => servedEvents(count, from).map(parsed);
+const noon = Date.parse('2026-11-20T12:00:00Z');
+const trail = 'workspaces acme at https://app.example.com';
+
+async function idsIn(archive: Archive, window = {}): Promise<string[]> {
+  const ids: string[] = [];
+  for await (const some of archive.newestFirst(trail, window)) ids.push(...some.map(({ id }) => id));
+  return ids;
+}
+
+describe.each(archiveStores)('an archive in %s', (_, storeOf, isHere) => {
+  describe.skipIf(!isHere)('', () => {
+    const store = storeOf();
+    const headAt = (id: string, at: number) => ({
+      cursor: { at, id },
+      organizationId: 'org-acme',
+      lookedAt: at,
+      wholeFrom: 0,
+    });
+
+    it('has each event once, however often it is brought', async () => {
+      const archive = store.open();
+      expect(await archive.keep(trail, { events: events(3) })).toBe(3);
+      expect(await archive.keep(trail, { events: [...events(5), ...events(2)] })).toBe(2);
+      expect(await idsIn(archive)).toEqual(['e5', 'e4', 'e3', 'e2', 'e1']);
+    });
+
+    it('gives an event back as the service told it', async () => {
+      const archive = store.open();
+      const told = servedEvent('e1', { more: { version: 3, policy_engine: 'x', note: '‮\n"quoted"' } });
+      await archive.keep(trail, { events: [parsed(told)] });
+      for await (const [kept] of archive.newestFirst(trail)) expect(kept?.raw).toEqual(told);
+    });
+
+    it('tells thousands of events in order, also those of one millisecond', async () => {
+      const archive = store.open();
+      const many = Array.from({ length: 2100 }, (_, index) => event(`e${10_000 + index}`));
+      await archive.keep(trail, { events: many });
+      expect(await idsIn(archive)).toEqual(many.map(({ id }) => id).reverse());
+    });
+
+    it('tells those after one time and up to another', async () => {
+      const archive = store.open();
+      await archive.keep(trail, { events: events(9) });
+      expect(await idsIn(archive, { since: noon + 3, until: noon + 6 })).toEqual(['e6', 'e5', 'e4']);
+    });
+
+    it('keeps the trails of several organizations apart', async () => {
+      const archive = store.open();
+      await archive.keep(trail, { events: events(2) });
+      await archive.keep('another', { events: events(1), head: headAt('e1', 1) });
+      expect(await idsIn(archive)).toHaveLength(2);
+      expect(await archive.head(trail)).toBeUndefined();
+      expect(await archive.trails()).toEqual(['another', trail]);
+    });
+
+    it('moves its cursor on and never back, whoever comes last', async () => {
+      const archive = store.open();
+      await archive.keep(trail, { events: [], head: { lookedAt: 5, wholeFrom: 3 } });
+      expect(await archive.head(trail)).toEqual({ lookedAt: 5, wholeFrom: 3 });
+      await archive.keep(trail, { events: [], head: headAt('late', 20) });
+      await archive.keep(trail, { events: [], head: headAt('early', 10) });
+      expect(await archive.head(trail)).toEqual({ ...headAt('late', 20), wholeFrom: 3 });
+    });
+
+    it('keeps a gap once', async () => {
+      const archive = store.open();
+      const gap = { from: 1, to: 9, noticedAt: 20, why: 'it was away' };
+      await archive.keep(trail, { events: [], gap });
+      await archive.keep(trail, { events: [], gap });
+      expect(await archive.gaps(trail)).toEqual([gap]);
+    });
+
+    it('adds all of one addition or nothing of it', async () => {
+      const archive = store.open();
+      await archive.keep(trail, { events: events(1) });
+      const broken = { from: 1, to: 2, noticedAt: 3, why: null as unknown as string };
+      await expect(
+        archive.keep(trail, { events: events(3), gap: broken, head: headAt('e3', 3) }),
+      ).rejects.toThrow();
+      expect(await idsIn(archive)).toEqual(['e1']);
+      expect(await archive.head(trail)).toBeUndefined();
+    });
+
+    it('can be written by several at once', async () => {
+      const name = store.newName();
+      await Promise.all([1, 2, 3, 4].map(() => store.open(name).keep(trail, { events: events(300) })));
+      expect(await idsIn(store.open(name))).toHaveLength(300);
+    });
+
+    it('is not made by looking', async () => {
+      const name = store.newName();
+      const archive = store.open(name);
+      expect(await archive.head(trail)).toBeUndefined();
+      expect(await idsIn(archive)).toEqual([]);
+      await expect(store.open(name).trails()).rejects.toThrow(
+        'is not there: "trueup audit archive" makes it',
+      );
+    });
+
+    it('says whether it has all that happened since a time', async () => {
+      const archive = store.open();
+      expect(await eventsSince(archive, trail, 0)).toEqual({ events: [], whole: false, gaps: [] });
+      const head = { ...headAt('e5', noon + 5), wholeFrom: noon };
+      await archive.keep(trail, { events: events(5), head });
+      const since = await eventsSince(archive, trail, noon + 3);
+      expect(since).toMatchObject({ whole: true, until: noon + 5, gaps: [] });
+      expect(since.events.map(({ id }) => id)).toEqual(['e4', 'e5']);
+      expect((await eventsSince(archive, trail, noon - 1)).whole).toBe(false);
+      const gap = { from: noon + 1, to: noon + 4, noticedAt: noon, why: 'it was away' };
+      await archive.keep(trail, { events: [], gap });
+      expect(await eventsSince(archive, trail, noon + 3)).toMatchObject({ whole: false, gaps: [gap] });
+      expect(await eventsSince(archive, trail, noon + 4)).toMatchObject({ whole: true, gaps: [] });
+    });
+  });
+});

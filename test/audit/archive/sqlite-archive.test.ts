@@ -1,0 +1,70 @@
+// What can be wrong with the file of an archive.
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { sqliteArchive } from '../../../src/audit/archive/sqlite-archive.ts';
+import { loadSqlite } from '../../../src/ledger/local/load-sqlite.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+function openAt(file: string) {
+  const archive = sqliteArchive(file);
+  onTestFinished(() => archive.close());
+  return archive;
+}
+
+function run(file: string, sql: string): void {
+  const database = new (loadSqlite().DatabaseSync)(file);
+  database.exec(sql);
+  database.close();
+}
+
+const head = { lookedAt: 1, wholeFrom: 0 };
+
+it('the file is readable by its owner alone, in a folder that is made for it', async () => {
+  const file = join(temporaryFolder(), 'kept', 'audit.db');
+  await openAt(file).keep('acme', { events: [], head });
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+it('a file that is no database is not changed', async () => {
+  const file = join(temporaryFolder(), 'notes.txt');
+  await writeFile(file, 'a diary, and not a short one: '.repeat(40));
+  const before = await readFile(file);
+  await expect(openAt(file).keep('acme', { events: [], head })).rejects.toThrow(
+    `the archive "${file}" cannot be written: file is not a database`,
+  );
+  expect(await readFile(file)).toEqual(before);
+});
+
+it('the database of another program is not changed', async () => {
+  const file = join(temporaryFolder(), 'other.db');
+  run(file, 'create table events (id text)');
+  const before = await readFile(file);
+  await expect(openAt(file).keep('acme', { events: [], head })).rejects.toThrow(
+    'its file is a database of something else, and is left as it is',
+  );
+  await expect(openAt(file).head('acme')).rejects.toThrow('is a database of something else');
+  expect(await readFile(file)).toEqual(before);
+});
+
+it('the archive of a newer trueup is left alone', async () => {
+  const file = join(temporaryFolder(), 'audit.db');
+  await openAt(file).keep('acme', { events: [], head });
+  run(file, 'pragma user_version = 99');
+  await expect(openAt(file).head('acme')).rejects.toThrow('version 99, which this trueup does not know');
+});
+
+it('a folder in its place is told by its name', async () => {
+  const folder = temporaryFolder();
+  await expect(openAt(folder).keep('acme', { events: [], head })).rejects.toThrow(
+    `the archive "${folder}" cannot be written`,
+  );
+});
+
+it('an event that somebody has damaged is told by its id', async () => {
+  const file = join(temporaryFolder(), 'audit.db');
+  await openAt(file).keep('acme', { events: [], head });
+  run(file, `insert into events (trail, id, at, content) values ('acme', 'e1', 1, '{"id":"e1"}')`);
+  const reading = openAt(file).newestFirst('acme');
+  await expect(reading.next()).rejects.toThrow(/of event "e1" in the archive/);
+});

@@ -1,0 +1,70 @@
+// Who follows a trail meets each event once, in order, also where several share a millisecond.
+import { expect, it, onTestFinished } from 'vitest';
+import { followTrail, type TrailCursor } from '../../../src/audit/trail/follow-trail.ts';
+import { findDialect } from '../../../src/http/dialects.ts';
+import { openAuditTrail } from '../../../src/http/open-audit-trail.ts';
+import {
+  servedEvent,
+  servedEvents,
+  serveTrail,
+  type TrailService,
+} from '../../support/audit/trail-service.ts';
+import { workspacesTarget } from '../../support/http/open-for-test.ts';
+
+const noon = Date.parse('2026-11-20T12:00:00Z');
+
+function follower(service: TrailService) {
+  const channel = openAuditTrail({
+    target: workspacesTarget,
+    url: service.url,
+    dialect: findDialect('workspaces', 'neutral') ?? expect.unreachable(),
+    userAgent: 'trueup/test',
+    token: async () => 'audit-token',
+  });
+  onTestFinished(() => channel.close());
+  let cursor: TrailCursor = { at: noon, ids: [] };
+  return async () => {
+    const followed = await followTrail(channel, cursor);
+    // As a file would keep it.
+    cursor = JSON.parse(JSON.stringify(followed.cursor));
+    return followed.events.map(({ id }) => id);
+  };
+}
+
+it.each([
+  ['oldest', false],
+  ['newest', true],
+])('a trail with the %s first is followed from event to event', async (_, newestFirst) => {
+  const service = await serveTrail(servedEvents(3), { newestFirst });
+  const next = follower(service);
+  expect(await next()).toEqual(['e1', 'e2', 'e3']);
+  expect(await next()).toEqual([]);
+  service.events.push(...servedEvents(1500, 4));
+  expect(await next()).toHaveLength(1500);
+  expect(await next()).toEqual([]);
+});
+
+it('events of the same millisecond come once each, also when they come late', async () => {
+  const service = await serveTrail([servedEvent('a', { at: 7 })]);
+  const next = follower(service);
+  const met = [await next()];
+  for (const id of ['c', 'b', 'd']) {
+    service.events.push(servedEvent(id, { at: 7 }));
+    met.push(await next());
+  }
+  service.events.push(servedEvent('f', { at: 8 }), servedEvent('e', { at: 8 }));
+  met.push(await next(), await next());
+  expect(met).toEqual([['a'], ['c'], ['b'], ['d'], ['e', 'f'], []]);
+});
+
+it('an older event is not met where the service takes the time for less exact than it is', async () => {
+  const service = await serveTrail(servedEvents(3));
+  const next = follower(service);
+  await next();
+  service.instead = ({ path }) => {
+    if (!path.includes('since')) return undefined;
+    const pagination = { current_page: 1, next_page: null, total_pages: 1, total_count: 4 };
+    return { body: { data: [...service.events, servedEvent('e4', { at: 4 })], pagination } };
+  };
+  expect(await next()).toEqual(['e4']);
+});
