@@ -20,7 +20,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     by: 'test/e2e/drift/drift.test.ts',
     because: command,
     sources: [
-      ...['cli/commands/drift.ts', 'plan/drift/find-drift.ts', 'plan/drift/find-pending.ts'],
+      ...['cli/commands/drift.ts', 'plan/drift/find-pending.ts'],
       ...['plan/drift/judge-recorded.ts', 'report/drift/drift-json.ts', 'report/drift/drift-schema.ts'],
       'report/drift/drift-text.ts',
     ],

@@ -33,7 +33,7 @@ export interface EventsContext {
 }
 
 /** What was read, and how, for the coverage. */
-export interface EventsReading extends TrailReading {
+interface EventsReading extends TrailReading {
   readonly how: string;
 }
 

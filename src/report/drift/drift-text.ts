@@ -78,7 +78,7 @@ function driftedLines(drifted: DriftedResource, layout: PlanLayout): string[] {
     ...movedLines(drifted.fields, 'the files changed it, too', layout),
   ];
   const body = [
-    ...withTouched(found, drifted.touched, layout, width - 4),
+    ...withTouched(found, drifted.touched, { ...layout, width: width - 4, beside: drifted.is === 'changed' }),
     ...drifted.notes.flatMap((note) => labelled('note: ', printable(note), width - 4)),
   ];
   return [`${verb} ${nameOf(drifted.address, paint)}`, ...indent(body, 4)];
@@ -111,7 +111,10 @@ function unmanagedSections({ unmanaged }: Drift, layout: PlanLayout): string[][]
   const heading = paint.heading('Unmanaged: changed in the targets, and no manifest mentions it');
   const blocks = resources.map(({ address, fields, touched }) => [
     `${paint.changed('~ changed  ')} ${nameOf(address, paint)}`,
-    ...indent(withTouched(movedLines(fields, '', layout), touched, layout, width - 4), 4),
+    ...indent(
+      withTouched(movedLines(fields, '', layout), touched, { ...layout, width: width - 4, beside: true }),
+      4,
+    ),
   ]);
   return resources.length + unseen === 0 ? [] : [[heading], ...blocks, ...untold];
 }

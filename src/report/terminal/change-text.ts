@@ -78,7 +78,11 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   const all = changes.length === 1 ? '' : ` (each of these ${changes.length})`;
   const body = [
     ...wrap(`${printable(first.reason)}${all}`, inner).map(paint.dim),
-    ...withTouched(changedFields(first, paint, inner), first.touched, layout, inner),
+    ...withTouched(changedFields(first, paint, inner), first.touched, {
+      ...layout,
+      width: inner,
+      beside: first.action === 'update',
+    }),
     ...(first.risks ?? []).flatMap((risk) => riskLines(risk, paint, inner)),
     ...first.notes.flatMap((note) => labelled('note: ', printable(note), inner)),
     ...(layout.calls ? callLines(first, { paint, width: inner, rootOf }) : []),

@@ -9,24 +9,27 @@ interface TouchLayout {
   readonly paint: Paint;
   /** milliseconds since 1970 */
   readonly now?: number;
+  /** columns that there are */
+  readonly width: number;
+  /** whether it may stand beside a line */
+  readonly beside: boolean;
 }
 
-/** Adds the lines to those of the fields. @param width columns that there are for both */
+/** Adds the lines to those of the fields. */
 export function withTouched(
   fields: readonly string[],
   touched: Touched | undefined,
-  { paint, now = 0 }: TouchLayout,
-  width: number,
+  { paint, now = 0, width, beside }: TouchLayout,
 ): string[] {
   if (touched === undefined) return [...fields];
   const [first = '', ...more] = touchedLines(touched, now);
-  const below = more.flatMap((line) => (line.startsWith(' ') ? [line] : wrap(line, width)));
+  const nested = (line: string) => (line.startsWith(' ') ? [line] : indent(wrap(line, width - 2), 2));
+  const below = more.flatMap(nested).map(paint.dim);
   const [field] = fields;
-  if (fields.length === 1 && field !== undefined) {
-    const beside = `${field}${paint.dim(` · ${first}`)}`;
-    if (columns(stripVTControlCharacters(beside)) <= width)
-      return [beside, ...indent(below, 2).map(paint.dim)];
+  if (beside && fields.length === 1 && field !== undefined && !more.some((line) => line.startsWith(' '))) {
+    const joined = `${field}${paint.dim(` · ${first}`)}`;
+    if (columns(stripVTControlCharacters(joined)) <= width) return [joined, ...below];
   }
   const [head = '', ...rest] = wrap(first, width);
-  return [...fields, ...[head, ...indent([...rest, ...below], 2)].map(paint.dim)];
+  return [...fields, ...[head, ...indent(rest, 2)].map(paint.dim), ...below];
 }
