@@ -26,10 +26,15 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/drift/unmanaged.test.ts',
+    because: 'what an apply has seen is right when nothing counts as changed until somebody changes it',
+    sources: ['plan/drift/find-unmanaged.ts', 'plan/draft/seen-values.ts'],
+  },
+  {
     by: 'test/e2e/drift/who-touched.test.ts',
     because:
       'who is named is right when those are named who did it, as the service that they did it to tells it',
-    sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts'],
+    sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts', 'plan/drift/with-touches.ts'],
   },
   {
     by: 'test/cli/role-check/recorded-logins.test.ts',
