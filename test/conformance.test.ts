@@ -110,6 +110,13 @@ it('has every endpoint of the workspaces API in docs/conformance/workspaces.md',
   expect(missingFrom('workspaces.md', endpoints)).toEqual([]);
 });
 
+it('has the endpoint of audit trails, and every row of their specification, in docs/conformance/audit-trails.md', () => {
+  const endpoints = API_ENDPOINTS.filter(({ needs }) => needs === 'auditTrails');
+  expect(endpoints.length).toBeGreaterThan(0);
+  expect(missingFrom('audit-trails.md', endpoints)).toEqual([]);
+  expect(rowsOf(read('audit-trails.md')).length).toBeGreaterThanOrEqual(205);
+});
+
 it.each(['neutral', 'vault', 'openbao'])(
   'has every path that the secrets service serves as %s in docs/conformance/cluster-auth.md',
   (dialect) => {

@@ -42,6 +42,8 @@ export interface WorkspacesDialect {
   readonly hasLogs: boolean;
   /** The version of the form of an audit event: a number, or a text (wire/audit-trails 2). */
   readonly auditEventVersion: number | string;
+  /** By type of event: the spec's name of what it carries to this service's (wire/audit-trails 3.2). */
+  readonly auditMetaNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Pages of an audit trail tell how long they may be (wire/audit-trails 1.2). */
   readonly auditPagesTellSize: boolean;
   /** What clients are told before they send anything; undefined: nothing (1.6). */
@@ -141,6 +143,7 @@ const neutral: ServedDialects = {
     hasSiteAdministration: false,
     hasLogs: false,
     auditEventVersion: 0,
+    auditMetaNames: {},
     auditPagesTellSize: false,
     greeting: undefined,
   },
@@ -195,6 +198,7 @@ const hcpTerraform: WorkspacesDialect = {
   hasSiteAdministration: true,
   hasLogs: true,
   auditEventVersion: '0',
+  auditMetaNames: { policy_check: { policy_engine: 'sentinel' } },
   auditPagesTellSize: true,
   greeting: {
     path: '/.well-known/terraform.json',

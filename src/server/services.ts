@@ -3,7 +3,7 @@
  * Invariant: parts reach the outside world only through this value, so a test can replace the clock and nothing leaks
  * between two servers in one process.
  */
-import { type AuditEvent, recordEvent } from './audit-trails/record-event.ts';
+import { type AuditEvent, insertEvent } from './audit-trails/record-event.ts';
 import { openPodFiles, type PodFiles } from './cluster-auth/pod-files.ts';
 import type { Database } from './data-file/database.ts';
 import type { ServedDialects } from './dialects.ts';
@@ -57,6 +57,8 @@ export function createServices(database: Database, options: ServicesOptions): Se
     now,
     clusterPatienceMs,
     authenticateServiceToken: (header, place) => authenticateServiceToken(database, header, now(), place),
-    recordEvent: (event) => recordEvent(database, event, now()),
+    recordEvent: (event) => {
+      insertEvent(database, event, now());
+    },
   };
 }

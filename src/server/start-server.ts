@@ -14,6 +14,7 @@ import { FaultTable } from './admin/fault-table.ts';
 import { injectFaults } from './admin/inject-faults.ts';
 import type { ServedRoute } from './admin/meetable-routes.ts';
 import { type MovableClock, movableClock } from './admin/movable-clock.ts';
+import { forgetOldEvents } from './audit-trails/retention.ts';
 import {
   answerBadPath,
   CLUSTER_AUTH_ROUTE,
@@ -100,6 +101,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       inPod: options.inPod,
       clusterPatienceMs: options.clusterPatienceMs,
     });
+    forgetOldEvents(database, services.now());
     applySeed(database, seed, services.now());
     const app = await buildApp(services, clock, options);
     app.addHook('onClose', async () => database.close());
@@ -163,7 +165,13 @@ async function buildApp(
   const endpoints = endpointsOf(services);
   if (options.admin !== undefined) {
     const routes = servedRoutes(endpoints);
-    const administered = { token: options.admin.token, faults: new FaultTable(), routes, clock };
+    const administered = {
+      token: options.admin.token,
+      faults: new FaultTable(),
+      routes,
+      clock,
+      database: services.database,
+    };
     injectFaults(app, administered.faults);
     await app.register(async (scope) => serveAdmin(scope, administered), { prefix: '/admin' });
   }

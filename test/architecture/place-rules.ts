@@ -19,8 +19,12 @@ const homes: readonly Home[] = [
   },
   {
     what: 'node:fs',
-    homes: ['src/files', 'src/manifest', 'src/ledger', 'src/cli', 'src/server'],
-    because: 'files are read where manifests, ledgers and secrets come in; everything else works on values',
+    homes: [
+      ...['src/files', 'src/manifest', 'src/ledger', 'src/audit/archive/sqlite-archive.ts', 'src/cli'],
+      'src/server',
+    ],
+    because:
+      'files are read where manifests, ledgers and secrets come in, and where an archive is kept; everything else works on values',
   },
   {
     what: 'node:process',

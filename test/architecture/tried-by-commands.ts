@@ -28,13 +28,23 @@ export const triedByCommands: readonly TriedElsewhere[] = [
   {
     by: 'test/e2e/drift/unmanaged.test.ts',
     because: 'what an apply has seen is right when nothing counts as changed until somebody changes it',
-    sources: ['plan/drift/find-unmanaged.ts', 'plan/draft/seen-values.ts'],
+    sources: ['plan/drift/find-unmanaged.ts'],
   },
   {
     by: 'test/e2e/drift/who-touched.test.ts',
     because:
       'who is named is right when those are named who did it, as the service that they did it to tells it',
     sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts', 'plan/drift/with-touches.ts'],
+  },
+  {
+    by: 'test/e2e/audit/audit.test.ts',
+    because: command,
+    sources: [
+      ...['cli/audit/archive.ts', 'cli/audit/cursor-file.ts', 'cli/audit/follow.ts', 'cli/audit/list.ts'],
+      ...['cli/audit/poll.ts', 'cli/flags/audit.ts', 'cli/run/connect-audit.ts'],
+      'report/audit/events-json.ts',
+      'report/audit/events-schema.ts',
+    ],
   },
   {
     by: 'test/cli/role-check/recorded-logins.test.ts',

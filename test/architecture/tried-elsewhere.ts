@@ -39,6 +39,21 @@ export const triedElsewhere: readonly TriedElsewhere[] = [
     because: 'a page is believed or not by who reads the trail',
     sources: ['audit/trail/read-page.ts', 'model/audit-trail.ts'],
   },
+  {
+    by: 'test/manifest/stack/read-stack.test.ts',
+    because: 'where a stack keeps things is a part of the stack',
+    sources: ['manifest/schema/place-schemas.ts'],
+  },
+  {
+    by: 'test/audit/archive/archive.test.ts',
+    because: 'an archive keeps the same promises in a file and in a database',
+    sources: ['audit/archive/archive-database.ts', 'audit/archive/postgres-archive.ts'],
+  },
+  {
+    by: 'test/ledger/postgres/postgres-ledger.test.ts',
+    because: 'connections break, and servers restart, under a store that uses them',
+    sources: ['ledger/postgres/postgres-connection.ts'],
+  },
 
   // Files, the wire and services.
   {

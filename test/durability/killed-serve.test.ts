@@ -1,6 +1,6 @@
 /**
  * `trueup serve` under a load of writes, killed with SIGKILL again and again on one data file: what it has answered is there
- * after each restart, and what it has not answered is there whole or not at all.
+ * after each restart, and what it has not answered is there whole or not at all. The audit trail tells what is there, no more and no less.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,9 +10,11 @@ import { expect, it } from 'vitest';
 
 import { temporaryFolder } from '../support/rig/temporary-folder.ts';
 import { serveProcess } from '../support/cli/process.ts';
+import { readTrail, type TrailEvent } from '../support/server/audit-trails/read-trail.ts';
 import { bindings, TestClient } from '../support/server/serve-for-test.ts';
 
-const SEED = 'organizations: [{ name: acme, teams: [{ name: owners, token: owner }] }]\n';
+const SEED =
+  'organizations: [{ name: acme, token: acme-organization, teams: [{ name: owners, token: owner }] }]\n';
 
 /** Each server is killed as soon as it has answered so many writes. */
 const KILLED_AFTER = [1, 2, 5, 13, 34, 89, 233, 377];
@@ -83,6 +85,35 @@ async function check(api: TestClient, known: Known): Promise<void> {
   return undefined;
 }
 
+/** By workspace: what the trail tells of it, in its order. */
+async function toldActions(api: TestClient): Promise<Map<string, string[]>> {
+  const events: TrailEvent[] = [];
+  for (let page: number | null = 1; page !== null; ) {
+    const { data, pagination } = await readTrail(api, `?page[number]=${page}`);
+    events.push(...data);
+    page = pagination['next_page'] ?? null;
+  }
+  const byId = Map.groupBy(events, ({ resource }) => resource.id);
+  return new Map([...byId].map(([id, of]) => [id, of.map(({ resource }) => resource.action)]));
+}
+
+/** Each version of a workspace was one request, and so it is one event. */
+async function checkTrail(api: TestClient, all: readonly Known[]): Promise<void> {
+  const told = await toldActions(api);
+  const there = new Map<string, string[]>();
+  for (const { name, id } of all) {
+    const shown = await api.get(`/organizations/acme/workspaces/${name}`);
+    if (shown.status === 404) {
+      if (id !== undefined) there.set(id, ['create', 'update', 'update', 'destroy']);
+      continue;
+    }
+    const version = Number(String(shown.resource.attributes['description']).replace('version ', ''));
+    there.set(shown.resource.id, ['create', ...Array.from({ length: version - 1 }, () => 'update')]);
+  }
+  const sorted = (of: Map<string, string[]>) => [...of].toSorted(([a], [b]) => a.localeCompare(b));
+  expect(sorted(told)).toEqual(sorted(there));
+}
+
 it.each([
   ['as it is', []],
   ['with relaxed writes', ['--relaxed-writes']],
@@ -112,6 +143,7 @@ it.each([
     const serving = await serveProcess(args, { cwd, durable: true });
     const api = new TestClient(serving.url, 'owner');
     for (const known of all) await check(api, known);
+    await checkTrail(api, all);
     await serving.stop();
     const database = new DatabaseSync(join(cwd, 'service.db'), { readOnly: true });
     expect(database.prepare('PRAGMA integrity_check').all()).toEqual([{ integrity_check: 'ok' }]);

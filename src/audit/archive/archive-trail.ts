@@ -7,7 +7,7 @@ import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '
 import type { Archive, ArchiveHead, TrailGap } from './archive.ts';
 import { readTrail } from '../trail/read-trail.ts';
 
-export interface ArchivedTrail {
+interface ArchivedTrail {
   readonly channel: TrailChannel;
   readonly archive: Archive;
   /** the trail's name in the archive */

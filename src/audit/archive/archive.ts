@@ -27,13 +27,13 @@ export interface TrailGap {
 }
 
 /** One addition to a trail. */
-export interface Addition {
+interface Addition {
   readonly events: readonly TrailEvent[];
   readonly head?: ArchiveHead;
   readonly gap?: TrailGap | undefined;
 }
 
-export interface TimeWindow {
+interface TimeWindow {
   /** milliseconds since 1970; not itself part of the window */
   readonly since?: number | undefined;
   /** the same; part of the window */

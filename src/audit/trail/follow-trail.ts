@@ -15,7 +15,7 @@ export interface TrailCursor {
 }
 
 /** One look. */
-export interface Followed {
+interface Followed {
   /** those that are new, oldest first */
   readonly events: readonly TrailEvent[];
   /** for the next look */

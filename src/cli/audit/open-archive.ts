@@ -28,7 +28,7 @@ export function namedArchive(
 }
 
 /** When a database that does not answer is waited for no longer: a read ends with the run, a write when nobody waits. */
-export interface RunEnd {
+interface RunEnd {
   readonly over: AbortSignal;
   readonly leave: AbortSignal;
 }

@@ -21,30 +21,44 @@ export interface PollOptions {
 
 /** @returns the exit code: to be stopped is how such a command ends */
 export async function poll(
-  { stack, host, stops }: AuditContext,
+  context: AuditContext,
   { interval, duration = Number.POSITIVE_INFINITY }: PollOptions,
-  look: (limits: ConnectionLimits) => Promise<void>,
+  look: Look,
 ): Promise<ExitCode> {
+  const { host, stops } = context;
+  const pause = interval * 1000;
   const end = host.now() + duration * 1000;
-  for (let looks = 1; ; looks += 1) {
-    const deadline = openDeadline(stack.timeout, host);
-    const signal = AbortSignal.any([stops.over, deadline.over]);
-    try {
-      await look({ deadline, signal, leave: stops.leave });
-    } catch (error) {
-      if (stops.over.aborted) return exitCodes.done;
-      if (looks === 1 || !isPassing(error)) throw error;
+  const { over: until } = stops;
+  await lookOnce(context, look).catch(unlessStopped(until));
+  while (!until.aborted && host.now() + pause <= end) {
+    await systemClock.wait(pause, until).catch(unlessStopped(until));
+    if (until.aborted) break;
+    await lookOnce(context, look).catch((error: unknown) => {
+      if (until.aborted) return;
+      if (!isPassing(error)) throw error;
       host.stderr.write(`${error.message}; the next look is in ${formatDuration(interval)}\n`);
-    } finally {
-      deadline.clear();
-    }
-    if (stops.over.aborted || host.now() + interval * 1000 > end) return exitCodes.done;
-    const stopped = await systemClock.wait(interval * 1000, stops.over).then(
-      () => false,
-      () => true,
-    );
-    if (stopped) return exitCodes.done;
+    });
   }
+  return exitCodes.done;
+}
+
+type Look = (limits: ConnectionLimits) => Promise<void>;
+
+async function lookOnce({ stack, host, stops }: AuditContext, look: Look): Promise<void> {
+  const deadline = openDeadline(stack.timeout, host);
+  const signal = AbortSignal.any([stops.over, deadline.over]);
+  try {
+    await look({ deadline, signal, leave: stops.leave });
+  } finally {
+    deadline.clear();
+  }
+}
+
+/** What fails because somebody has stopped it has not failed. */
+function unlessStopped(signal: AbortSignal): (error: unknown) => void {
+  return (error) => {
+    if (!signal.aborted) throw error;
+  };
 }
 
 function isPassing(error: unknown): error is Error {

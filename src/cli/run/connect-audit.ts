@@ -7,12 +7,12 @@ import { type Embedded, openEmbedded } from './embedded-service.ts';
 import { readSecret } from './read-secret.ts';
 
 /** The trail of one target's organization. */
-export interface ConnectedTrail {
+interface ConnectedTrail {
   readonly target: Target;
   readonly channel: AuditConnection;
 }
 
-export interface ConnectedTrails {
+interface ConnectedTrails {
   readonly trails: readonly ConnectedTrail[];
   close(): Promise<void>;
 }

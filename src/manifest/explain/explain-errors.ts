@@ -15,7 +15,7 @@ import { orList, type Problem, pathText, quoted } from './problem.ts';
 import { suggestField } from './suggest-field.ts';
 
 /** An unknown field is told with all fields that there are, if they are no more than the members of a stack. */
-const maxNamed = 9;
+const maxNamed = 10;
 
 export function explainErrors(errors: readonly SchemaError[], context: ExplainContext): Problem[] {
   const grouped = groupErrors(errors);

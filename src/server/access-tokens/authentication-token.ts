@@ -1,7 +1,8 @@
 /**
  * GET, POST and DELETE of /organizations/:organization_name/authentication-token and /teams/:team_id/authentication-token.
- * Invariants: making a token ends the one that was made before; the token itself stands in the answer to POST and
- * nowhere else.
+ * An organization has a second token, for its audit trail alone.
+ * Invariants: making a token ends the one of its sort that was made before; the token itself stands in the answer to POST
+ * and nowhere else.
  */
 import { ensureServiceAccount, newToken, registerApiToken } from '../identity/tokens.ts';
 import { MemberReader, asObject } from '../json-api/body.ts';
@@ -14,8 +15,10 @@ import {
   NO_CONTENT,
   ok,
   on,
+  recordedRead,
 } from '../json-api/endpoint.ts';
-import { invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
+import { badRequest, invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
+import { queryText } from '../json-api/query.ts';
 import { requireOrganizationRight } from '../organizations/organization-access.ts';
 import type { Services } from '../services.ts';
 import { requireTeam } from '../teams/team-record.ts';
@@ -28,30 +31,46 @@ interface TokenRow {
   expires_at: string | null;
 }
 
-/** Whose token it is. */
+/** Whose token it is, and what for. */
 interface Holder {
   readonly column: 'organization_id' | 'team_id';
   readonly id: string;
   readonly organizationId: string;
   readonly prefix: string;
+  readonly isForAuditTrails: boolean;
 }
 
 type FindHolder = (services: Services, request: ApiRequest) => Holder;
 
 const organization: FindHolder = (services, request) => {
   const { id } = requireOrganizationRight(services, request, 'owner');
+  const isForAuditTrails = asksForAuditTrails(services, request);
   return {
     column: 'organization_id',
     id,
     organizationId: id,
-    prefix: 'organization',
+    prefix: isForAuditTrails ? 'audit-trails' : 'organization',
+    isForAuditTrails,
   };
 };
 
 const team: FindHolder = (services, request) => {
   const { id, organization_id } = requireTeam(services, request, 'administer');
-  return { column: 'team_id', id, organizationId: organization_id, prefix: 'team' };
+  return { column: 'team_id', id, organizationId: organization_id, prefix: 'team', isForAuditTrails: false };
 };
+
+/**
+ * `?token=audit-trails` is the token that reads the audit trail and nothing else (wire/audit-trails 1.3).
+ * @throws ApiError 400 for any other word: what was meant may be another token than the one that would be ended
+ */
+function asksForAuditTrails({ edition }: Services, { query }: ApiRequest): boolean {
+  const kind = queryText(query, 'token') ?? '';
+  if (kind === '') return false;
+  if (kind === 'audit-trails' && edition.auditTrails) return true;
+  throw badRequest('token may be "audit-trails" where audit trails are served, or left out', {
+    parameter: 'token',
+  });
+}
 
 export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = (
   [
@@ -59,13 +78,15 @@ export const ACCESS_TOKEN_ENDPOINTS: readonly Endpoint[] = (
     ['/teams/:team_id/authentication-token', team],
   ] as const
 ).flatMap(([path, holderOf]) => [
-  on('GET', path, (services, request) => show(services, holderOf(services, request))),
+  recordedRead(path, (services, request) => show(services, request, holderOf(services, request))),
   on('POST', path, (services, request) => create(services, request, holderOf(services, request))),
   on('DELETE', path, (services, request) => remove(services, request, holderOf(services, request))),
 ]);
 
-function show(services: Services, holder: Holder): ApiAnswer {
-  return ok({ data: resource(requireToken(services, holder), null) });
+function show(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
+  const row = requireToken(services, holder);
+  recordEvent(services, request, holder, { id: row.id, action: 'show' });
+  return ok({ data: resource(row, null) });
 }
 
 function create(services: Services, request: ApiRequest, holder: Holder): ApiAnswer {
@@ -74,8 +95,10 @@ function create(services: Services, request: ApiRequest, holder: Holder): ApiAns
   removeMain(services, holder);
   const token = newToken(holder.prefix);
   const userId = ensureServiceAccount(database, holder.id, services.now());
+  const { isForAuditTrails } = holder;
   const owner = holder.column === 'team_id' ? { teamId: holder.id } : { organizationId: holder.id };
-  const id = registerApiToken(database, token, { userId, ...owner, expiresAt }, services.now());
+  const grant = { userId, ...owner, expiresAt, isForAuditTrails };
+  const id = registerApiToken(database, token, grant, services.now());
   database.update('api_tokens', id, { is_main: 1 });
   recordEvent(services, request, holder, { id, action: 'create' });
   return created({ data: resource(requireToken(services, holder), token) });
@@ -88,17 +111,27 @@ function remove(services: Services, request: ApiRequest, holder: Holder): ApiAns
   return NO_CONTENT;
 }
 
-function removeMain({ database }: Services, { column, id }: Holder): void {
-  database.run(`DELETE FROM api_tokens WHERE ${column} = :id AND is_main = 1`, { id });
+function removeMain({ database }: Services, holder: Holder): void {
+  database.run(`DELETE FROM api_tokens WHERE ${isMainOf(holder)}`, parametersOf(holder));
 }
 
 /** @throws ApiError 404 when none was made */
-function requireToken({ database }: Services, { column, id }: Holder): TokenRow {
-  const row = database.get<TokenRow>(`SELECT * FROM api_tokens WHERE ${column} = :id AND is_main = 1`, {
-    id,
-  });
+function requireToken({ database }: Services, holder: Holder): TokenRow {
+  const row = database.get<TokenRow>(
+    `SELECT * FROM api_tokens WHERE ${isMainOf(holder)}`,
+    parametersOf(holder),
+  );
   if (row === undefined) throw notFound('Authentication token');
   return row;
+}
+
+/** SQL: those that requests made, of which a holder has one of each sort. */
+function isMainOf({ column }: Holder): string {
+  return `${column} = :id AND is_main = 1 AND is_for_audit_trails = :audit`;
+}
+
+function parametersOf({ id, isForAuditTrails }: Holder) {
+  return { id, audit: Number(isForAuditTrails) };
 }
 
 function resource(row: TokenRow, token: string | null): Resource {
@@ -132,7 +165,7 @@ function recordEvent(
   services: Services,
   request: ApiRequest,
   holder: Holder,
-  change: { readonly id: string; readonly action: 'create' | 'destroy' },
+  change: { readonly id: string; readonly action: 'create' | 'show' | 'destroy' },
 ): void {
   services.recordEvent({
     organizationId: holder.organizationId,

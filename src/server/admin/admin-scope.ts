@@ -1,5 +1,5 @@
 /**
- * The admin API: faults and the clock, for whoever holds the admin token on this machine.
+ * The admin API: faults, the clock and events of audit trails, for whoever holds the admin token on this machine.
  * Invariant: a request that names this server by another name than a loopback one, or that a web page sends, is refused
  * before its token is looked at: no page that somebody visits can reach this API, whatever name it makes point here.
  */
@@ -7,6 +7,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 import type { FastifyError, FastifyInstance, FastifyRequest } from 'fastify';
 
+import type { Database } from '../data-file/database.ts';
 import { acceptJsonBodies, sendError } from '../json-api/api-scope.ts';
 import { asObject, type BodyObject, MemberReader } from '../json-api/body.ts';
 import {
@@ -20,6 +21,7 @@ import {
 import { unserved } from '../json-api/unserved.ts';
 import { verbOf } from '../list-verb.ts';
 import { readTimestamp } from '../timestamp.ts';
+import { putAuditEvents } from './put-audit-events.ts';
 import type { FaultTable } from './fault-table.ts';
 import type { ServedRoute } from './meetable-routes.ts';
 import type { MovableClock } from './movable-clock.ts';
@@ -33,6 +35,7 @@ interface Administered {
   /** What faults may be for. */
   readonly routes: readonly ServedRoute[];
   readonly clock: MovableClock;
+  readonly database: Database;
 }
 
 interface Answer {
@@ -76,6 +79,7 @@ const ENDPOINTS: readonly AdminEndpoint[] = [
       return { status: 204 };
     },
   },
+  { method: 'POST', path: '/audit-events', handler: putAuditEvents },
   { method: 'GET', path: '/clock', handler: showClock },
   { method: 'POST', path: '/clock', handler: moveClock },
   {

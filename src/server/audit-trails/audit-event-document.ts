@@ -39,7 +39,15 @@ export function auditEventDocument(row: AuditEventRow, dialect: WorkspacesDialec
       id: row.resource_id,
       type: row.resource_type,
       action: row.resource_action,
-      meta: row.meta === null ? null : (JSON.parse(row.meta) as unknown),
+      meta: metaOf(row, dialect),
     },
   };
+}
+
+/** Named as the dialect names it. */
+function metaOf({ meta, resource_type }: AuditEventRow, { auditMetaNames }: WorkspacesDialect): unknown {
+  if (meta === null) return null;
+  const members = Object.entries(JSON.parse(meta) as Record<string, unknown>);
+  const names = auditMetaNames[resource_type] ?? {};
+  return Object.fromEntries(members.map(([name, value]) => [names[name] ?? name, value]));
 }

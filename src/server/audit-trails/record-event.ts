@@ -5,36 +5,63 @@
 import { randomUUID } from 'node:crypto';
 
 import type { Database } from '../data-file/database.ts';
+import { stableId } from '../identifiers.ts';
 
-/** Who did it: a user, or the service account of a team's or an organization's token. */
+/** Who did it: a user, the service account of a team's or an organization's token, or the service by itself. */
 interface AuditActor {
   readonly userId: string;
   readonly username: string;
+  /** Who acted in the name of that user. */
+  readonly impersonatorId: string | undefined;
+  readonly isService?: true;
+}
+
+/** What nobody asked for: a run that takes its turn, or is applied by itself. */
+export const SERVICE_ITSELF: AuditActor = {
+  // No user has such a name, and so no user has this id.
+  userId: stableId('user', '', 'system'),
+  username: 'system',
+  impersonatorId: undefined,
+  isService: true,
+};
+
+/** Who asked for a change, and in which request, where it was one of the API. */
+export interface EventCause {
+  readonly caller: AuditActor;
+  readonly requestId?: string | null;
 }
 
 export interface AuditEvent {
   readonly organizationId: string;
   readonly actor: AuditActor;
   /** The request's id, as answered in `X-Request-Id`. */
-  readonly requestId?: string;
+  readonly requestId?: string | null | undefined;
   readonly resource: { readonly id: string; readonly type: string; readonly action: string };
   /** What only some kinds of events carry. */
-  readonly meta?: Readonly<Record<string, unknown>>;
+  readonly meta?: Readonly<Record<string, unknown>> | null | undefined;
 }
 
-/** Adds one event. Call it inside the transaction of the change. */
-export function recordEvent(database: Database, event: AuditEvent, now: Date): void {
+/** Adds one event of `at`. Call it inside the transaction of the change. @returns its id */
+export function insertEvent(database: Database, event: AuditEvent, at: Date): string {
+  const id = randomUUID();
   database.insert('audit_events', {
-    id: randomUUID(),
+    id,
     organization_id: event.organizationId,
-    timestamp: now.toISOString(),
+    timestamp: at.toISOString(),
     actor_id: event.actor.userId,
     actor_name: event.actor.username,
-    actor_type: 'Client',
+    actor_type: actorType(event.actor),
+    impersonator_id: event.actor.impersonatorId ?? null,
     request_id: event.requestId ?? null,
     resource_id: event.resource.id,
     resource_type: event.resource.type,
     resource_action: event.resource.action,
-    meta: event.meta === undefined ? null : JSON.stringify(event.meta),
+    meta: event.meta ? JSON.stringify(event.meta) : null,
   });
+  return id;
+}
+
+function actorType({ impersonatorId, isService }: AuditActor): 'Client' | 'Impersonated' | 'System' {
+  if (isService === true) return 'System';
+  return impersonatorId === undefined ? 'Client' : 'Impersonated';
 }

@@ -11,13 +11,13 @@ import { workspacePermissions } from '../identity/workspace-permissions.ts';
 import { MemberReader, readResource } from '../json-api/body.ts';
 import { type ApiAnswer, type ApiRequest, created } from '../json-api/endpoint.ts';
 import { conflict, invalid, notFound, type PointedProblem } from '../json-api/errors.ts';
-import { recordRunEvent } from '../runs/run-event.ts';
 import { beginRun } from '../runs/run-life-cycle.ts';
 import type { Services } from '../services.ts';
 import type { StoredFile } from '../signed-links/serve-storage.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
 import { recordById } from '../workspaces/document/workspace-record.ts';
 import { type ConfigurationVersionRow, configurationVersionById } from './configuration-version-record.ts';
+import { recordConfigurationEvent } from './configuration-event.ts';
 import { configurationVersionDocument } from './read-configuration-versions.ts';
 
 export function createConfigurationVersion(services: Services, request: ApiRequest): ApiAnswer {
@@ -41,12 +41,12 @@ export function createConfigurationVersion(services: Services, request: ApiReque
   };
   if (problems.length > 0) throw invalid(problems);
   services.database.insert('configuration_versions', { ...row });
-  services.recordEvent({
-    organizationId: workspace.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: row.id, type: 'configuration_version', action: 'create' },
-  });
+  recordConfigurationEvent(
+    services,
+    { id: row.id, organization_id: workspace.organization_id },
+    'create',
+    request,
+  );
   return created(configurationVersionDocument(services, request, permissions, row));
 }
 
@@ -65,14 +65,20 @@ function takeArchive(services: Services, id: string): void {
   const version = configurationVersionById(services.database, id);
   if (version === undefined) throw notFound('File');
   if (version.status !== 'pending') throw conflict('The configuration version has its archive already');
-  services.database.update('configuration_versions', id, { status: 'uploaded' });
-  if (version.auto_queue_runs === 0 || version.provisional === 1) return;
   const workspace = recordById(services.database, version.workspace_id);
-  if (workspace === undefined || workspace.effective_execution_mode === 'local') return;
+  if (workspace === undefined) throw notFound('File');
+  services.database.update('configuration_versions', id, { status: 'uploaded' });
   const creator = callerById(services.database, version.created_by_id ?? '', services.now());
+  const cause = creator && { caller: creator };
+  const { organization_id: organizationId } = workspace;
+  recordConfigurationEvent(services, { id, organization_id: organizationId }, 'upload', cause);
+  if (version.auto_queue_runs === 0 || version.provisional === 1) return;
+  if (workspace.effective_execution_mode === 'local') return;
   const rights = creator && workspacePermissions(services.database, creator, [workspace]).get(workspace.id);
-  const runId = beginRun(services, {
+  beginRun(services, {
     workspaceId: version.workspace_id,
+    organizationId,
+    cause,
     configurationVersionId: id,
     createdById: version.created_by_id,
     planOnly: version.speculative === 1,
@@ -80,6 +86,4 @@ function takeArchive(services: Services, id: string): void {
     mayApply: rights?.['can-queue-apply'] === true,
     message: 'Queued by a configuration that was uploaded',
   });
-  const run = { id: runId, organization_id: workspace.organization_id };
-  if (creator !== undefined) recordRunEvent(services, { caller: creator }, run, 'create');
 }

@@ -1,5 +1,5 @@
 /** The endpoints of configuration versions. */
-import { type Endpoint, on } from '../json-api/endpoint.ts';
+import { type Endpoint, on, recordedRead } from '../json-api/endpoint.ts';
 import { createConfigurationVersion } from './create-configuration-version.ts';
 import {
   listConfigurationVersions,
@@ -13,6 +13,6 @@ const BY_ID = '/configuration-versions/:configuration_version_id';
 export const CONFIGURATION_VERSION_ENDPOINTS: readonly Endpoint[] = [
   on('GET', OF_WORKSPACE, listConfigurationVersions),
   on('POST', OF_WORKSPACE, createConfigurationVersion),
-  on('GET', BY_ID, showConfigurationVersion),
+  recordedRead(BY_ID, showConfigurationVersion),
   on('GET', `${BY_ID}/ingress-attributes`, showIngressAttributes),
 ];

@@ -7,6 +7,7 @@ import type { Services } from '../services.ts';
 import { signedLink } from '../signed-links/signed-link.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
 import { requireOwned } from '../workspaces/owned-record.ts';
+import { recordConfigurationEvent } from './configuration-event.ts';
 import {
   type ConfigurationVersionRow,
   configurationVersionById,
@@ -30,7 +31,9 @@ export function listConfigurationVersions(services: Services, request: ApiReques
 
 /** GET /configuration-versions/:configuration_version_id */
 export function showConfigurationVersion(services: Services, request: ApiRequest): ApiAnswer {
-  const { record, permissions } = requireConfigurationVersion(services, request);
+  const { record, permissions, workspace } = requireConfigurationVersion(services, request);
+  const about = { id: record.id, organization_id: workspace.organization_id };
+  recordConfigurationEvent(services, about, 'show', request);
   return ok(configurationVersionDocument(services, request, permissions, record));
 }
 

@@ -1,5 +1,5 @@
 /** The endpoints of agent pools, SSH keys, OAuth clients and OAuth tokens. */
-import { type Endpoint, on } from '../json-api/endpoint.ts';
+import { type Endpoint, on, recordedRead } from '../json-api/endpoint.ts';
 import { NAMED_RECORD_ENDPOINTS } from './named-records.ts';
 import {
   createOauthClient,
@@ -20,7 +20,7 @@ export const CONNECTION_ENDPOINTS: readonly Endpoint[] = [
   on('POST', `${ORGANIZATION}/oauth-clients`, createOauthClient),
   on('GET', CLIENT, showOauthClient),
   on('DELETE', CLIENT, deleteOauthClient),
-  on('GET', `${CLIENT}/oauth-tokens`, listTokensOfClient),
-  on('GET', `${ORGANIZATION}/oauth-tokens`, listOauthTokens),
-  on('GET', '/oauth-tokens/:token_id', showOauthToken),
+  recordedRead(`${CLIENT}/oauth-tokens`, listTokensOfClient),
+  recordedRead(`${ORGANIZATION}/oauth-tokens`, listOauthTokens),
+  recordedRead('/oauth-tokens/:token_id', showOauthToken),
 ];

@@ -13,9 +13,11 @@ import {
   type ApiRequest,
   created,
   type Endpoint,
+  type Handler,
   NO_CONTENT,
   ok,
   on,
+  recordedRead,
 } from '../json-api/endpoint.ts';
 import { conflict, invalid, type PointedProblem } from '../json-api/errors.ts';
 import { pagedAnswer } from '../json-api/paged-answer.ts';
@@ -39,6 +41,8 @@ interface NamedKind {
   readonly table: 'agent_pools' | 'ssh_keys';
   readonly prefix: string;
   readonly paged: boolean;
+  /** Whether the audit trail is told who reads them (wire/audit-trails 3.1). */
+  readonly readsAreRecorded: boolean;
   /** What a new one must have beside its name. */
   readonly secret?: string;
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -53,6 +57,7 @@ const KINDS: readonly NamedKind[] = [
     table: 'agent_pools',
     prefix: 'apool',
     paged: true,
+    readsAreRecorded: false,
     attributes: { 'organization-scoped': true, 'agent-count': 0 },
     inUse: `SELECT 1 FROM workspaces WHERE agent_pool_id = :id
       UNION SELECT 1 FROM projects WHERE default_agent_pool_id = :id
@@ -64,6 +69,7 @@ const KINDS: readonly NamedKind[] = [
     table: 'ssh_keys',
     prefix: 'sshkey',
     paged: false,
+    readsAreRecorded: true,
     secret: 'value',
     attributes: {},
   },
@@ -72,10 +78,13 @@ const KINDS: readonly NamedKind[] = [
 export const NAMED_RECORD_ENDPOINTS: readonly Endpoint[] = KINDS.flatMap((kind) => {
   const collection = `/organizations/:organization_name/${kind.type}`;
   const one = `/${kind.type}/:record_id`;
+  const reading = kind.readsAreRecorded
+    ? recordedRead
+    : (path: string, handler: Handler) => on('GET', path, handler);
   return [
-    on('GET', collection, (services, request) => list(services, request, kind)),
+    reading(collection, (services, request) => list(services, request, kind)),
     on('POST', collection, (services, request) => create(services, request, kind)),
-    on('GET', one, (services, request) => ok({ data: resource(kind, required(services, request, kind)) })),
+    reading(one, (services, request) => show(services, request, kind)),
     on('PATCH', one, (services, request) => update(services, request, kind)),
     on('DELETE', one, (services, request) => remove(services, request, kind)),
   ];
@@ -86,6 +95,9 @@ const COLUMNS = 'r.*, o.name AS organization_name';
 /** For whoever belongs to the organization. `q` is a part of the name. SSH keys have no pages (wire/workspaces 1.2). */
 function list(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
   const { organization } = requireOrganization(services, request);
+  const { id: organizationId } = organization;
+  if (kind.readsAreRecorded)
+    recordEvent(services, request, { kind, id: organizationId, organizationId, action: 'index' });
   const query = {
     select: COLUMNS,
     from: `${kind.table} r JOIN organizations o ON o.id = r.organization_id
@@ -93,10 +105,17 @@ function list(services: Services, request: ApiRequest, kind: NamedKind): ApiAnsw
     order: 'r.name',
     parameters: { organization: organization.id, part: queryText(request.query, 'q') ?? '' },
   };
-  const show = (rows: NamedRow[]): Resource[] => rows.map((row) => resource(kind, row));
-  if (kind.paged) return pagedAnswer<NamedRow>(services, request, query, show);
+  const resources = (rows: NamedRow[]): Resource[] => rows.map((row) => resource(kind, row));
+  if (kind.paged) return pagedAnswer<NamedRow>(services, request, query, resources);
   const { rows } = pageOfRows<NamedRow>(services.database, query, { limit: -1, offset: 0 });
-  return ok({ data: show(rows) });
+  return ok({ data: resources(rows) });
+}
+
+function show(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
+  const row = required(services, request, kind);
+  if (kind.readsAreRecorded)
+    recordEvent(services, request, { kind, id: row.id, organizationId: row.organization_id, action: 'show' });
+  return ok({ data: resource(kind, row) });
 }
 
 function create(services: Services, request: ApiRequest, kind: NamedKind): ApiAnswer {
@@ -192,7 +211,7 @@ function recordEvent(
     readonly kind: NamedKind;
     readonly id: string;
     readonly organizationId: string;
-    readonly action: 'create' | 'update' | 'destroy';
+    readonly action: 'index' | 'show' | 'create' | 'update' | 'destroy';
   },
 ): void {
   services.recordEvent({

@@ -37,7 +37,10 @@ export function listOauthClients(services: Services, request: ApiRequest): ApiAn
 
 /** GET /organizations/:organization_name/oauth-tokens */
 export function listOauthTokens(services: Services, request: ApiRequest): ApiAnswer {
-  return listOf(services, request, tokenResource);
+  const answer = listOf(services, request, tokenResource);
+  const { id } = requireOrganization(services, request).organization;
+  recordEvent(services, request, id, { id, type: 'oauth_token', action: 'index' });
+  return answer;
 }
 
 function listOf(services: Services, request: ApiRequest, show: Show): ApiAnswer {
@@ -58,13 +61,19 @@ export function showOauthClient(services: Services, request: ApiRequest): ApiAns
 
 /** GET /oauth-clients/:client_id/oauth-tokens */
 export function listTokensOfClient(services: Services, request: ApiRequest): ApiAnswer {
-  return ok({ data: [tokenResource(requireClient(services, request))] });
+  const row = requireClient(services, request);
+  const read = { id: row.client_id, type: 'oauth_token', action: 'index' };
+  recordEvent(services, request, row.organization_id, read);
+  return ok({ data: [tokenResource(row)] });
 }
 
 /** GET /oauth-tokens/:token_id */
 export function showOauthToken(services: Services, request: ApiRequest): ApiAnswer {
-  const row = find(services, 'id', request.params['token_id']);
-  return ok({ data: tokenResource(requireOfOrganization(request, row, 'OAuth token')) });
+  const found = find(services, 'id', request.params['token_id']);
+  const row = requireOfOrganization(request, found, 'OAuth token');
+  const read = { id: row.id, type: 'oauth_token', action: 'show' };
+  recordEvent(services, request, row.organization_id, read);
+  return ok({ data: tokenResource(row) });
 }
 
 /** POST /organizations/:organization_name/oauth-clients */
@@ -86,7 +95,7 @@ export function createOauthClient(services: Services, request: ApiRequest): ApiA
   if (row.http_url === '') read.refuse('http-url', 'http-url is required');
   if (problems.length > 0) throw invalid(problems);
   services.database.insert('oauth_tokens', row);
-  recordEvent(services, request, row, 'create');
+  recordEvent(services, request, row.organization_id, clientChange(row, 'create'));
   return created({ data: clientResource({ ...row, organization_name: organization.name }) });
 }
 
@@ -98,7 +107,7 @@ export function deleteOauthClient(services: Services, request: ApiRequest): ApiA
     { token: row.id },
   );
   services.database.run('DELETE FROM oauth_tokens WHERE id = :id', { id: row.id });
-  recordEvent(services, request, row, 'destroy');
+  recordEvent(services, request, row.organization_id, clientChange(row, 'destroy'));
   return NO_CONTENT;
 }
 
@@ -156,16 +165,15 @@ function tokenResource(row: ConnectionRow): Resource {
   };
 }
 
+function clientChange(row: Pick<ConnectionRow, 'client_id'>, action: 'create' | 'destroy') {
+  return { id: row.client_id, type: 'oauth_client', action };
+}
+
 function recordEvent(
   services: Services,
   request: ApiRequest,
-  client: { readonly client_id: string; readonly organization_id: string },
-  action: 'create' | 'destroy',
+  organizationId: string,
+  resource: { readonly id: string; readonly type: string; readonly action: string },
 ): void {
-  services.recordEvent({
-    organizationId: client.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id: client.client_id, type: 'oauth_client', action },
-  });
+  services.recordEvent({ organizationId, actor: request.caller, requestId: request.requestId, resource });
 }

@@ -30,6 +30,8 @@ export interface Caller {
   /** The user of the audit trail: for a team's or an organization's token its service account. */
   readonly userId: string;
   readonly username: string;
+  /** The user who uses the token in the name of its own; undefined where that is the user itself. */
+  readonly impersonatorId: string | undefined;
   readonly teamIds: readonly string[];
   /** By organization id; an organization that is missing here is invisible to the caller. */
   readonly organizations: ReadonlyMap<string, OrganizationRights>;
@@ -41,6 +43,7 @@ interface TokenRow {
   team_id: string | null;
   organization_id: string | null;
   is_for_audit_trails: number;
+  impersonator_id: string | null;
 }
 
 interface TeamRow {
@@ -83,7 +86,8 @@ export function authenticateBearer(
   const token = /^bearer +(\S+) *$/i.exec(header ?? '')?.[1];
   if (token === undefined) return undefined;
   const row = database.get<TokenRow>(
-    `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails
+    `SELECT t.user_id, u.username, t.team_id, t.organization_id, t.is_for_audit_trails,
+       t.impersonator_id
      FROM api_tokens t JOIN users u ON u.id = t.user_id
      WHERE t.token_hash = :hash AND ${IS_GOOD}`,
     { hash: hashToken(token), now: now.toISOString() },
@@ -97,7 +101,8 @@ export function authenticateBearer(
  */
 export function callerById(database: Database, userId: string, now: Date): Caller | undefined {
   const row = database.get<TokenRow>(
-    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails
+    `SELECT u.id AS user_id, u.username, t.team_id, t.organization_id, 0 AS is_for_audit_trails,
+       NULL AS impersonator_id
      FROM users u LEFT JOIN api_tokens t ON t.user_id = u.id AND t.is_for_audit_trails = 0 AND ${IS_GOOD}
      WHERE u.id = :id LIMIT 1`,
     { id: userId, now: now.toISOString() },
@@ -107,7 +112,8 @@ export function callerById(database: Database, userId: string, now: Date): Calle
 
 function callerOf(database: Database, token: TokenRow): Caller {
   const { user_id: userId, username, organization_id: organizationId } = token;
-  const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username };
+  const impersonatorId = token.impersonator_id ?? undefined;
+  const asUser = { actsAs: { type: 'users', id: userId } as const, userId, username, impersonatorId };
   if (organizationId !== null) {
     const ofOrganization = { ...asUser, organizationId, teamIds: [] };
     return token.is_for_audit_trails === 1
@@ -126,6 +132,7 @@ function callerOf(database: Database, token: TokenRow): Caller {
       actsAs: { type: 'teams', id: token.team_id },
       userId,
       username,
+      impersonatorId,
       teamIds: teams.map((team) => team.id),
       organizations: rightsOf(teams),
     };

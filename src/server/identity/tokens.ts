@@ -30,17 +30,24 @@ interface ApiTokenGrant {
   readonly description?: string | null;
   /** From then on the token is unknown; never, where it is left out. */
   readonly expiresAt?: Date | null;
+  /** An organization's token that reads its audit trail and may do nothing else. */
+  readonly isForAuditTrails?: boolean;
+  /** The user who uses a user's token in that user's name. */
+  readonly impersonatorId?: string | null;
 }
 
 /** Makes exactly this token valid for its owner. Registering it again changes only what it is good for. @returns its id */
 export function registerApiToken(database: Database, token: string, owner: ApiTokenGrant, now: Date): string {
   const hash = hashToken(token);
   database.run(
-    `INSERT INTO api_tokens (id, token_hash, user_id, team_id, organization_id, description, created_at, expires_at)
-     VALUES (:id, :token_hash, :user_id, :team_id, :organization_id, :description, :created_at, :expires_at)
+    `INSERT INTO api_tokens (id, token_hash, user_id, team_id, organization_id, description, created_at, expires_at,
+       is_for_audit_trails, impersonator_id)
+     VALUES (:id, :token_hash, :user_id, :team_id, :organization_id, :description, :created_at, :expires_at,
+       :is_for_audit_trails, :impersonator_id)
      ON CONFLICT (token_hash) DO UPDATE SET
        user_id = excluded.user_id, team_id = excluded.team_id, organization_id = excluded.organization_id,
-       expires_at = excluded.expires_at`,
+       expires_at = excluded.expires_at, is_for_audit_trails = excluded.is_for_audit_trails,
+       impersonator_id = excluded.impersonator_id`,
     {
       id: newId('at'),
       token_hash: hash,
@@ -50,6 +57,8 @@ export function registerApiToken(database: Database, token: string, owner: ApiTo
       description: owner.description ?? null,
       created_at: now.toISOString(),
       expires_at: owner.expiresAt?.toISOString() ?? null,
+      is_for_audit_trails: Number(owner.isForAuditTrails ?? false),
+      impersonator_id: owner.impersonatorId ?? null,
     },
   );
   const row = database.get<{ id: string }>('SELECT id FROM api_tokens WHERE token_hash = :hash', { hash });

@@ -47,6 +47,8 @@ export interface Endpoint {
   readonly needs?: keyof EditionFeatures;
   /** The same of a dialect. */
   readonly needsOfDialect?: 'hasSiteAdministration';
+  /** A GET that tells the audit trail who read: it writes, and so it takes a transaction that may. */
+  readonly isRecorded?: true;
   /** Whether a token that is made for audit trails may use it. */
   readonly isForAuditTrails?: true;
 }
@@ -54,6 +56,11 @@ export interface Endpoint {
 /** One row of a table of endpoints. `path` is below /api/v2. */
 export function on(method: Method, path: string, handler: Handler): Endpoint {
   return { method, path, handler };
+}
+
+/** The same for a GET that tells the audit trail who read; its handler records the event. */
+export function recordedRead(path: string, handler: Handler): Endpoint {
+  return { ...on('GET', path, handler), isRecorded: true };
 }
 
 export function ok(document: unknown): ApiAnswer {
@@ -78,7 +85,8 @@ export function serveEndpoint(app: FastifyInstance, services: Services, endpoint
     handler: (request, reply) => {
       const work = (): ApiAnswer => handler(services, apiRequest(services, request, endpoint));
       const { database } = services;
-      return send(reply, method === 'GET' ? database.snapshot(work) : database.transaction(work));
+      const readsOnly = method === 'GET' && endpoint.isRecorded !== true;
+      return send(reply, readsOnly ? database.snapshot(work) : database.transaction(work));
     },
   });
 }

@@ -260,10 +260,11 @@ CREATE TABLE state_versions (
 ) STRICT;
 CREATE INDEX state_versions_by_workspace ON state_versions (workspace_id, serial);
 
+-- The trail outlives its organization: the last event tells who deleted it.
 CREATE TABLE audit_events (
   position INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
-  organization_id TEXT NOT NULL REFERENCES organizations (id) ON DELETE CASCADE,
+  organization_id TEXT NOT NULL,
   timestamp TEXT NOT NULL,
   actor_id TEXT NOT NULL,
   actor_name TEXT NOT NULL,
@@ -275,5 +276,6 @@ CREATE TABLE audit_events (
   resource_action TEXT NOT NULL,
   meta TEXT
 ) STRICT;
-CREATE INDEX audit_events_by_time ON audit_events (organization_id, timestamp);
+CREATE INDEX audit_events_by_organization ON audit_events (organization_id, timestamp);
+CREATE INDEX audit_events_by_time ON audit_events (timestamp);
 `;

@@ -16,6 +16,8 @@ UPDATE oauth_tokens SET client_id = 'oc-' || lower(hex(randomblob(8)));
 CREATE UNIQUE INDEX oauth_tokens_by_client ON oauth_tokens (client_id);
 
 ALTER TABLE api_tokens ADD COLUMN is_main INTEGER NOT NULL DEFAULT 0;
+-- Who uses a user's token in that user's name.
+ALTER TABLE api_tokens ADD COLUMN impersonator_id TEXT REFERENCES users (id) ON DELETE CASCADE;
 -- An organization's token that reads its audit trail and may do nothing else.
 ALTER TABLE api_tokens ADD COLUMN is_for_audit_trails INTEGER NOT NULL DEFAULT 0;
 `;

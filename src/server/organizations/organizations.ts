@@ -81,20 +81,22 @@ export function updateOrganization(services: Services, request: ApiRequest): Api
   return ok({ data: organizationResources(services, request.caller, [read(services, organization.id)])[0] });
 }
 
-/** DELETE /organizations/:organization_name: with everything in it, its audit trail included. */
+/** DELETE /organizations/:organization_name: with everything in it but its audit trail, which nobody has a token for any more. */
 export function deleteOrganization(services: Services, request: ApiRequest): ApiAnswer {
   const { id } = requireOrganizationRight(services, request, 'owner');
   // Workspaces refer to projects and pools, which go with the organization as well.
   services.database.run('DELETE FROM workspaces WHERE organization_id = :id', { id });
   services.database.run('DELETE FROM organizations WHERE id = :id', { id });
+  recordEvent(services, request, { id, action: 'destroy' });
   return NO_CONTENT;
 }
 
-/** GET /organizations/:organization_name/entitlement-set: neutral has everything. */
+/** GET /organizations/:organization_name/entitlement-set: everything that the edition has. */
 export function showEntitlements(services: Services, request: ApiRequest): ApiAnswer {
   const { organization } = requireOrganization(services, request);
   const entitled = [
-    ...['operations', 'state-storage', 'agents', 'teams', 'vcs-integrations', 'audit-logging'],
+    ...['operations', 'state-storage', 'agents', 'teams', 'vcs-integrations'],
+    ...(services.edition.auditTrails ? ['audit-logging'] : []),
     ...['configuration-designer', 'cost-estimation', 'global-run-tasks', 'module-tests-generation'],
     ...['policy-enforcement', 'private-module-registry', 'run-tasks', 'sso', 'usage-reporting'],
     'self-serve-billing',

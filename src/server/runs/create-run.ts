@@ -12,7 +12,6 @@ import type { Services } from '../services.ts';
 import { requireWorkspace } from '../workspaces/access.ts';
 import type { WorkspaceRecord } from '../workspaces/document/workspace-record.ts';
 import { runDocument } from './read-runs.ts';
-import { recordRunEvent } from './run-event.ts';
 import { beginRun } from './run-life-cycle.ts';
 
 export function createRun(services: Services, request: ApiRequest): ApiAnswer {
@@ -29,6 +28,8 @@ export function createRun(services: Services, request: ApiRequest): ApiAnswer {
   const configuration = configurationVersionById(services.database, configurationVersionId ?? '');
   const id = beginRun(services, {
     workspaceId: workspace.id,
+    organizationId: workspace.organization_id,
+    cause: request,
     configurationVersionId,
     createdById: request.caller.userId,
     // A configuration that was only to be looked at is never applied, whoever asks.
@@ -38,7 +39,6 @@ export function createRun(services: Services, request: ApiRequest): ApiAnswer {
     autoApply: body.autoApply,
     mayApply: permissions['can-queue-apply'],
   });
-  recordRunEvent(services, request, { id, organization_id: workspace.organization_id }, 'create');
   return created(runDocument(services, permissions, id));
 }
 

@@ -19,22 +19,22 @@ export function applyRun(services: Services, request: ApiRequest): ApiAnswer {
   // An admin may have forced the lock off, and somebody else may hold it now.
   if (!lockForRun(services, run.workspace_id, run.id))
     throw conflict('The workspace is locked by somebody else');
+  recordRunEvent(services, run, 'apply', request);
   finishRun(services, run, 'applied');
-  recordRunEvent(services, request, run, 'apply');
   return ACCEPTED;
 }
 
 export function discardRun(services: Services, request: ApiRequest): ApiAnswer {
   const run = requireRun(services, request, 'is-discardable');
+  recordRunEvent(services, run, 'discard', request);
   finishRun(services, run, 'discarded');
-  recordRunEvent(services, request, run, 'discard');
   return ACCEPTED;
 }
 
 export function cancelRun(services: Services, request: ApiRequest): ApiAnswer {
   const run = requireRun(services, request, 'is-cancelable');
+  recordRunEvent(services, run, 'cancel', request);
   finishRun(services, run, 'canceled');
-  recordRunEvent(services, request, run, 'cancel');
   return ACCEPTED;
 }
 

@@ -1,18 +1,21 @@
 /** What the audit trail learns of a run. */
-import type { Caller } from '../identity/caller.ts';
+import { type EventCause, SERVICE_ITSELF } from '../audit-trails/record-event.ts';
 import type { Services } from '../services.ts';
 
-/** Call it in the transaction of the change. What is sent to a signed link is no request of the API: it has no id here. */
+/** `plan` is a run's turn, which comes by itself (wire/audit-trails 3.3). */
+type RunAction = 'create' | 'plan' | 'apply' | 'discard' | 'cancel';
+
+/** Call it in the transaction of the change. Without a cause the service did it by itself. */
 export function recordRunEvent(
   services: Services,
-  { caller, requestId }: { readonly caller: Caller; readonly requestId?: string },
   run: { readonly id: string; readonly organization_id: string },
-  action: 'create' | 'apply' | 'discard' | 'cancel',
+  action: RunAction,
+  cause: EventCause = { caller: SERVICE_ITSELF },
 ): void {
   services.recordEvent({
     organizationId: run.organization_id,
-    actor: caller,
-    ...(requestId === undefined ? {} : { requestId }),
+    actor: cause.caller,
+    requestId: cause.requestId,
     resource: { id: run.id, type: 'run', action },
   });
 }

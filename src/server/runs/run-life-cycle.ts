@@ -8,16 +8,21 @@
  * Invariants: a run that is planned and may be applied holds the workspace's lock; runs of a workspace take their turn
  * in the order in which they were created; what ends a run frees the lock and lets the next one begin.
  */
+import type { EventCause } from '../audit-trails/record-event.ts';
 import type { Database } from '../data-file/database.ts';
 import { newId } from '../identifiers.ts';
 import type { Services } from '../services.ts';
 import { isStateAwaited, promoteIntermediateState } from '../state-versions/state-version-record.ts';
 import { recordById } from '../workspaces/document/workspace-record.ts';
 import { lockForRun, unlockAfterRun } from '../workspaces/run-lock.ts';
+import { recordRunEvent } from './run-event.ts';
 import { type RunRow, runById } from './run-record.ts';
 
 interface NewRun {
   readonly workspaceId: string;
+  readonly organizationId: string;
+  /** Undefined where whoever asked for it is no more. */
+  readonly cause: EventCause | undefined;
   readonly configurationVersionId: string | null;
   readonly createdById: string | null;
   readonly planOnly: boolean;
@@ -49,9 +54,11 @@ export function beginRun(services: Services, run: NewRun): string {
     created_by_id: run.createdById,
     created_at: services.now().toISOString(),
   });
+  recordRunEvent(services, { id, organization_id: run.organizationId }, 'create', run.cause);
   if (run.planOnly) {
     const planTime = timed(services);
     reach(services, id, 'planned_and_finished', { plan_duration_ms: planTime() });
+    recordRunEvent(services, { id, organization_id: run.organizationId }, 'plan');
   } else {
     startNextRun(services, run.workspaceId);
   }
@@ -64,9 +71,11 @@ export function startNextRun(services: Services, workspaceId: string): void {
   if (next === undefined || !lockForRun(services, workspaceId, next.id)) return;
   const planTime = timed(services);
   reach(services, next.id, 'planned', { plan_duration_ms: planTime() });
+  recordRunEvent(services, next, 'plan');
   // While a state is still to come nothing is applied: the run waits for somebody to confirm it.
-  if (next.auto_apply === 1 && !isStateAwaited(services.database, { workspaceId, runId: next.id }))
-    finishRun(services, next, 'applied');
+  if (next.auto_apply === 0 || isStateAwaited(services.database, { workspaceId, runId: next.id })) return;
+  recordRunEvent(services, next, 'apply');
+  finishRun(services, next, 'applied');
 }
 
 /** Ends a run that holds the lock, or waits for it. */
@@ -86,10 +95,14 @@ export function finishRun(
   startNextRun(services, run.workspace_id);
 }
 
-function oldestPendingRun(database: Database, workspaceId: string): RunRow | undefined {
-  return database.get<RunRow>(
-    `SELECT * FROM runs WHERE workspace_id = :workspace AND status = 'pending' AND plan_only = 0
-     ORDER BY created_at, id LIMIT 1`,
+function oldestPendingRun(
+  database: Database,
+  workspaceId: string,
+): (RunRow & { organization_id: string }) | undefined {
+  return database.get<RunRow & { organization_id: string }>(
+    `SELECT r.*, w.organization_id FROM runs r JOIN workspaces w ON w.id = r.workspace_id
+     WHERE r.workspace_id = :workspace AND r.status = 'pending' AND r.plan_only = 0
+     ORDER BY r.created_at, r.id LIMIT 1`,
     { workspace: workspaceId },
   );
 }

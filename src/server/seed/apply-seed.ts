@@ -7,7 +7,7 @@ import type { Database } from '../data-file/database.ts';
 import { stableId } from '../identifiers.ts';
 import { hashToken, registerApiToken } from '../identity/tokens.ts';
 import { addRelease } from '../workspaces/releases/releases.ts';
-import type { Seed, UserSeed } from './seed.ts';
+import type { Seed, UserSeed, UserTokenSeed } from './seed.ts';
 import { eachOf, givenColumns, tokensOf, tokenTerms } from './seed-context.ts';
 import { applyOrganization } from './seed-organization.ts';
 import { applyMount, applyPolicy, applyServiceToken } from './seed-service.ts';
@@ -25,6 +25,7 @@ export function applySeed(database: Database, seed: Seed, now: Date): void {
 export function writeSeed(seeding: Seeding, seed: Seed): void {
   seeding.database.transaction(() => {
     eachOf(seed.users, (user) => applyUser(seeding, user));
+    eachOf(seed.users, (user) => applyUserTokens(seeding, user));
     eachOf(seed.organizations, (organization) => applyOrganization(seeding, organization));
     eachOf(seed.mounts, (path) => applyMount(seeding, path));
     eachOf(seed.releases, (version) => {
@@ -36,17 +37,26 @@ export function writeSeed(seeding: Seeding, seed: Seed): void {
 }
 
 function applyUser({ database, now, isNew }: Seeding, user: UserSeed): void {
-  const id = stableId('user', user.username);
-  if (isNew('user', user.username)) {
-    database.run(
-      `INSERT INTO users (id, username, created_at) VALUES (:id, :username, :now)
-       ON CONFLICT (username) DO NOTHING`,
-      { id, username: user.username, now: now.toISOString() },
-    );
-    database.update('users', id, givenColumns({ email: user.email }));
-  }
-  eachOf(tokensOf(user), (seed) => {
+  if (!isNew('user', user.username)) return;
+  database.run(
+    `INSERT INTO users (id, username, created_at) VALUES (:id, :username, :now)
+     ON CONFLICT (username) DO NOTHING`,
+    { id: userId(user.username), username: user.username, now: now.toISOString() },
+  );
+  database.update('users', userId(user.username), givenColumns({ email: user.email }));
+}
+
+/** Once all users are there: one may act in the name of one that stands before it. */
+function applyUserTokens({ database, now, isNew }: Seeding, user: UserSeed): void {
+  eachOf<UserTokenSeed>(tokensOf(user), (seed) => {
     if (!isNew('user', user.username, 'token', hashToken(seed.token))) return;
-    registerApiToken(database, seed.token, { userId: id, ...tokenTerms(seed) }, now);
+    const impersonator = seed['impersonated-by'];
+    const impersonatorId = impersonator === undefined ? null : userId(impersonator);
+    const grant = { userId: userId(user.username), impersonatorId, ...tokenTerms(seed) };
+    registerApiToken(database, seed.token, grant, now);
   });
+}
+
+function userId(username: string): string {
+  return stableId('user', username);
 }

@@ -2,6 +2,7 @@
  * The shape of a seed as checks, key by key like seed.ts, and the references that shapes cannot see.
  * Invariant: what passes here can be applied; applying never fails half-way over something the file could have told.
  */
+import { givenEvent } from '../audit-trails/given-events.ts';
 import { DEFAULT_PROJECT } from '../projects/project-record.ts';
 import { NAME_LIMIT, TEXT_LIMIT } from '../json-api/body.ts';
 import { GRANTABLE_PERMISSIONS } from '../identity/workspace-permissions.ts';
@@ -38,7 +39,10 @@ const release: Check = (value, path, problems) => {
   }
 };
 
-const token = object({ token: text, description: text, 'expires-at': time }, ['token']);
+const tokenMembers = { token: text, description: text, 'expires-at': time };
+const token = object(tokenMembers, ['token']);
+const userToken = object({ ...tokenMembers, 'impersonated-by': text }, ['token']);
+const user = object({ username: text, email: text, token: text, tokens: listOf(userToken) }, ['username']);
 
 const name = shortText(NAME_LIMIT);
 
@@ -80,6 +84,8 @@ const organization = object(
     email: text,
     token: text,
     tokens: listOf(token),
+    'audit-trails-token': text,
+    'audit-events': listOf(givenEvent),
     'default-execution-mode': executionMode,
     'default-agent-pool': text,
     'allow-force-delete-workspaces': flag,
@@ -100,7 +106,7 @@ const organization = object(
 
 const seed = object({
   organizations: listOf(organization),
-  users: listOf(object({ username: text, email: text, token: text, tokens: listOf(token) }, ['username'])),
+  users: listOf(user),
   mounts: listOf(mount),
   releases: listOf(release),
   policies: listOf(policy),
@@ -123,17 +129,31 @@ export function readSeed(data: unknown): Seed {
 
 /** Names that a seed refers to and does not make. Users, projects and pools must stand in the seed itself. */
 function danglingReferences(given: Seed): string[] {
-  const usernames = new Set(given.users?.map((user) => user.username));
-  return (given.organizations ?? []).flatMap((each, index) => {
+  const usernames = new Set(given.users?.map(({ username }) => username));
+  const unknown = (at: string, named: readonly string[]): string[] =>
+    named
+      .filter((username) => !usernames.has(username))
+      .map((username) => `${at} names the user "${username}", who is not among users`);
+  const impersonators = (given.users ?? []).flatMap(({ tokens }, index) =>
+    unknown(
+      `users[${index}]`,
+      (tokens ?? []).flatMap((one) => one['impersonated-by'] ?? []),
+    ),
+  );
+  const ofOrganizations = (given.organizations ?? []).flatMap((each, index) => {
     const at = `organizations[${index}]`;
-    const members = [...(each.members ?? []), ...(each.teams ?? []).flatMap((one) => one.members ?? [])];
-    return [
-      ...members
-        .filter((username) => !usernames.has(username))
-        .map((username) => `${at} names the user "${username}", who is not among users`),
-      ...danglingNames(each, at),
-    ];
+    return [...unknown(at, usersOf(each)), ...danglingNames(each, at)];
   });
+  return [...impersonators, ...ofOrganizations];
+}
+
+function usersOf(each: OrganizationSeed): string[] {
+  const actors = (each['audit-events'] ?? []).flatMap((one) => [one.by ?? [], one['impersonated-by'] ?? []]);
+  return [
+    ...(each.members ?? []),
+    ...(each.teams ?? []).flatMap((one) => one.members ?? []),
+    ...new Set(actors.flat()),
+  ];
 }
 
 function danglingNames(each: OrganizationSeed, at: string): string[] {

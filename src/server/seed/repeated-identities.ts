@@ -104,12 +104,17 @@ function tokens(given: Seed): Identity[] {
     ...organizations.flatMap(({ at, each }) => placed(`${at}.teams`, each.teams)),
     ...placed('service-tokens', given['service-tokens']),
   ];
-  return holders.flatMap(({ at, each }) => {
+  const forTrails = organizations.flatMap(({ at, each }) => {
+    const token = each['audit-trails-token'];
+    return token === undefined ? [] : [one(`${at}.audit-trails-token`, 'token', token, ['tokens'])];
+  });
+  const ofHolders = holders.flatMap(({ at, each }) => {
     const first = each.token === undefined ? 0 : 1;
     return tokensOf(each).map(({ token }: TokenSeed, index) =>
       one(index < first ? at : `${at}.tokens[${index - first}]`, 'token', token, ['tokens']),
     );
   });
+  return [...ofHolders, ...forTrails];
 }
 
 interface Placed<T> {

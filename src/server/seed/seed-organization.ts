@@ -2,12 +2,13 @@
  * One organization of a seed with everything that belongs to it.
  * Invariant: parents are written before what refers to them: pools, projects, workspaces, teams.
  */
+import { type GivenEvent, putEvent } from '../audit-trails/given-events.ts';
 import { newId, stableId } from '../identifiers.ts';
 import { ensureServiceAccount, hashToken, registerApiToken } from '../identity/tokens.ts';
 import { DELETE_OLDERS, DONT_DELETES } from '../workspaces/related/data-retention-policy.ts';
 import { replaceTagBindings } from '../workspaces/tags/tag-bindings.ts';
 import { DEFAULT_PROJECT } from '../projects/project-record.ts';
-import type { NamedSeed, OrganizationSeed, ProjectSeed, VcsConnectionSeed } from './seed.ts';
+import type { NamedSeed, OrganizationSeed, ProjectSeed, TokenSeed, VcsConnectionSeed } from './seed.ts';
 import {
   addMember,
   eachOf,
@@ -22,7 +23,7 @@ import { applyWorkspace } from './seed-workspace.ts';
 import { isThere, SeedConflictError, type Seeding } from './seeding.ts';
 
 export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): void {
-  const { database, now, isNew } = seeding;
+  const { isNew } = seeding;
   const wasNew = isNew('organization', seed.name);
   const organizationId = findOrMake(seeding, seed, wasNew);
   // Deleted since: then nothing of it is made again.
@@ -47,12 +48,31 @@ export function applyOrganization(seeding: Seeding, seed: OrganizationSeed): voi
   eachOf(seed.members, (username) => {
     if (isNew('member', seed.name, username)) addMember(context, username);
   });
-  eachOf(tokensOf(seed), (given) => {
-    if (!isNew('organization', seed.name, 'token', hashToken(given.token))) return;
-    const { organizationId } = context;
-    const userId = ensureServiceAccount(database, organizationId, now);
-    registerApiToken(database, given.token, { userId, organizationId, ...tokenTerms(given) }, now);
-  });
+  eachOf(tokensOf(seed), (given) => writeToken(context, given, false));
+  const token = seed['audit-trails-token'];
+  if (token !== undefined) writeToken(context, { token }, true);
+  writeAuditEvents(context, seed['audit-events'] ?? []);
+}
+
+function writeToken(context: SeedContext, seed: TokenSeed, isForAuditTrails: boolean): void {
+  const { database, organizationId, organizationName, now, isNew } = context;
+  if (!isNew('organization', organizationName, 'token', hashToken(seed.token))) return;
+  const userId = ensureServiceAccount(database, organizationId, now);
+  const grant = { userId, organizationId, isForAuditTrails, ...tokenTerms(seed) };
+  registerApiToken(database, seed.token, grant, now);
+}
+
+/** An event is known by all that is said of it; of several that are alike, by how many stand before it. */
+function writeAuditEvents(context: SeedContext, events: readonly GivenEvent[]): void {
+  const { database, organizationId, organizationName, now, isNew } = context;
+  const alike = new Map<string, number>();
+  for (const event of events) {
+    const said = JSON.stringify(event);
+    const before = alike.get(said) ?? 0;
+    alike.set(said, before + 1);
+    if (isNew('audit event', organizationName, said, String(before)))
+      putEvent(database, organizationId, event, now);
+  }
 }
 
 /** The id of the organization, whatever it is called by now; undefined when it was seeded before and is gone. */

@@ -3,6 +3,7 @@
  * Invariant: a seed only adds. Each of its things is put into a data file once, and is never touched by a seed again.
  * Ids may be given; those left out follow from the names, so they are the same in every database.
  */
+import type { GivenEvent } from '../audit-trails/given-events.ts';
 import type {
   CONFIGURATION_STATUSES,
   Ingress,
@@ -27,7 +28,7 @@ export interface UserSeed {
   readonly email?: string;
   readonly token?: string;
   /** More tokens, and those that expire. */
-  readonly tokens?: readonly TokenSeed[];
+  readonly tokens?: readonly UserTokenSeed[];
 }
 
 /** An API token. */
@@ -36,6 +37,11 @@ export interface TokenSeed {
   readonly description?: string;
   /** An ISO 8601 time; YAML reads an unquoted one as a date. From then on the token is unknown. */
   readonly 'expires-at'?: string | Date;
+}
+
+export interface UserTokenSeed extends TokenSeed {
+  /** The username of who uses the token in the name of its user. */
+  readonly 'impersonated-by'?: string;
 }
 
 export interface PolicySeed {
@@ -73,6 +79,10 @@ export interface OrganizationSeed {
   /** The organization's own API token. */
   readonly token?: string;
   readonly tokens?: readonly TokenSeed[];
+  /** A token that reads the organization's audit trail and may do nothing else. */
+  readonly 'audit-trails-token'?: string;
+  /** What happened before: of any kind that the audit trail knows. */
+  readonly 'audit-events'?: readonly GivenEvent[];
   readonly 'default-execution-mode'?: ExecutionMode;
   /** The name of one of the agent pools below. */
   readonly 'default-agent-pool'?: string;

@@ -20,6 +20,7 @@ import { textOf } from '../well-formed-text.ts';
 import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
 import { replaceOutputs } from './outputs.ts';
 import { type ReadState, readOutputsText, readState, type StateOutput } from './read-state.ts';
+import { recordStateEvent } from './state-event.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import {
   makeCurrentIfNewer,
@@ -50,12 +51,7 @@ export function createStateVersion(services: Services, request: ApiRequest): Api
   });
   if (body.outputs !== undefined) replaceOutputs(database, id, body.outputs);
   if (body.state !== undefined) finalizeState(services, id, body.state);
-  services.recordEvent({
-    organizationId: workspace.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
-    resource: { id, type: 'state_version', action: 'create' },
-  });
+  recordStateEvent(services, { id, organizationId: workspace.organization_id }, 'create', request);
   const row = stateVersionById(database, id);
   const reader = { origin: request.origin, permissions: new Map([[workspace.id, permissions]]) };
   return created({ data: stateVersionResources(services, reader, row === undefined ? [] : [row])[0] });

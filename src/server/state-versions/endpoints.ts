@@ -1,5 +1,5 @@
 /** The endpoints of state versions and their outputs. */
-import { type Endpoint, on } from '../json-api/endpoint.ts';
+import { type Endpoint, on, recordedRead } from '../json-api/endpoint.ts';
 import { createStateVersion } from './create-state-version.ts';
 import { listCurrentOutputs, listOutputs, showOutput } from './outputs.ts';
 import {
@@ -13,12 +13,12 @@ const WORKSPACE = '/workspaces/:workspace_id';
 const BY_ID = '/state-versions/:state_version_id';
 
 export const STATE_VERSION_ENDPOINTS: readonly Endpoint[] = [
-  on('GET', `${WORKSPACE}/state-versions`, listStateVersions),
+  recordedRead(`${WORKSPACE}/state-versions`, listStateVersions),
   on('POST', `${WORKSPACE}/state-versions`, createStateVersion),
-  on('GET', `${WORKSPACE}/current-state-version`, showCurrentStateVersion),
+  recordedRead(`${WORKSPACE}/current-state-version`, showCurrentStateVersion),
   on('GET', `${WORKSPACE}/current-state-version-outputs`, listCurrentOutputs),
-  on('GET', '/state-versions', findStateVersions),
-  on('GET', BY_ID, showStateVersion),
+  recordedRead('/state-versions', findStateVersions),
+  recordedRead(BY_ID, showStateVersion),
   on('GET', `${BY_ID}/outputs`, listOutputs),
   on('GET', '/state-version-outputs/:output_id', showOutput),
 ];

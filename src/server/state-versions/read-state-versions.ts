@@ -11,6 +11,7 @@ import { queryList, queryText } from '../json-api/query.ts';
 import type { Services } from '../services.ts';
 import { type AccessibleWorkspace, requireWorkspace } from '../workspaces/access.ts';
 import { requireOwned } from '../workspaces/owned-record.ts';
+import { recordStateEvent } from './state-event.ts';
 import { stateVersionResources } from './state-version-document.ts';
 import { NEWEST_FIRST, type StateVersionRow, stateVersionById } from './state-version-record.ts';
 
@@ -40,6 +41,8 @@ function answer(
   access: AccessibleWorkspace,
   row: StateVersionRow,
 ): ApiAnswer {
+  const about = { id: row.id, organizationId: access.workspace.organization_id };
+  recordStateEvent(services, about, 'show', request);
   return ok({ data: stateVersionResources(services, readerOf(request, access), [row])[0] });
 }
 
@@ -72,6 +75,8 @@ function listOf(services: Services, request: ApiRequest, access: AccessibleWorks
     parameters: { workspace: access.workspace.id, statuses: JSON.stringify(statuses) },
   };
   const reader = readerOf(request, access);
+  const about = { id: access.workspace.id, organizationId: access.workspace.organization_id };
+  recordStateEvent(services, about, 'index', request);
   return pagedAnswer<StateVersionRow>(services, request, query, (rows) =>
     stateVersionResources(services, reader, rows),
   );

@@ -4,6 +4,7 @@ import type { Services } from '../services.ts';
 import type { StoredFile } from '../signed-links/serve-storage.ts';
 import { textOf } from '../well-formed-text.ts';
 import { finalizeState } from './create-state-version.ts';
+import { recordUpload } from './state-event.ts';
 import { type StateVersionRow, stateVersionById } from './state-version-record.ts';
 
 export const STORED_STATES: readonly StoredFile[] = [
@@ -11,7 +12,9 @@ export const STORED_STATES: readonly StoredFile[] = [
     method: 'PUT',
     path: '/state-versions/:id/state',
     handler: (services, id, { body }) => {
-      finalizeState(services, required(services, id).id, fileText(body));
+      const version = required(services, id);
+      finalizeState(services, version.id, fileText(body));
+      recordUpload(services, version);
       return undefined;
     },
   },
@@ -19,9 +22,10 @@ export const STORED_STATES: readonly StoredFile[] = [
     method: 'PUT',
     path: '/state-versions/:id/json-state',
     handler: (services, id, { body }) => {
-      if (required(services, id).json_state !== null)
-        throw conflict('The state version has its JSON state already');
+      const version = required(services, id);
+      if (version.json_state !== null) throw conflict('The state version has its JSON state already');
       services.database.update('state_versions', id, { json_state: fileText(body) });
+      recordUpload(services, version);
       return undefined;
     },
   },

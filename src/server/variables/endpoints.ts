@@ -1,14 +1,14 @@
 /** The endpoints of variables. */
-import { type Endpoint, on } from '../json-api/endpoint.ts';
+import { type Endpoint, on, recordedRead } from '../json-api/endpoint.ts';
 import { createVariable, deleteVariable, listVariables, showVariable, updateVariable } from './variables.ts';
 
 const OF_WORKSPACE = '/workspaces/:workspace_id/vars';
 const BY_ID = `${OF_WORKSPACE}/:variable_id`;
 
 export const VARIABLE_ENDPOINTS: readonly Endpoint[] = [
-  on('GET', OF_WORKSPACE, listVariables),
+  recordedRead(OF_WORKSPACE, listVariables),
   on('POST', OF_WORKSPACE, createVariable),
-  on('GET', BY_ID, showVariable),
+  recordedRead(BY_ID, showVariable),
   on('PATCH', BY_ID, updateVariable),
   on('DELETE', BY_ID, deleteVariable),
 ];

@@ -16,11 +16,13 @@ import { type VariableRow, variableById, variableResource, variablesOf } from '.
 export function listVariables(services: Services, request: ApiRequest): ApiAnswer {
   const { workspace } = requireWorkspace(services, request, 'can-read-variable');
   const rows = variablesOf(services.database, [workspace.id]).get(workspace.id) ?? [];
+  recordEvent(services, request, workspace, { id: workspace.id, action: 'index' });
   return ok({ data: rows.map((row) => variableResource(row, services.dialects.workspaces)) });
 }
 
 export function showVariable(services: Services, request: ApiRequest): ApiAnswer {
-  const { row } = requireVariable(services, request, 'can-read-variable');
+  const { row, workspace } = requireVariable(services, request, 'can-read-variable');
+  recordEvent(services, request, workspace, { id: row.id, action: 'show' });
   return ok({ data: variableResource(row, services.dialects.workspaces) });
 }
 

@@ -90,6 +90,30 @@ spec:
   });
 });
 
+describe('the archive of a stack', () => {
+  it.each([
+    ['{ file: .trueup/audit.db }', { in: 'file', file: '.trueup/audit.db' }],
+    ['postgres', { in: 'postgres', url: { env: 'TRUEUP_AUDIT_URL' } }],
+    ['{ postgres: { url: { file: url.txt } } }', { in: 'postgres', url: { file: 'url.txt' } }],
+  ])('may be %s', async (written, archive) => {
+    const { stack, diagnostics } = await read(`${plainStack}  audit: { archive: ${written} }\n`);
+    expect(diagnostics).toEqual([]);
+    expect(stack?.audit).toEqual({ archive });
+  });
+
+  it.each([
+    ['sqlite', '"postgres", or a map such as { file: audit.db }'],
+    ['{ file: ../audit.db }', 'a file at or below this one'],
+    ['{ file: /srv/audit.db }', 'a file at or below this one'],
+    ['{ file: kept/ }', 'a file at or below this one'],
+    ['{ file: a.db, postgres: { url: { env: X } } }', 'must have exactly one member'],
+    ['{}', '"file" or "postgres"'],
+  ])('is not %s', async (written, words) => {
+    const said = await say(`${plainStack}  audit: { archive: ${written} }\n`);
+    expect(said.join('\n')).toContain(words);
+  });
+});
+
 describe('a stack with mistakes', () => {
   it('has a name that fits into a claim', async () => {
     expect(await say(plainStack.replace('payments', 'Pay ments'))).toEqual([
@@ -101,7 +125,7 @@ describe('a stack with mistakes', () => {
     expect(
       await say(`${plainStack}  default: {}\n  guards: { maxDelete: 3, maxDeletePercent: 101 }\n`),
     ).toEqual([
-      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "timeout", "embedded", "guards" or "lint" | fix: did you mean "defaults"?',
+      '9:3+7 unknown-field: there is no field "default" in "spec" | allowed "manifests", "targets", "defaults", "secrets", "ledger", "audit", "timeout", "embedded", "guards" or "lint" | fix: did you mean "defaults"?',
       '10:13+9 unknown-field: there is no field "maxDelete" in "spec.guards" | allowed "maxDeletes", "maxDeletePercent", "maxUpdatePercent", "raise" or "allow" | fix: did you mean "maxDeletes"?',
       '10:45+3 out-of-range: "spec.guards.maxDeletePercent" is out of range | found the number 101 | allowed at most 100',
     ]);

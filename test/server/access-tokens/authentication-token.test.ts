@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 
-import { SEED, serveForTest } from '../../support/server/serve-for-test.ts';
+import { API_ENDPOINTS } from '../../../src/server/endpoints.ts';
+import { SEED, seedWith, serveForTest } from '../../support/server/serve-for-test.ts';
 
 const ORGANIZATION = '/organizations/acme/authentication-token';
 
@@ -119,4 +120,48 @@ it('gives teams accounts of their own, however their names and those of organiza
     users.push(makers[0]);
   }
   expect(new Set(users).size).toBe(2);
+});
+
+it('makes a token for the audit trail beside the organization`s own, which may do nothing else', async () => {
+  const api = await serveForTest();
+  const FOR_TRAIL = `${ORGANIZATION}?token=audit-trails`;
+  const own = String((await api.post(ORGANIZATION)).resource.attributes['token']);
+  expect((await api.get(FOR_TRAIL)).status).toBe(404);
+  const made = await api.post(FOR_TRAIL);
+  expect(made.status).toBe(201);
+  const reader = api.as(String(made.resource.attributes['token']));
+  const open = ['/organization/audit-trail', '/ping'];
+  expect((await reader.get('/organization/audit-trail')).status).toBe(200);
+  expect((await reader.get('/ping')).status).toBe(204);
+  for (const { method, path, needsOfDialect } of API_ENDPOINTS) {
+    if (needsOfDialect !== undefined || open.includes(path)) continue;
+    const asked = path.replaceAll(/:organization_name/g, 'acme').replaceAll(/:\w+/g, 'some');
+    const answer = await reader.send(method, asked);
+    expect([method, path, answer.status]).toEqual([method, path, 403]);
+    expect(answer.errors[0]?.detail).toContain('audit trail');
+  }
+  expect((await api.get(FOR_TRAIL)).resource).toMatchObject({ id: made.resource.id });
+  expect((await api.get(ORGANIZATION)).resource.id).not.toBe(made.resource.id);
+  expect((await api.delete(FOR_TRAIL)).status).toBe(204);
+  expect((await reader.get('/organization/audit-trail')).status).toBe(401);
+  expect((await api.as(own).get('/organization/audit-trail')).status).toBe(200);
+});
+
+it('refuses to make a token of a sort that is not known, and ends none', async () => {
+  const api = await serveForTest();
+  const own = String((await api.post(ORGANIZATION)).resource.attributes['token']);
+  const answer = await api.post(`${ORGANIZATION}?token=audit-trial`);
+  expect([answer.status, answer.errors[0]?.source]).toEqual([400, { parameter: 'token' }]);
+  expect((await api.as(own).get('/organizations')).status).toBe(200);
+  const self = await serveForTest({ edition: 'self-hosted' });
+  expect((await self.post(`${ORGANIZATION}?token=audit-trails`)).status).toBe(400);
+});
+
+it('has a token for the audit trail from a seed', async () => {
+  const api = await serveForTest({ seed: seedWith({ 'audit-trails-token': 'trail-of-acme' }) });
+  const reader = api.as('trail-of-acme');
+  expect((await reader.get('/organization/audit-trail')).status).toBe(200);
+  expect((await reader.get('/organizations/acme')).status).toBe(403);
+  const twice = seedWith({ 'audit-trails-token': 'managers' });
+  await expect(serveForTest({ seed: twice })).rejects.toThrow('audit-trails-token repeats the token of');
 });

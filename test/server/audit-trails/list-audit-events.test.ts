@@ -215,3 +215,10 @@ it('counts what a since leaves, and pages through that', async () => {
   expect(data.map(({ id }) => id)).toEqual(ids.slice(3));
   expect(pagination).toMatchObject({ total_count: 3, total_pages: 2, prev_page: 1 });
 });
+
+it('takes a page size over 1000 for 1000', async () => {
+  const { api } = await serve({ dialect: 'hcp-terraform' });
+  await describe(api, 'x');
+  expect((await readTrail(api, '?page[size]=1001')).pagination).toMatchObject({ page_size: 1000 });
+  expect((await readTrail(api)).pagination).toMatchObject({ page_size: 1000 });
+});

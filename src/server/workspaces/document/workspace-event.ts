@@ -1,8 +1,9 @@
 /**
  * What the audit trail learns of a workspace.
- * Invariant: one event a request for each workspace that it changes, written in the request's own transaction.
+ * Invariant: one event a request for each workspace that it changes, written in the request's own transaction. A lock that
+ * a run takes or gives back is told beside it.
  */
-import type { ApiRequest } from '../../json-api/endpoint.ts';
+import type { EventCause } from '../../audit-trails/record-event.ts';
 import type { Services } from '../../services.ts';
 import type { WorkspaceRecord } from './workspace-record.ts';
 
@@ -11,15 +12,15 @@ export type WorkspaceAction = 'create' | 'update' | 'destroy' | 'lock' | 'unlock
 /** `meta` says what an update was about when it did not come through the update endpoint. */
 export function recordWorkspaceEvent(
   services: Services,
-  request: ApiRequest,
+  cause: EventCause,
   workspace: Pick<WorkspaceRecord, 'id' | 'organization_id'>,
   change: { readonly action: WorkspaceAction; readonly meta?: Readonly<Record<string, unknown>> },
 ): void {
   const { action, meta } = change;
   services.recordEvent({
     organizationId: workspace.organization_id,
-    actor: request.caller,
-    requestId: request.requestId,
+    actor: cause.caller,
+    requestId: cause.requestId,
     resource: { id: workspace.id, type: 'workspace', action },
     ...(meta === undefined ? {} : { meta }),
   });

@@ -118,7 +118,7 @@ function recordPolicyEvent(
     requestId: request.requestId,
     resource: { id: change.id, type: 'data_retention_policy', action: change.action },
     meta: {
-      delete_older_than_n_days: change.days,
+      ...(change.days === null ? {} : { delete_older_than_n_days: change.days }),
       organization: workspace.organization_name,
       organization_id: workspace.organization_id,
     },

@@ -46,11 +46,17 @@ function seedOf(exchanges: readonly Exchange[]): Seed {
   );
   const names = new Set(named.filter((name) => !made.includes(name)));
   const [first = 'elsewhere', ...others] = names;
+  // An audit trail is read by an organization.
+  const isOrganization = exchanges.every(
+    ({ request }) => request.path === '/api/v2/organization/audit-trail',
+  );
+  const ann = { username: 'ann', email: 'ann@example.com' };
   return {
-    users: [{ username: 'ann', email: 'ann@example.com', token: 'TOKEN' }],
+    users: [isOrganization ? ann : { ...ann, token: 'TOKEN' }],
     organizations: [
       {
         name: first,
+        ...(isOrganization ? { token: 'TOKEN' } : {}),
         teams: [{ name: 'owners', members: ['ann'] }],
         workspaces: workspacesBefore(exchanges),
         projects: projectsBefore(exchanges).map((id) => ({ id, name: id })),

@@ -1,0 +1,334 @@
+// Who did what: listed, followed and kept, by the commands as users type them.
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { describe, expect, it } from 'vitest';
+import { eventsSchema } from '../../../src/report/audit/events-schema.ts';
+import type { Ran } from '../../support/captured-host.ts';
+import {
+  servedEvent,
+  servedEvents,
+  serveTrail,
+  type TrailService,
+} from '../../support/audit/trail-service.ts';
+import { startTrueup, trueupProcess } from '../../support/cli/process.ts';
+import { type StackFolder, stackIn, workspacesTarget } from '../../support/rig/stack-folder.ts';
+import { temporaryFolder } from '../../support/rig/temporary-folder.ts';
+
+const env = { API_TOKEN: 'planted-api-token-6b1f', AUDIT_TOKEN: 'planted-audit-token-77e0' };
+const auditToken = { env: 'AUDIT_TOKEN' };
+
+function stackAt(service: { readonly url: string }, spec: object = {}): StackFolder {
+  const targets = [workspacesTarget(service.url, { auditToken })];
+  return stackIn({ directory: temporaryFolder(), stack: { targets, spec }, env });
+}
+
+interface Line {
+  readonly target: string;
+  readonly event: { readonly id: string };
+}
+
+const linesOf = ({ out }: Pick<Ran, 'out'>) =>
+  out
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Line);
+const idsOf = (ran: Pick<Ran, 'out'>) => linesOf(ran).map(({ event }) => event.id);
+const list = (stack: StackFolder, ...args: string[]) =>
+  stack.run(['audit', 'list', '--format', 'jsonl', ...args], 0).then(idsOf);
+
+/** The answer in JSON, which has to fit the published schema. */
+function asListed({ out }: Pick<Ran, 'out'>): object {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const check = ajv.compile(eventsSchema);
+  const value: object = JSON.parse(out);
+  check(value);
+  expect(check.errors ?? []).toEqual([]);
+  return value;
+}
+
+const busyDay = [
+  servedEvent('a', { at: 1, actor: 'ann', resource: 'ws-1', what: 'workspace create' }),
+  servedEvent('b', { at: 2, actor: 'bob', resource: 'ws-1', what: 'workspace update' }),
+  servedEvent('c', { at: 3, actor: 'ann', resource: 'run-1', what: 'run create' }),
+  servedEvent('d', { at: 4, actor: 'bob', resource: 'ws-2', what: 'workspace update' }),
+];
+
+describe('trueup audit list', () => {
+  it('tells who did what, newest first, with the token for the trail alone', async () => {
+    const service = await serveTrail(busyDay, { token: env.AUDIT_TOKEN });
+    const { out } = await stackAt(service).run(['audit', 'list'], 0);
+    const [head, ...rows] = out.trimEnd().split('\n');
+    expect(head).toMatch(/^when +who +what +resource +request$/);
+    expect(rows.map((row) => row.split(/ {2,}/))).toEqual([
+      ['2026-11-20T12:00:00.004Z', 'bob', 'workspace update', 'ws-2', 'request-of-d'],
+      ['2026-11-20T12:00:00.003Z', 'ann', 'run create', 'run-1', 'request-of-c'],
+      ['2026-11-20T12:00:00.002Z', 'bob', 'workspace update', 'ws-1', 'request-of-b'],
+      ['2026-11-20T12:00:00.001Z', 'ann', 'workspace create', 'ws-1', 'request-of-a'],
+    ]);
+    expect(service.lines).toHaveLength(1);
+  });
+
+  it.each<[string, string[], string[]]>([
+    ['by the name of who did it', ['--actor', 'ann'], ['c', 'a']],
+    ['by the id of who did it', ['--actor', 'user-bob'], ['d', 'b']],
+    ['by what it was done to', ['--resource', 'ws-1'], ['b', 'a']],
+    ['by the type of that', ['--resource', 'run'], ['c']],
+    ['by what was done', ['--action', 'create'], ['c', 'a']],
+    ['by both', ['--action', 'workspace create'], ['a']],
+    ['by all of these', ['--actor', 'bob', '--action', 'update', '--resource', 'ws-2'], ['d']],
+    [
+      'by time',
+      ['--since', '2026-11-20T13:00:00.001+01:00', '--until', '2026-11-20T12:00:00.003Z'],
+      ['c', 'b'],
+    ],
+    ['by number', ['--limit', '2'], ['d', 'c']],
+  ])('chooses %s', async (_, args, wanted) => {
+    expect(await list(stackAt(await serveTrail(busyDay)), ...args)).toEqual(wanted);
+  });
+
+  it('says that there are older ones', async () => {
+    const stack = stackAt(await serveTrail(busyDay));
+    const few = await stack.run(['audit', 'list', '--limit', '3'], 0);
+    expect(few.out).toContain('There are older ones: --limit shows more of them');
+    expect((await stack.run(['audit', 'list', '--limit', '4'], 0)).out).not.toContain('older');
+    const json = await stack.run(['audit', 'list', '--limit', '3', '--format', 'json'], 0);
+    expect(asListed(json)).toMatchObject({ version: 1, stack: 'payments', more: true, gaps: [] });
+  });
+
+  it('finds the newest of many thousand events, whichever come first', async () => {
+    for (const newestFirst of [false, true]) {
+      const stack = stackAt(await serveTrail(servedEvents(5200), { newestFirst }));
+      expect(await list(stack, '--limit', '2')).toEqual(['e5200', 'e5199']);
+    }
+  });
+
+  it('lets no word of the trail move the cursor, and shows no token', async () => {
+    const hostile = '\u001b[2J\u202eann\n';
+    const auth = { accessor_id: env.API_TOKEN, description: hostile, type: 'System', organization_id: 'o' };
+    const resource = { id: env.AUDIT_TOKEN, type: 'run\u0007', action: 'x', meta: { by: env.AUDIT_TOKEN } };
+    const stack = stackAt(await serveTrail([servedEvent('e', { more: { auth, resource } })]));
+    for (const format of ['text', 'json', 'jsonl']) {
+      const { out, err } = await stack.run(['audit', 'list', '--format', format], 0);
+      expect(out).toContain(String.raw`\u001b[2J\u202eann\n`);
+      expect(out).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+      expect(out + err).not.toContain(env.AUDIT_TOKEN);
+    }
+  });
+
+  it.each<[string, object, string]>([
+    [
+      'without a token for a trail',
+      { auditToken: undefined },
+      'no target of stack "payments" has an "auditToken"',
+    ],
+    [
+      'whose variable is not set',
+      { auditToken: { env: 'NOBODY' } },
+      'has to hold the audit token of target "acme"',
+    ],
+  ])('says what is missing for a target %s', async (_, more, words) => {
+    const targets = [workspacesTarget('http://127.0.0.1:1', more)];
+    const stack = stackIn({ directory: temporaryFolder(), stack: { targets }, env });
+    expect((await stack.run(['audit', 'list'], 1)).err).toContain(words);
+  });
+
+  it('says which token the service wants', async () => {
+    const stack = stackAt(await serveTrail([], { token: 'another' }));
+    expect((await stack.run(['audit', 'list'], 1)).err).toContain(
+      'the service gives no audit trail to this "auditToken"',
+    );
+    expect((await stack.run(['audit', 'list', '--target', 'prod'], 1)).err).toContain('has no target "prod"');
+  });
+
+  it('tells of the embedded service without a token in the stack', async () => {
+    const target = { name: 'acme', service: 'workspaces', url: 'embedded', organization: 'acme' };
+    const stack = stackIn({ directory: temporaryFolder(), stack: { targets: [target] } });
+    await stack.declare({
+      apiVersion: 'trueup.dev/v1',
+      kind: 'Workspace',
+      metadata: { name: 'app' },
+      spec: {},
+    });
+    await stack.run(['apply', '--yes'], 0);
+    expect((await stack.run(['audit', 'list', '--resource', 'workspace'], 0)).out).toContain(
+      'workspace create',
+    );
+  });
+});
+
+describe('trueup audit follow', () => {
+  const once = ['audit', 'follow', '--for', '0s', '--format', 'jsonl', '--since', '2026-11-20T12:00:00Z'];
+
+  it('goes on where it was when it is begun again', async () => {
+    const service = await serveTrail(servedEvents(3));
+    const stack = stackAt(service);
+    const next = async () => idsOf(await stack.run([...once, '--cursor', 'kept/cursor.json'], 0));
+    expect(await next()).toEqual(['e1', 'e2', 'e3']);
+    service.events.push(servedEvent('late', { at: 3 }), ...servedEvents(1200, 4));
+    expect(await next()).toHaveLength(1201);
+    expect(await next()).toEqual([]);
+  });
+
+  it('prints only what is asked for, and does not come back to the rest', async () => {
+    const stack = stackAt(await serveTrail(busyDay));
+    const args = [...once, '--cursor', 'cursor.json'];
+    expect(idsOf(await stack.run([...args, '--actor', 'ann'], 0))).toEqual(['a', 'c']);
+    expect(idsOf(await stack.run(args, 0))).toEqual([]);
+  });
+
+  it('begins now where nothing else is said', async () => {
+    const stack = stackAt(await serveTrail(busyDay));
+    expect((await stack.run(['audit', 'follow', '--for', '0s'], 0)).out).toBe('');
+  });
+
+  it('prints each event once as it comes, through refusals, and ends in order', async () => {
+    const service = await serveTrail(servedEvents(1));
+    service.instead = (_, count) => {
+      if (count === 2) return { status: 429, headers: { 'retry-after': '0' }, body: { errors: [] } };
+      if (count === 4) service.events.push(...servedEvents(1, 2));
+      return undefined;
+    };
+    const stack = stackAt(service);
+    const args = ['audit', 'follow', '--interval', '1s', '--since', '2026-11-20T12:00:00Z'];
+    const running = startTrueup(args, { cwd: stack.directory, env });
+    await running.says(/request-of-e2/);
+    running.kill('SIGINT');
+    const { code, out } = await running.ended;
+    expect(code).toBe(0);
+    expect(out.trimEnd().split('\n')).toEqual([
+      '2026-11-20T12:00:00.001Z  ann  workspace update  ws-1  request-of-e1',
+      '2026-11-20T12:00:00.002Z  ann  workspace update  ws-1  request-of-e2',
+    ]);
+  });
+
+  it('does not take another file for its cursor', async () => {
+    const stack = stackAt(await serveTrail());
+    await stack.write('notes.txt', 'a diary');
+    expect((await stack.run([...once, '--cursor', 'notes.txt'], 1)).err).toContain('is none');
+    await stack.write('cursor.json', '{"trails":{"x":{"at":"soon"}}}');
+    expect((await stack.run([...once, '--cursor', 'cursor.json'], 1)).err).toContain('is damaged');
+  });
+});
+
+describe('trueup audit archive', () => {
+  const forget = (service: TrailService) => {
+    service.events = [];
+  };
+
+  it('keeps what the service forgets, for whoever lists it from there', async () => {
+    const service = await serveTrail(busyDay);
+    const stack = stackAt(service);
+    expect((await stack.run(['audit', 'archive', '--to', 'kept.db'], 0)).out).toBe(
+      'acme: 4 new events, up to 2026-11-20T12:00:00.004Z\n',
+    );
+    forget(service);
+    expect(await list(stack, '--from', 'kept.db', '--actor', 'ann')).toEqual(['c', 'a']);
+    expect(await list(stack)).toEqual([]);
+  });
+
+  it('is where the stack says', async () => {
+    const service = await serveTrail(busyDay);
+    const stack = stackAt(service, { audit: { archive: { file: '.trueup/audit.db' } } });
+    const { out } = await stack.run(['audit', 'archive', '--format', 'json'], 0);
+    expect(JSON.parse(out)).toMatchObject({
+      version: 1,
+      trails: [{ target: 'acme', added: 4, newest: '2026-11-20T12:00:00.004Z' }],
+    });
+    forget(service);
+    expect(await list(stack, '--archived')).toEqual(['d', 'c', 'b', 'a']);
+  });
+
+  it('keeps no secret that the stack knows', async () => {
+    const resource = { id: 'ws-1', type: 'workspace', action: 'update', meta: { by: env.AUDIT_TOKEN } };
+    const stack = stackAt(await serveTrail([servedEvent('e', { more: { resource } })]));
+    await stack.run(['audit', 'archive', '--to', 'kept.db'], 0);
+    const other = { ...env, AUDIT_TOKEN: 'the-token-of-somebody-else' };
+    const args = ['audit', 'list', '--from', 'kept.db', '--format', 'jsonl'];
+    const { out } = await trueupProcess(args, { cwd: stack.directory, env: other });
+    expect(linesOf({ out })[0]?.event).toMatchObject({ resource: { meta: { by: '[secret]' } } });
+  });
+
+  it('tells of a gap when it finds one, and whenever it is listed over', async () => {
+    const service = await serveTrail([servedEvent('e1', { at: 1 })]);
+    const stack = stackAt(service);
+    await stack.run(['audit', 'archive', '--to', 'kept.db'], 0);
+    const later = Date.now() + 30 * 24 * 3_600_000 - Date.parse('2026-11-20T12:00:00Z');
+    service.events = [servedEvent('e2', { at: later })];
+    const found = await stack.run(['audit', 'archive', '--to', 'kept.db'], 0);
+    expect(found.err).toMatch(/events of target "acme" between \S+Z and \S+Z may be missing/);
+    const listed = await stack.run(['audit', 'list', '--from', 'kept.db', '--format', 'json'], 0);
+    expect(asListed(listed)).toMatchObject({
+      gaps: [{ target: 'acme' }],
+      diagnostics: [{ code: 'trail-gap', severity: 'warning' }],
+    });
+    const before = await stack.run(
+      ['audit', 'list', '--from', 'kept.db', '--until', '2026-11-20T12:00:01Z'],
+      0,
+    );
+    expect(before.err).toBe('');
+  });
+
+  it('goes on until it is told to stop, and tells each time what is new', async () => {
+    const service = await serveTrail(servedEvents(2));
+    service.instead = (_, count) => {
+      if (count === 3) service.events.push(...servedEvents(1, 3));
+      return undefined;
+    };
+    const stack = stackAt(service);
+    const args = ['audit', 'archive', '--to', 'kept.db', '--follow', '--interval', '1s'];
+    const running = startTrueup(args, { cwd: stack.directory, env });
+    await running.says(/acme: 1 new event,/);
+    running.kill('SIGTERM');
+    const { code, out } = await running.ended;
+    expect([code, out.match(/new event/g)]).toEqual([0, ['new event', 'new event']]);
+    expect(await list(stack, '--from', 'kept.db')).toEqual(['e3', 'e2', 'e1']);
+  });
+
+  it('has every event once after it was killed', async () => {
+    const service = await serveTrail(servedEvents(3500));
+    const stack = stackAt(service);
+    const args = ['audit', 'archive', '--to', 'kept.db'];
+    const killed = Promise.withResolvers<void>();
+    service.instead = (_, count) => {
+      if (count !== 3) return undefined;
+      running.kill('SIGKILL');
+      killed.resolve();
+      return undefined;
+    };
+    const running = startTrueup(args, { cwd: stack.directory, env });
+    await killed.promise;
+    expect((await running.ended).signal).toBe('SIGKILL');
+    await stack.run(args, 0);
+    const ids = await list(stack, '--from', 'kept.db', '--limit', '9999');
+    expect(ids).toEqual(
+      servedEvents(3500)
+        .map(({ id }) => id)
+        .reverse(),
+    );
+  });
+
+  it.each<[string, string[], string]>([
+    ['no place', [], 'it is not said where to: pass --to FILE.db or --to postgres'],
+    [
+      'a database whose address nobody knows',
+      ['--to', 'postgres'],
+      'the environment variable "TRUEUP_AUDIT_URL" is not set',
+    ],
+    ['the stack itself', ['--to', 'trueup.yaml'], 'file is not a database'],
+  ])('says what is wrong with %s', async (_, args, words) => {
+    const stack = stackAt(await serveTrail(busyDay));
+    expect((await stack.run(['audit', 'archive', ...args], 1)).err).toContain(words);
+  });
+
+  it('repeats nothing of an address that is none', async () => {
+    const stack = stackAt(await serveTrail(busyDay), {
+      audit: { archive: { postgres: { url: { env: 'DB' } } } },
+    });
+    const options = { cwd: stack.directory, env: { ...env, DB: 'mysql://ann:hunter22@db/x' } };
+    const { code, err } = await trueupProcess(['audit', 'archive'], options);
+    expect(code).toBe(7);
+    expect(err).toContain('the environment variable "DB" holds no address of a PostgreSQL database');
+    expect(err).not.toContain('hunter22');
+  });
+});
