@@ -63,6 +63,11 @@ try {
     ['plan', stack, '--exit-code'],
     2,
   );
+  await step(
+    'Drift tells it apart from what the files ask for, and who touched it (exit code 3)',
+    ['drift', stack],
+    3,
+  );
   console.log(
     '\n# Done. The same stack works without a running service: npm run trueup -- plan examples/quickstart',
   );

@@ -277,6 +277,11 @@ export class ChangeRun {
     };
   }
 
+  #requestIds(): Pick<Outcome, 'requests'> {
+    const requests = [...this.#results.values()].flatMap(({ answer }) => answer?.requestId ?? []);
+    return requests.length === 0 ? {} : { requests };
+  }
+
   #end(end: CallEnd): void {
     if (this.#outcome !== undefined) return;
     const { kind, detail } = end;
@@ -293,6 +298,7 @@ export class ChangeRun {
       ...(place === undefined ? {} : { place }),
       ...(isBroken && done.calls.size + existing.length > 0 ? { done: [...done.calls, ...existing] } : {}),
       ...this.#failureDetails(end),
+      ...this.#requestIds(),
       ...(warnings.length === 0 ? {} : { warnings }),
     };
     this.#outcome = this.#tools.ended(outcome, done);

@@ -1,9 +1,10 @@
-/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, the history, the check of a login and the audit trail. */
+/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, and what commands print as JSON. */
 import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { eventsSchema } from '../report/audit/events-schema.ts';
+import { driftSchema } from '../report/drift/drift-schema.ts';
 import { historySchema } from '../report/json/history-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
@@ -15,6 +16,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Stack', stackDocumentSchema(kinds)],
     ['Manifest', anyManifestSchema(kinds)],
     ['Plan', asJson(planSchema)],
+    ['Drift', asJson(driftSchema)],
     ['History', asJson(historySchema)],
     ['Login', asJson(loginSchema)],
     ['Audit', asJson(eventsSchema)],

@@ -8,6 +8,7 @@ import { type ExitCode, exitCodes } from './exit-codes.ts';
 import { addApply } from './flags/apply.ts';
 import { addAudit } from './flags/audit.ts';
 import { addCheckRole } from './flags/check-role.ts';
+import { addDrift } from './flags/drift.ts';
 import { addExport } from './flags/export.ts';
 import { addHistory } from './flags/history.ts';
 import { addPlan } from './flags/plan.ts';
@@ -106,6 +107,7 @@ function buildProgram(host: CliHost, format: Format | undefined, ends: CommandEn
   addValidate(program, ends);
   addPlan(program, host, ends);
   addApply(program, host, ends);
+  addDrift(program, host, ends);
   addPlanFiles(program, host, ends);
   addExport(program, host, ends);
   addRecover(program, host, ends);
@@ -123,11 +125,13 @@ const afterHelp = `Exit codes:
   1 error                        6 applied in part                    9 ownership conflict
   2 changes (plan --exit-code),  7 invalid manifests                130 interrupted
     plans that differ (diff), or a login that would fail (role check)
+  3 drift: live is not as it was last applied (drift)
   4 stale: live moved since the plan, or it is not the plan that was approved
 
 Examples:
   trueup validate                 check the stack in this directory
   trueup plan --exit-code         whether there is anything to do
+  trueup drift                    what somebody changed in the targets since the last apply
   trueup plan --out plan.json     in a pull request: keep what is to be approved
   trueup apply plan.json          in CI, after the merge: that, and nothing else
   trueup export --out manifests   manifests for what is live and not managed yet

@@ -1,6 +1,8 @@
 /** What all commands share: how a command is declared, common options, and help texts. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseTimestamp } from '../audit/trail/parse-event.ts';
 import { parseDuration } from '../model/kind/duration.ts';
+import type { CliHost } from './cli-host.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { ColorChoice, Format, Terminal } from './terminal/terminal.ts';
 
@@ -60,6 +62,20 @@ export function parseTimeout(text: string): number {
   const seconds = isBare ? undefined : parseDuration(text);
   if (seconds === undefined) throw new InvalidArgumentError('a time to wait is written like 30s, 5m or 1h');
   return seconds;
+}
+
+/** Parses a moment, or how long ago something was, to milliseconds since 1970. */
+export function timeParser({ now }: Pick<CliHost, 'now'>): (text: string) => number {
+  return (text) => {
+    const at = parseTimestamp(text);
+    if (at !== undefined) return at;
+    const ago = /^\d+$/.test(text.trim()) || text.trim() === '' ? undefined : parseDuration(text);
+    if (ago === undefined)
+      throw new InvalidArgumentError(
+        'a time such as 2026-11-20T12:00:00Z, or how long ago, such as 2h or 7d',
+      );
+    return now() - ago * 1000;
+  };
 }
 
 export function formatOption(): Option {

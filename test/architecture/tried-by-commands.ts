@@ -17,6 +17,26 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     ],
   },
   {
+    by: 'test/e2e/drift/drift.test.ts',
+    because: command,
+    sources: [
+      ...['cli/commands/drift.ts', 'plan/drift/find-pending.ts'],
+      ...['plan/drift/judge-recorded.ts', 'report/drift/drift-json.ts', 'report/drift/drift-schema.ts'],
+      'report/drift/drift-text.ts',
+    ],
+  },
+  {
+    by: 'test/e2e/drift/unmanaged.test.ts',
+    because: 'what an apply has seen is right when nothing counts as changed until somebody changes it',
+    sources: ['plan/drift/find-unmanaged.ts'],
+  },
+  {
+    by: 'test/e2e/drift/who-touched.test.ts',
+    because:
+      'who is named is right when those are named who did it, as the service that they did it to tells it',
+    sources: ['cli/drift/ask-trails.ts', 'cli/drift/read-events.ts', 'plan/drift/with-touches.ts'],
+  },
+  {
     by: 'test/e2e/audit/audit.test.ts',
     because: command,
     sources: [

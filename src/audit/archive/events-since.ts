@@ -2,7 +2,7 @@
 import type { TrailEvent } from '../../model/audit-trail.ts';
 import type { Archive, TrailGap } from './archive.ts';
 
-interface ArchivedEvents {
+export interface ArchivedEvents {
   /** oldest first */
   readonly events: readonly TrailEvent[];
   /** milliseconds since 1970: what happened later was not yet archived; undefined for a trail that was never read whole */

@@ -201,7 +201,7 @@ async function carryOut(planning: Planning, prepared: WritingRun, context: Apply
   const { store, ledger, from, held } = prepared;
   const history = await keepHistory(planning.plan, { from, run, store, ledger, held }, terminal);
   const ended: Outcome[] = [];
-  let [completed, unrecorded] = [false, true];
+  let [completed, unrecorded, isProved] = [false, true, false];
   try {
     const applied = await applyWithProgress(planning, prepared, { ...context, ended });
     unrecorded = false;
@@ -218,6 +218,7 @@ async function carryOut(planning: Planning, prepared: WritingRun, context: Apply
     const { outcomes, proof } = proved;
     ended.splice(0, ended.length, ...outcomes);
     const code = exitCodeOfApply(outcomes, proof);
+    isProved = code === exitCodes.done && proof !== undefined && proof.selection === undefined;
     if (code === exitCodes.done) await forgetApproved(store, proved.ledger, held?.fence);
     completed = true;
     return finish({ ...proved, context, code });
@@ -226,7 +227,7 @@ async function carryOut(planning: Planning, prepared: WritingRun, context: Apply
     if (ended.length > 0) finish({ outcomes: ended, context, code: exitCodes.error });
     throw error;
   } finally {
-    await history.end(ended, { completed, unrecorded });
+    await history.end(ended, { completed, unrecorded, proved: isProved });
   }
 }
 

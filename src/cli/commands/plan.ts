@@ -7,10 +7,13 @@ import { hasErrors } from '../../model/diagnostic.ts';
 import type { Stack } from '../../model/stack/target.ts';
 import type { ReaderConnection } from '../../http/open-target.ts';
 import type { Plan } from '../../model/plan/plan.ts';
+import { findDrift } from '../../plan/drift/find-drift.ts';
+import { planWithTouches } from '../../plan/drift/with-touches.ts';
 import { renderPlanJson } from '../../report/json/plan-json.ts';
 import { renderPlan } from '../../report/terminal/plan-text.ts';
 import { printable } from '../../report/format/printable.ts';
 import { shellWord } from '../../report/format/shell-word.ts';
+import { askTrails } from '../drift/ask-trails.ts';
 import { connectToRead } from '../run/connect.ts';
 import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { listenForEnd } from '../stop/stop-signals.ts';
@@ -100,9 +103,9 @@ async function report(
       printError(terminal, 'output-refused', refusal);
       return exitCodes.error;
     }
-    const planning = await raceStop(makePlanToShow(request), stop);
-    if (planning === 'stopped') return exitCodes.interrupted;
-    const made = await noteMissingSecrets(planning.plan, secretContext(request.stack, host));
+    const planned = await raceStop(makeTouchedPlan(prepared, host), stop);
+    if (planned === 'stopped') return exitCodes.interrupted;
+    const made = await noteMissingSecrets(planned, secretContext(request.stack, host));
     printPlan(terminal, made, { calls: options.calls ?? false, stack });
     if (options.out !== undefined) {
       // Another file may have been created there meanwhile.
@@ -121,6 +124,15 @@ async function report(
   } finally {
     await prepared.close();
   }
+}
+
+/** The plan, with who touched what is not live as it was last applied (rule 50). */
+async function makeTouchedPlan(prepared: PreparedRun<ReaderConnection>, host: CliHost): Promise<Plan> {
+  const { request } = prepared;
+  const { planning, input } = await makePlanToShow(request);
+  const { drifted } = findDrift(input, planning.plan);
+  const touches = await askTrails(drifted, { ...prepared, stack: request.stack, host });
+  return planWithTouches(planning.plan, drifted, touches);
 }
 
 /** What can be done with the plan file: apply plans again, and does not apply a plan with problems (rules 28, 39). */
@@ -143,7 +155,13 @@ export function printPlan(
 ): void {
   const { host, paint, width } = terminal;
   const { calls = false, stack } = about;
-  const options = { paint, calls, ...(width === undefined ? {} : { width }), ...(stack && { stack }) };
+  const options = {
+    paint,
+    calls,
+    now: host.now(),
+    ...(width === undefined ? {} : { width }),
+    ...(stack && { stack }),
+  };
   if (terminal.format === 'text') host.stdout.write(`${renderPlan(made, options)}\n`);
   else printJson(terminal, (reported) => renderPlanJson(made, { told: reported, clean: host.clean }));
 }

@@ -1,7 +1,5 @@
 /** The arguments and flags of `trueup audit`; the commands themselves are loaded when they are called. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseTimestamp } from '../../audit/trail/parse-event.ts';
-import { parseDuration } from '../../model/kind/duration.ts';
 import type { AuditArchiveOptions } from '../audit/archive.ts';
 import type { AuditFollowOptions } from '../audit/follow.ts';
 import type { AuditListOptions } from '../audit/list.ts';
@@ -13,6 +11,7 @@ import {
   formatOption,
   parseTimeout,
   stackHelp,
+  timeParser,
   timeoutOption,
 } from '../command-options.ts';
 
@@ -136,20 +135,6 @@ function linesOption(choices: readonly string[]): Option {
 /** What is said besides the lines is text. */
 function withoutLines({ format, color }: WithLines<object>): CommonOptions {
   return { format: format === 'json' ? 'json' : 'text', ...(color === undefined ? {} : { color }) };
-}
-
-/** Milliseconds since 1970. */
-function timeParser({ now }: Pick<CliHost, 'now'>): (text: string) => number {
-  return (text) => {
-    const at = parseTimestamp(text);
-    if (at !== undefined) return at;
-    const ago = /^\d+$/.test(text.trim()) || text.trim() === '' ? undefined : parseDuration(text);
-    if (ago === undefined)
-      throw new InvalidArgumentError(
-        'a time such as 2026-11-20T12:00:00Z, or how long ago, such as 2h or 7d',
-      );
-    return now() - ago * 1000;
-  };
 }
 
 function parseCount(text: string): number {

@@ -20,6 +20,8 @@ interface ApplyEnding {
   readonly completed: boolean;
   /** the ledger may lack a part of what was done */
   readonly unrecorded: boolean;
+  /** the whole stack was found as declared afterwards */
+  readonly proved: boolean;
 }
 
 /**
@@ -63,10 +65,10 @@ export async function keepHistory(
   const entry = beginEntry(plan, head, { ledger, kinds: host.kinds });
   await store.keepEntries([entry]);
   return {
-    end: async (outcomes, { unrecorded }) => {
+    end: async (outcomes, { unrecorded, proved }) => {
       const ended = endEntry(entry, outcomes, nowText());
       await store
-        .keepEntries([unrecorded ? { ...ended, unrecorded } : ended])
+        .keepEntries([{ ...ended, ...(unrecorded && { unrecorded }), ...(proved && { proved }) }])
         .catch(reportError('the history lacks the end of this apply'));
     },
   };

@@ -25,20 +25,26 @@ export function auditedTargets({ targets }: Pick<Stack, 'targets'>): readonly Ta
   );
 }
 
+/** How long the trails may be waited for, and with what. */
+interface AuditLimits extends ConnectionLimits {
+  /** the embedded service, where this run uses it already: whoever opened it closes it */
+  readonly embedded?: Embedded | undefined;
+}
+
 /** @param targets of `auditedTargets`. @throws SecretError when a token cannot be read */
 export async function connectToAudit(
   stack: Stack,
   targets: readonly Target[],
   host: CliHost,
-  { deadline, signal, leave }: ConnectionLimits,
+  { deadline, signal, leave, embedded: opened }: AuditLimits,
 ): Promise<ConnectedTrails> {
-  const embedded = targets.some(({ url }) => url === 'embedded')
-    ? await openEmbedded(stack, host)
-    : undefined;
+  const isNeeded = opened === undefined && targets.some(({ url }) => url === 'embedded');
+  const own = isNeeded ? await openEmbedded(stack, host) : undefined;
+  const embedded = opened ?? own;
   const trails: ConnectedTrail[] = [];
   const close = async () => {
     await Promise.all(trails.map(({ channel }) => channel.close()));
-    await embedded?.close();
+    await own?.close();
   };
   try {
     for (const target of targets) {

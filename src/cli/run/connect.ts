@@ -25,6 +25,8 @@ import type { CliHost } from '../cli-host.ts';
 
 export interface Connected<C extends ReaderConnection = ReaderConnection> {
   readonly targets: readonly ConnectedTarget<C>[];
+  /** where a target is served by it */
+  readonly embedded?: Embedded;
   close(): Promise<void>;
 }
 
@@ -104,7 +106,7 @@ async function connect<C extends ReaderConnection>(
     await close();
     throw error;
   }
-  return { targets, close };
+  return { targets, ...(embedded && { embedded }), close };
 }
 
 interface ConnectContext {

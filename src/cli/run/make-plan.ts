@@ -39,9 +39,16 @@ export async function makePlan(request: PlanRequest): Promise<Planning> {
   return buildPlan(await readPlanInput(request));
 }
 
+interface ShownPlan {
+  readonly planning: Planning;
+  /** what it was made from */
+  readonly input: PlanInput;
+}
+
 /** The plan that is shown, with what the token of this run would be refused. */
-export async function makePlanToShow(request: PlanRequest): Promise<Planning> {
-  return foreseeRefusals(await makePlan(request), request.connected);
+export async function makePlanToShow(request: PlanRequest): Promise<ShownPlan> {
+  const input = await readPlanInput(request);
+  return { planning: await foreseeRefusals(buildPlan(input), request.connected), input };
 }
 
 /**
@@ -49,7 +56,7 @@ export async function makePlanToShow(request: PlanRequest): Promise<Planning> {
  * and not just notes (rule 30).
  */
 export async function makePlanToApply(request: PlanRequest): Promise<Planning> {
-  const planning = await makePlanToShow(request);
+  const { planning } = await makePlanToShow(request);
   const { plan, refusals } = planning;
   return { ...planning, plan: { ...plan, problems: sortDiagnostics([...plan.problems, ...refusals]) } };
 }

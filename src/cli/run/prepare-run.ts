@@ -54,6 +54,7 @@ export interface PreparedRun<C extends ReaderConnection> {
   readonly store: StackStore;
   /** the ledger of a renamed stack's former name; its records are in `ledger` already */
   readonly former?: FormerLedger | undefined;
+  readonly time: RunTime;
   /** the lock, when one was taken */
   readonly held: HeldLock | undefined;
   /** Ends the connections, releases the lock, closes the store. @returns false when this run had lost a lock */
@@ -120,7 +121,7 @@ export async function prepareRun<C extends ReaderConnection>(
       connected,
       commitOrder: opened.commitOrder,
     };
-    return { request, connected, ledger, from, store, held, former: opened.former, close };
+    return { request, connected, ledger, from, store, time, held, former: opened.former, close };
   } catch (error) {
     await close();
     throw error;

@@ -5,6 +5,7 @@ import type { Place } from '../diagnostic.ts';
 import type { FieldChange } from '../kind/field.ts';
 import type { Json } from '../json/json.ts';
 import type { Risk } from './risk.ts';
+import type { Touched } from './touch.ts';
 
 export type Action = 'create' | 'update' | 'delete' | 'release' | 'adopt' | 'none';
 
@@ -29,6 +30,8 @@ export interface Change {
   readonly sharedCall?: CallId;
   /** facts of the live resource, besides its fields, that the calls rely on; checked again before writing */
   readonly preconditions: Readonly<Record<string, Json>>;
+  /** where live is not as it was last applied: who touched it since; absent where nobody was asked */
+  readonly touched?: Touched;
 }
 
 /** The members of a change that enter the digest: what an approval is about (rule 27). */

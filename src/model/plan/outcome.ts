@@ -31,6 +31,8 @@ export interface Outcome {
   readonly refused?: true;
   /** failed or unknown, but a look afterwards found the resource as desired */
   readonly foundTrue?: true;
+  /** the ids of the requests that were answered, as the service gave them: its audit trail names them, too (rule 50) */
+  readonly requests?: readonly string[];
   /** the service's own warnings about writes that it carried out */
   readonly warnings?: readonly string[];
 }

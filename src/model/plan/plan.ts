@@ -60,4 +60,6 @@ export interface TargetCoverage {
   /** fields whose drift cannot be seen: `Kind.sourceUrl` */
   readonly invisible: readonly string[];
   readonly notes: readonly string[];
+  /** whether the audit trail was asked who touched what drifted, and else why not; absent where nothing drifted */
+  readonly trail?: string;
 }

@@ -21,6 +21,8 @@ export interface LedgerRecord<F = Readonly<Record<string, Json>>> {
   readonly fields: F;
   /** the whole canonical content when we last wrote it: only for kinds whose deletion needs it as a witness */
   readonly content?: Readonly<Record<string, Json>>;
+  /** values of undeclared fields as they were live, but for defaults: nothing is written because of them (rule 49) */
+  readonly seen?: Readonly<Record<string, Json>>;
   /** what the kind records besides fields: consumer edges with their ids, or that we hold the lock */
   readonly marks?: Readonly<Record<string, Json>>;
 }
@@ -109,6 +111,8 @@ export interface HistoryEntry {
   readonly targets?: Readonly<Record<string, IdentityText>>;
   /** RFC 3339; for an apply with a creation of unknown outcome: when a later apply had ended, which settles the question */
   readonly settled?: string;
+  /** the plan that was made afterwards, of the whole stack, was empty: all was live as recorded then */
+  readonly proved?: true;
   /** the apply ended without certainty that the ledger holds all that it did */
   readonly unrecorded?: true;
   readonly changes: readonly HistoryChange[];
@@ -123,6 +127,8 @@ export interface HistoryChange {
   readonly detail?: string;
   /** calls that were carried out before the change stopped */
   readonly done?: readonly string[];
+  /** the ids of its requests, as the service answered them; absent in entries of older versions (rule 50) */
+  readonly requests?: readonly string[];
   readonly inDoubt?: true;
   readonly foundTrue?: true;
   /** with the values before; secrets only as their summaries */

@@ -12,6 +12,7 @@ import type { Claim, DesiredResource, LiveResource, Spec } from '../../model/res
 import { canonicalSpec, contentAfter } from '../../compare/canonical-spec.ts';
 import { type ResourceComparison, compareResource } from './compare-resource.ts';
 import { type ClaimChange, judgeDeclared, judgeUnrecorded, type Ours } from '../ownership/judge-declared.ts';
+import { seenValues } from './seen-values.ts';
 import type { PlanContext } from '../context/plan-context.ts';
 
 export interface Draft {
@@ -127,7 +128,8 @@ function recordDraft(
   context: PlanContext,
   { resource, desired, live, verdict, compared }: Parts,
 ): LedgerRecord {
-  const { fields, ownership } = context.kind(resource.address.kind);
+  const kind = context.kind(resource.address.kind);
+  const { fields, ownership } = kind;
   const { onRemove, protect } = resource.metadata;
   const managed = Object.entries(desired).filter(([name]) => fields[name]?.local !== true);
   return {
@@ -137,5 +139,8 @@ function recordDraft(
     ...(protect === undefined ? {} : { protect }),
     fields: Object.fromEntries(managed),
     ...(ownership.by === 'ledger' ? { content: contentAfter(fields, live?.spec, compared.fields) } : {}),
+    ...(ownership.by === 'claim' && live !== undefined
+      ? { seen: seenValues(kind, live, { declared: desired, changes: compared.fields }) }
+      : {}),
   };
 }

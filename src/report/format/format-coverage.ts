@@ -26,7 +26,7 @@ export function coverageRows(coverage: Coverage): CoverageRow[] {
 }
 
 function targetRow(coverage: TargetCoverage): CoverageRow {
-  const { target, unread, requests, read, incomplete, invisible, notes } = coverage;
+  const { target, unread, requests, read, incomplete, invisible, notes, trail } = coverage;
   if (unread) {
     const after = requests === 0 ? '' : `, after ${counted(requests, 'request')}`;
     return { label: printable(target), details: [`not looked at${after}`], incomplete: [] };
@@ -46,6 +46,7 @@ function targetRow(coverage: TargetCoverage): CoverageRow {
       `${counted(requests, 'request')}${counts.length === 0 ? '' : ': '}${counts.join(', ')}`,
       ...unseen,
       ...notes.map(printable),
+      ...(trail === undefined ? [] : [printable(trail)]),
     ],
     incomplete: firstFew(incomplete.map(printable)),
   };

@@ -48,7 +48,7 @@ export function blockedLine({ problems }: Plan): string | undefined {
 }
 
 /** Why the look was incomplete, as clauses; empty when it was complete. */
-export function incompleteReasons({ coverage, problems }: Plan): string[] {
+export function incompleteReasons({ coverage, problems }: Pick<Plan, 'coverage' | 'problems'>): string[] {
   if (coverage.complete) return [];
   const isWhole = ({ unread, incomplete }: TargetCoverage) => !unread && incomplete.length === 0;
   return [

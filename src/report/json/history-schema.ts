@@ -44,6 +44,9 @@ const entry = Type.Object({
   digest: Type.String(),
   targets: Type.Optional(Type.Record(Type.String(), Type.String())),
   settled: Type.Optional(moment('when a later apply settled what this one left open')),
+  proved: Type.Optional(
+    Type.Literal(true, { description: 'the plan that was made afterwards, of the whole stack, was empty' }),
+  ),
   unrecorded: Type.Optional(
     Type.Literal(true, {
       description: 'the ledger may lack what was done: it could not be written, or the lock was lost',

@@ -19,6 +19,7 @@ import { pathTemplate } from '../format/format-call.ts';
 import { guardJson, riskJson } from './guards-json.ts';
 import { checksumOf } from './plan-checksum.ts';
 import type { PlanJson } from './plan-schema.ts';
+import { touchedJson } from '../touched/touched-json.ts';
 import { countActions } from '../format/plan-summary.ts';
 
 type ChangeJson = PlanJson['changes'][number];
@@ -45,13 +46,7 @@ function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
     version: plan.version,
     stack: plan.stack,
     digest: plan.digest,
-    targets: plan.targets.map(({ name, service, url, place, dialect }) => ({
-      name,
-      service,
-      url,
-      place,
-      dialect,
-    })),
+    targets: targetsJson(plan.targets),
     ...(plan.selection === undefined ? {} : { selection: [...plan.selection] }),
     summary: {
       ...countActions(plan.changes),
@@ -70,6 +65,10 @@ function membersOf(plan: Plan): Omit<PlanJson, 'checksum'> {
   };
 }
 
+export function targetsJson(targets: Plan['targets']): PlanJson['targets'] {
+  return targets.map(({ name, service, url, place, dialect }) => ({ name, service, url, place, dialect }));
+}
+
 function changeJson(change: Change): ChangeJson {
   const fields = change.fields.map(safeField);
   return {
@@ -86,6 +85,7 @@ function changeJson(change: Change): ChangeJson {
     calls: change.calls.map(callJson),
     ...(change.sharedCall === undefined ? {} : { sharedCall: change.sharedCall }),
     relies: sortedKeys(change.preconditions) as Record<string, Json>,
+    ...(change.touched === undefined ? {} : { touched: touchedJson(change.touched) }),
   };
 }
 
@@ -141,11 +141,11 @@ function callJson(call: Call): ChangeJson['calls'][number] {
   };
 }
 
-function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
+export function mentionJson({ address, message, fix }: Mention): PlanJson['mentions'][number] {
   return { ...addressMembers(address), message, ...(fix === undefined ? {} : { fix }) };
 }
 
-function coverageJson(coverage: Coverage): PlanJson['coverage'] {
+export function coverageJson(coverage: Coverage): PlanJson['coverage'] {
   const { complete, files, documents, ledger, ledgerNotes, targets } = coverage;
   return {
     complete,
@@ -153,19 +153,22 @@ function coverageJson(coverage: Coverage): PlanJson['coverage'] {
     documents,
     ledger,
     ledgerNotes: [...ledgerNotes],
-    targets: targets.map(({ target, unread, requests, read, limits, incomplete, invisible, notes }) => ({
-      target,
-      ...(unread === undefined ? {} : { unread }),
-      requests,
-      read: read.map(({ kind, count, total }) => ({
-        kind,
-        count,
-        ...(total === undefined ? {} : { total }),
-      })),
-      limits: [...limits],
-      incomplete: [...incomplete],
-      invisible: [...invisible],
-      notes: [...notes],
-    })),
+    targets: targets.map(
+      ({ target, unread, requests, read, limits, incomplete, invisible, notes, trail }) => ({
+        target,
+        ...(unread === undefined ? {} : { unread }),
+        requests,
+        read: read.map(({ kind, count, total }) => ({
+          kind,
+          count,
+          ...(total === undefined ? {} : { total }),
+        })),
+        limits: [...limits],
+        incomplete: [...incomplete],
+        invisible: [...invisible],
+        notes: [...notes],
+        ...(trail === undefined ? {} : { trail }),
+      }),
+    ),
   };
 }

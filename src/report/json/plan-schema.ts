@@ -18,7 +18,7 @@ export const placeSchema = Type.Object(
   { ...closed, description: 'where a manifest says it; lines and columns count from 1' },
 );
 
-const addressParts = {
+export const addressParts = {
   address: text('kind/target/name'),
   kind: Type.String(),
   target: Type.String(),
@@ -42,7 +42,7 @@ export const diagnosticSchema = Type.Object(
   closed,
 );
 
-const field = Type.Object(
+export const fieldSchema = Type.Object(
   {
     path: text('JSON pointer below the spec'),
     before: Type.Optional(json('canonical; missing when there is no such member, or when it is unknown')),
@@ -120,6 +120,41 @@ const risk = Type.Object(
   closed,
 );
 
+export const touchedSchema = Type.Object(
+  {
+    touches: Type.Array(
+      Type.Object(
+        {
+          at: text('RFC 3339'),
+          actor: Type.Object(
+            {
+              id: text('empty where the trail tells none'),
+              name: text('empty where the trail tells none'),
+              kind: text('Client, Impersonated, System, or whatever the trail says'),
+              impersonatorId: Type.Optional(Type.String()),
+            },
+            closed,
+          ),
+          resource: Type.Object({ type: Type.String(), action: Type.String() }, closed),
+          event: text("the event's id in the trail"),
+          requestId: Type.Optional(Type.String()),
+          maybeOurs: Type.Optional(
+            Type.Literal(true, { description: 'within an apply whose requests were given no ids' }),
+          ),
+        },
+        closed,
+      ),
+      { description: 'events on the resource since the last apply but our own, newest first' },
+    ),
+    unknown: Type.Optional(text('why somebody else may have touched it, too')),
+  },
+  {
+    ...closed,
+    description:
+      'what the audit trail tells about a resource that is not live as it was last applied; it knows no fields',
+  },
+);
+
 const change = Type.Object(
   {
     ...addressParts,
@@ -130,13 +165,14 @@ const change = Type.Object(
     fingerprint: Type.Optional(
       text('hash of the live content, for a removed resource without an id; it is approved with the change'),
     ),
-    fields: Type.Array(field),
+    fields: Type.Array(fieldSchema),
     patch: Type.Array(patchOperation, { description: 'the field changes as operations on the live spec' }),
     risks: Type.Optional(Type.Array(risk, { description: 'what it opens or closes, and to whom' })),
     notes: texts('what needs no action'),
     calls: Type.Array(call),
     sharedCall: Type.Optional(text('a call of another change that carries this one out too')),
     relies: Type.Record(Type.String(), json('a fact')),
+    touched: Type.Optional(touchedSchema),
   },
   closed,
 );
@@ -151,8 +187,34 @@ const targetCoverage = Type.Object(
     incomplete: texts('why this is not all that there is'),
     invisible: texts('fields whose drift cannot be seen'),
     notes: texts('how it was read'),
+    trail: Type.Optional(text('how the audit trail was asked who touched what drifted, or why it was not')),
   },
   closed,
+);
+
+export const coverageSchema = Type.Object(
+  {
+    complete: Type.Boolean({ description: 'when false, the plan may lack changes' }),
+    files: count,
+    documents: count,
+    ledger: Type.Enum(['found', 'none']),
+    ledgerNotes: texts('what is to be known about the ledger'),
+    targets: Type.Array(targetCoverage),
+  },
+  closed,
+);
+
+export const targetsSchema = Type.Array(
+  Type.Object(
+    {
+      name: Type.String(),
+      service: Type.Enum(['workspaces', 'cluster-auth']),
+      url: Type.String(),
+      place: text('the organization, or the mount as one path with its namespace'),
+      dialect: Type.String(),
+    },
+    closed,
+  ),
 );
 
 export const planSchema = Type.Object(
@@ -165,18 +227,7 @@ export const planSchema = Type.Object(
       description:
         'SHA-256 over all other members, keys sorted and without white space: an edited plan is refused',
     }),
-    targets: Type.Array(
-      Type.Object(
-        {
-          name: Type.String(),
-          service: Type.Enum(['workspaces', 'cluster-auth']),
-          url: Type.String(),
-          place: text('the organization, or the mount as one path with its namespace'),
-          dialect: Type.String(),
-        },
-        closed,
-      ),
-    ),
+    targets: targetsSchema,
     selection: Type.Optional(
       texts('the declared resources, where they are a part of the stack: the rest is left as it is'),
     ),
@@ -202,17 +253,7 @@ export const planSchema = Type.Object(
       Type.Object({ ...addressParts, message: Type.String(), fix: Type.Optional(Type.String()) }, closed),
     ),
     problems: Type.Array(diagnosticSchema, { description: 'what forbids applying' }),
-    coverage: Type.Object(
-      {
-        complete: Type.Boolean({ description: 'when false, the plan may lack changes' }),
-        files: count,
-        documents: count,
-        ledger: Type.Enum(['found', 'none']),
-        ledgerNotes: texts('what is to be known about the ledger'),
-        targets: Type.Array(targetCoverage),
-      },
-      closed,
-    ),
+    coverage: coverageSchema,
     diagnostics: Type.Optional(
       Type.Array(diagnosticSchema, {
         description: 'what the command said besides, such as warnings about manifests; no part of the plan',

@@ -9,6 +9,7 @@ import { fieldLines } from './field-text.ts';
 import { type FieldView, fieldViews } from '../format/format-field.ts';
 import { columns, flow, indent, labelled, pad, wrap } from './layout.ts';
 import type { Paint } from './paint.ts';
+import { withTouched } from '../touched/touch-text.ts';
 import { printable } from '../format/printable.ts';
 
 export interface PlanLayout {
@@ -16,6 +17,8 @@ export interface PlanLayout {
   readonly width: number;
   /** with the exact requests */
   readonly calls: boolean;
+  /** milliseconds since 1970, for how long ago something was touched */
+  readonly now?: number;
   /** The API root of a target, which precedes the paths: `/v1`. */
   rootOf?(target: string): string;
 }
@@ -47,12 +50,13 @@ export function groupEqual(changes: readonly Change[]): Change[][] {
   const groups: Change[][] = [];
   let last: string | undefined;
   for (const change of changes) {
-    const { action, reason, fields, notes, risks } = change;
+    const { action, reason, fields, notes, risks, touched } = change;
     const text = JSON.stringify([
       action,
       reason,
       notes,
       risks,
+      touched,
       fields.map((field) => canonicalText({ ...field })),
     ]);
     const group = groups.at(-1);
@@ -74,7 +78,11 @@ export function changeLines(changes: readonly Change[], layout: PlanLayout): str
   const all = changes.length === 1 ? '' : ` (each of these ${changes.length})`;
   const body = [
     ...wrap(`${printable(first.reason)}${all}`, inner).map(paint.dim),
-    ...changedFields(first, paint, inner),
+    ...withTouched(changedFields(first, paint, inner), first.touched, {
+      ...layout,
+      width: inner,
+      beside: first.action === 'update',
+    }),
     ...(first.risks ?? []).flatMap((risk) => riskLines(risk, paint, inner)),
     ...first.notes.flatMap((note) => labelled('note: ', printable(note), inner)),
     ...(layout.calls ? callLines(first, { paint, width: inner, rootOf }) : []),

@@ -29,6 +29,8 @@ interface PlanTextOptions {
   readonly calls?: boolean;
   /** columns of the terminal; default 100 */
   readonly width?: number;
+  /** milliseconds since 1970 */
+  readonly now?: number;
   /** the stack's argument on the command line, for proposed commands */
   readonly stack?: string;
 }
@@ -42,6 +44,7 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
     paint: options.paint,
     calls: options.calls ?? false,
     width: Math.max(40, options.width ?? 100),
+    ...(options.now === undefined ? {} : { now: options.now }),
     rootOf: (target: string) => {
       const service = plan.targets.find(({ name }) => name === target)?.service;
       return service === undefined ? '' : apiRoots[service];
@@ -64,7 +67,10 @@ export function renderPlan(plan: Plan, options: PlanTextOptions): string {
 }
 
 /** What the service of a target lacks: nobody should read the plan without it (rule 48). */
-function limitSections({ coverage }: Plan, { paint, width }: PlanLayout): string[][] {
+export function limitSections(
+  { coverage }: Pick<Plan, 'coverage'>,
+  { paint, width }: PlanLayout,
+): string[][] {
   return coverage.targets.flatMap(({ target, limits }) => {
     if (limits.length === 0) return [];
     const lines = limits.flatMap((text) => labelled('- ', printable(text), width - 2));
@@ -88,22 +94,27 @@ function targetSections(plan: Plan, layout: PlanLayout): string[][] {
   });
 }
 
-function targetHeading({ name, service, place, url, dialect }: PlanTarget, paint: Paint): string {
+export function targetHeading({ name, service, place, url, dialect }: PlanTarget, paint: Paint): string {
   const where = printable(`${service} ${place} at ${url}, dialect ${dialect}`);
   return `${paint.heading(printable(name))}  ${paint.dim(where)}`;
 }
 
-function mentionLines(mentions: readonly Mention[], { paint, width }: PlanLayout): string[] {
+/** Resources with a sentence about each, below a heading. */
+export function mentionLines(
+  mentions: readonly Mention[],
+  { paint, width }: PlanLayout,
+  heading = 'Left alone',
+): string[] {
   if (mentions.length === 0) return [];
   const each = mentions.flatMap(({ address, message, fix }) => [
     printable(formatAddress(address)),
     ...indent(wrap(printable(message), width - 4), 2),
     ...(fix === undefined ? [] : indent(labelled('fix: ', printable(fix), width - 4), 2)),
   ]);
-  return [paint.heading('Left alone'), ...indent(each, 2)];
+  return [paint.heading(heading), ...indent(each, 2)];
 }
 
-function problemLines({ problems }: Plan, { paint }: PlanLayout): string[] {
+export function problemLines({ problems }: Pick<Plan, 'problems'>, { paint }: PlanLayout): string[] {
   if (problems.length === 0) return [];
   return [paint.heading('Problems'), '', ...renderDiagnostics(problems, { paint }).split('\n')];
 }
@@ -124,7 +135,7 @@ function recapLines(changes: readonly Change[], { paint, width }: PlanLayout): s
   return [paint.heading('In short'), ...indent([...totals, ...taken], 2)];
 }
 
-function coverageLines({ coverage }: Plan, { paint, width }: PlanLayout): string[] {
+export function coverageLines({ coverage }: Pick<Plan, 'coverage'>, { paint, width }: PlanLayout): string[] {
   const rows = coverageRows(coverage);
   const column = Math.max(...rows.map(({ label }) => columns(label))) + 2;
   const room = width - column - 2;
@@ -158,7 +169,7 @@ function closingLines(plan: Plan, { paint, width }: PlanLayout, stack: string | 
 }
 
 /** Says that the counts are about a selection only. */
-function selectionLines({ selection }: Plan, paint: Paint): string[] {
+export function selectionLines({ selection }: Pick<Plan, 'selection'>, paint: Paint): string[] {
   if (selection === undefined) return [];
   const some = counted(selection.length, 'resource');
   return [paint.bold(`a selection of ${some}: the rest of the stack is left as it is`)];

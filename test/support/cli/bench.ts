@@ -31,11 +31,12 @@ const readOnlyRules = [{ path: 'auth/*', capabilities: ['read', 'list'] as const
 
 function seedOf({
   organization = {},
+  people = {},
   others = [],
   mounts = ['cluster'],
   readOnly = readOnlyRules,
 }: BenchOptions): Seed {
-  const owners = { ci: secrets.API_TOKEN, ann: owner };
+  const owners = { ci: secrets.API_TOKEN, ann: owner, ...people };
   const readers = { name: 'readers', token: secrets.READ_API_TOKEN, 'read-workspaces': true };
   const small = smallSeed({
     owners,
@@ -62,6 +63,8 @@ function seedOf({
 export interface BenchOptions {
   /** what stands in the organization `acme` besides */
   readonly organization?: Partial<OrganizationSeed>;
+  /** further owners of the organization, and their tokens */
+  readonly people?: Readonly<Record<string, string>>;
   /** further organizations that the same tokens see */
   readonly others?: readonly string[];
   readonly mounts?: readonly string[];

@@ -1,0 +1,103 @@
+/**
+ * `trueup drift [path]`: tells what somebody changed in the targets since the last apply, and, apart from it, what the files ask
+ * for. Sends what a plan sends, takes no lock, and exits with 3 on drift.
+ */
+import type { CommandContext } from '../command-context.ts';
+import type { ReaderConnection } from '../../http/open-target.ts';
+import type { Drift } from '../../model/plan/drift.ts';
+import { buildPlan } from '../../plan/build-plan.ts';
+import { findDrift } from '../../plan/drift/find-drift.ts';
+import { driftWithTouches } from '../../plan/drift/with-touches.ts';
+import { renderDriftJson } from '../../report/drift/drift-json.ts';
+import { renderDrift } from '../../report/drift/drift-text.ts';
+import { type ExitCode, exitCodeOf, exitCodes } from '../exit-codes.ts';
+import { connectToRead } from '../run/connect.ts';
+import { readPlanInput } from '../run/make-plan.ts';
+import { askTrails } from '../drift/ask-trails.ts';
+import { type PreparedRun, prepareRun } from '../run/prepare-run.ts';
+import { raceStop } from '../stop/race-stop.ts';
+import { listenForEnd } from '../stop/stop-signals.ts';
+import { printJson, type Terminal } from '../terminal/terminal.ts';
+
+export interface DriftOptions {
+  /** the manifests on standard input are the whole stack */
+  readonly complete?: boolean;
+  /** seconds */
+  readonly timeout?: number;
+  /** milliseconds since 1970: the audit trail is read no further back */
+  readonly since?: number;
+  /** also tell changes of fields that no manifest mentions */
+  readonly unmanaged?: boolean;
+}
+
+export async function drift(
+  path: string | undefined,
+  { complete, timeout, since, unmanaged }: DriftOptions,
+  { host, terminal }: CommandContext,
+): Promise<ExitCode> {
+  const stops = listenForEnd(host);
+  try {
+    const prepared = await prepareRun(
+      path,
+      { host, terminal },
+      {
+        stops,
+        connect: (stack, host, time) => connectToRead(stack, host, { ...time, signal: time.over }),
+        complete,
+        timeout,
+      },
+    );
+    return typeof prepared === 'number'
+      ? prepared
+      : await report(prepared, { terminal, stop: stops.stop, since, unmanaged });
+  } finally {
+    stops.dispose();
+  }
+}
+
+interface DriftReport {
+  readonly terminal: Terminal;
+  readonly stop: AbortSignal;
+  /** milliseconds since 1970 */
+  readonly since: number | undefined;
+  readonly unmanaged: boolean | undefined;
+}
+
+async function report(
+  prepared: PreparedRun<ReaderConnection>,
+  { terminal, stop, since, unmanaged }: DriftReport,
+): Promise<ExitCode> {
+  const { request, close } = prepared;
+  try {
+    const input = await raceStop(readPlanInput(request), stop);
+    if (input === 'stopped') return exitCodes.interrupted;
+    const drift = findDrift({ ...input, unmanaged }, buildPlan(input).plan);
+    const moved = [...drift.drifted, ...(drift.unmanaged?.resources ?? [])];
+    const context = { ...prepared, stack: request.stack, host: terminal.host, since };
+    const touches = await raceStop(askTrails(moved, context), stop);
+    if (touches === 'stopped') return exitCodes.interrupted;
+    const found = driftWithTouches(drift, touches);
+    printDrift(terminal, found);
+    return driftExitCode(found);
+  } finally {
+    await close();
+  }
+}
+
+function printDrift(terminal: Terminal, found: Drift): void {
+  const { host, paint, width } = terminal;
+  if (terminal.format === 'text')
+    host.stdout.write(
+      `${renderDrift(found, { paint, now: host.now(), ...(width === undefined ? {} : { width }) })}\n`,
+    );
+  else printJson(terminal, (told) => renderDriftJson(found, { told, clean: host.clean }));
+}
+
+/** Problems come first, then an incomplete look, then drift. */
+function driftExitCode({ problems, complete, drifted, unmanaged }: Drift): ExitCode {
+  const code = exitCodeOf(problems);
+  if (code !== exitCodes.done) return code;
+  if (!complete) return exitCodes.error;
+  const isMoved = drifted.length > 0 || (unmanaged?.resources.length ?? 0) > 0;
+  return isMoved ? exitCodes.drift : exitCodes.done;
+}

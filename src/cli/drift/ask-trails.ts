@@ -1,0 +1,100 @@
+/**
+ * Asks the audit trails who touched what drifted: only where something drifted, never further back than the last apply, and never
+ * so that a report fails. What a trail does not give is said instead (rule 50).
+ */
+import { TrailError } from '../../model/audit-trail.ts';
+import type { Touched } from '../../model/plan/touch.ts';
+import { type AddressText, formatAddress } from '../../model/resource/address.ts';
+import { type HistoryEntry, type HistoryStore, LedgerError } from '../../model/stack/ledger.ts';
+import type { Target } from '../../model/stack/target.ts';
+import { WireError } from '../../model/wire.ts';
+import { clockSkew, lastApplied, type TouchedResource, whoTouched } from '../../plan/drift/who-touched.ts';
+import type { Touches } from '../../plan/drift/with-touches.ts';
+import { SecretError } from '../run/read-secret.ts';
+import { type EventsContext, readEvents, type TrailBound } from './read-events.ts';
+
+interface TrailContext extends EventsContext {
+  readonly store: HistoryStore;
+  /** milliseconds since 1970: nothing earlier is asked for */
+  readonly since?: number | undefined;
+}
+
+/** So many applies are looked through for the last one of a resource. */
+const mostApplies = 50;
+
+export async function askTrails(
+  drifted: readonly TouchedResource[],
+  context: TrailContext,
+): Promise<Touches> {
+  const byTarget = Map.groupBy(drifted, ({ address }) => address.target);
+  const targets = context.stack.targets.filter(({ name }) => byTarget.has(name));
+  if (targets.length === 0) return { touched: new Map(), trails: new Map() };
+  const history = await readHistory(context.store);
+  const asked = await Promise.all(
+    targets.map(async (target) => {
+      const here = byTarget.get(target.name) ?? [];
+      return [target.name, await askTrail(target, here, { ...context, history })] as const;
+    }),
+  );
+  return {
+    touched: new Map(asked.flatMap(([, { touched }]) => [...touched])),
+    trails: new Map(asked.map(([name, { trail }]) => [name, trail])),
+  };
+}
+
+/** Newest first. Entries that cannot be read tell nothing; "trueup history" names them. */
+async function readHistory(store: HistoryStore): Promise<readonly HistoryEntry[]> {
+  try {
+    const entries = await store.readEntries(mostApplies);
+    return entries.flatMap((entry) => (entry instanceof LedgerError ? [] : [entry]));
+  } catch (error) {
+    if (!(error instanceof LedgerError)) throw error;
+    return [];
+  }
+}
+
+interface AskedTrail {
+  readonly touched: ReadonlyMap<AddressText, Touched>;
+  readonly trail: string;
+}
+
+const noToken =
+  'no "auditToken" in this target: with one, it would be shown here who touched what drifted, and when';
+
+const noTrail = 'who touched what drifted is not known: cluster-auth has no audit trail';
+
+async function askTrail(
+  target: Target,
+  drifted: readonly TouchedResource[],
+  context: TrailContext & { readonly history: readonly HistoryEntry[] },
+): Promise<AskedTrail> {
+  const unasked = (trail: string): AskedTrail => ({ touched: new Map(), trail });
+  if (target.service === 'cluster-auth') return unasked(noTrail);
+  try {
+    const { history } = context;
+    const reading = await readEvents(target, boundOf(drifted, context), context);
+    if (reading === undefined) return unasked(noToken);
+    const touched = drifted.map(
+      (one) => [formatAddress(one.address), whoTouched(one, reading, history)] as const,
+    );
+    return { touched: new Map(touched), trail: reading.how };
+  } catch (error) {
+    const isForeseen =
+      error instanceof TrailError || error instanceof WireError || error instanceof SecretError;
+    if (!isForeseen) throw error;
+    return unasked(`who touched what drifted is not known: ${error.message}`);
+  }
+}
+
+/** How far back events are wanted, and why no further. */
+function boundOf(
+  drifted: readonly TouchedResource[],
+  { since, history }: Pick<TrailContext, 'since'> & { readonly history: readonly HistoryEntry[] },
+): TrailBound {
+  const applied = drifted.map(({ address }) => lastApplied(formatAddress(address), history));
+  const isKnown = applied.every((at) => at !== undefined);
+  const from = isKnown ? Math.min(...applied) - clockSkew : 0;
+  if (since !== undefined && since > from)
+    return { from: since, why: 'the trail was read no further back than --since says' };
+  return { from, why: 'nothing earlier was asked for' };
+}

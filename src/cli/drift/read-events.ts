@@ -1,0 +1,161 @@
+/**
+ * Reads what happened in an organization: from the stack's archive where it has one, and what came later from the trail itself. Says
+ * from when on the events are known, and why no earlier (rule 50).
+ */
+import { ArchiveError } from '../../audit/archive/archive-database.ts';
+import { type ArchivedEvents, eventsSince } from '../../audit/archive/events-since.ts';
+import { readTrail } from '../../audit/trail/read-trail.ts';
+import { type TrailChannel, TrailError, type TrailEvent, trailRetention } from '../../model/audit-trail.ts';
+import { counted } from '../../model/counted.ts';
+import { formatIdentity, identityOf } from '../../model/stack/target-identity.ts';
+import type { Stack, Target } from '../../model/stack/target.ts';
+import { clockSkew, type TrailReading } from '../../plan/drift/who-touched.ts';
+import { ArchiveAddressError, openArchive } from '../audit/open-archive.ts';
+import { auditedTargets, connectToAudit } from '../run/connect-audit.ts';
+import type { Connected } from '../run/connect.ts';
+import { SecretError } from '../run/read-secret.ts';
+import type { RunTime } from '../run/run-time.ts';
+import type { CliHost } from '../cli-host.ts';
+
+/** A trail with more pages is one to be archived. */
+const mostPages = 20;
+
+/** How long a report waits for a trail, in milliseconds. */
+const patience = 60_000;
+
+export type TrailBound = Pick<TrailReading, 'from' | 'why'>;
+
+export interface EventsContext {
+  readonly stack: Stack;
+  readonly host: CliHost;
+  readonly time: RunTime;
+  readonly connected: Connected;
+}
+
+/** What was read, and how, for the coverage. */
+interface EventsReading extends TrailReading {
+  readonly how: string;
+}
+
+/** @returns undefined when there is neither an archive nor a token. @throws TrailError, WireError, SecretError */
+export async function readEvents(
+  target: Target,
+  wanted: TrailBound,
+  context: EventsContext,
+): Promise<EventsReading | undefined> {
+  const { found, failed } = await readArchive(target, wanted, context);
+  const hasToken = auditedTargets({ targets: [target] }).includes(target);
+  const live = async (from: number) =>
+    hasToken ? readLive(target, withinRetention({ ...wanted, from }, context), context) : undefined;
+  if (found !== undefined) {
+    const later = await live(Math.max(found.until - clockSkew, wanted.from));
+    return joined(wanted, found, later);
+  }
+  const all = await live(wanted.from);
+  if (failed === undefined) return all;
+  if (all === undefined) throw new TrailError(failed);
+  return { ...all, how: `${all.how}; ${failed}` };
+}
+
+/** What the archive has, and what came later. */
+function joined(wanted: TrailBound, archived: KnownArchive, later: EventsReading | undefined): EventsReading {
+  const known = new Set(archived.events.map(({ id }) => id));
+  const isWhole = archived.whole && (later === undefined || later.from <= archived.until);
+  const cut = !isWhole ? lacking : later === undefined ? archiveEnd(archived.until) : later.cut;
+  const how = 'archive of the audit trail';
+  return {
+    ...wanted,
+    events: [...archived.events, ...(later?.events ?? []).filter(({ id }) => !known.has(id))],
+    ...(cut === undefined ? {} : { cut }),
+    how: later === undefined ? how : `${how}, then ${later.how}`,
+  };
+}
+
+const lacking = 'the archive of the audit trail lacks events of that time';
+
+function archiveEnd(until: number): string {
+  return `the archive of the audit trail was read last at ${new Date(until).toISOString()}, and there is no "auditToken" for what came later`;
+}
+
+/** An archive that was filled. */
+type KnownArchive = ArchivedEvents & { readonly until: number };
+
+interface ReadArchive {
+  /** absent when the stack has no archive, or none of this trail */
+  readonly found?: KnownArchive;
+  /** why the archive could not be read */
+  readonly failed?: string;
+}
+
+async function readArchive(
+  target: Target,
+  { from }: TrailBound,
+  { stack, host, time }: EventsContext,
+): Promise<ReadArchive> {
+  const place = stack.audit?.archive;
+  if (place === undefined) return {};
+  try {
+    const archive = await openArchive(place, { directory: stack.directory, host, run: time });
+    try {
+      const { until, ...found } = await eventsSince(archive, formatIdentity(identityOf(target)), from - 1);
+      return until === undefined ? {} : { found: { ...found, until } };
+    } finally {
+      await archive.close();
+    }
+  } catch (error) {
+    if (!isOfArchive(error)) throw error;
+    return { failed: `the archive of the audit trail was not read: ${error.message}` };
+  }
+}
+
+function isOfArchive(error: unknown): error is Error {
+  return [ArchiveError, ArchiveAddressError, SecretError, TrailError].some((type) => error instanceof type);
+}
+
+function withinRetention(wanted: TrailBound, { host }: EventsContext): TrailBound {
+  const from = host.now() - trailRetention + clockSkew;
+  if (wanted.from >= from) return wanted;
+  return { from, why: `the service keeps its trail for ${trailRetention / 86_400_000} days` };
+}
+
+async function readLive(
+  target: Target,
+  bound: TrailBound,
+  { stack, host, time, connected: { embedded } }: EventsContext,
+): Promise<EventsReading> {
+  const impatience = new AbortController();
+  const why = new TrailError(`the audit trail of target "${target.name}" was not answered within a minute`);
+  const timer = setTimeout(() => impatience.abort(why), patience);
+  const until = Math.min(time.deadline.until, host.now() + patience);
+  const signal = AbortSignal.any([time.over, impatience.signal]);
+  try {
+    const limits = { deadline: { until }, signal, leave: time.leave, embedded };
+    const { trails, close } = await connectToAudit(stack, [target], host, limits);
+    try {
+      const [channel] = trails.map((trail) => trail.channel);
+      if (channel === undefined) throw new Error(`no way to the audit trail of target ${target.name}`);
+      const read = await readPages(channel, bound.from);
+      const how = `audit trail since ${new Date(bound.from).toISOString()}: ${counted(channel.requests(), 'request')}`;
+      return { ...bound, ...read, how };
+    } finally {
+      await close();
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** @param from the service leaves out an event of exactly the time that it is given (wire/audit-trails 1.1) */
+async function readPages(channel: TrailChannel, from: number): Promise<Pick<TrailReading, 'events' | 'cut'>> {
+  const events: TrailEvent[] = [];
+  const pages = readTrail(channel, { since: from - 1, maxPages: mostPages });
+  for (;;) {
+    const { done, value } = await pages.next();
+    if (!done) events.push(...value);
+    else if (value.sawAll) return { events };
+    else {
+      const cut = `the audit trail was not looked at further than ${counted(value.pages, 'page')}: use an archive of it ("trueup audit archive")`;
+      return { events, cut };
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * The values of fields that no manifest mentions, as they are live. The ledger keeps them, so that it can be told later that
+ * somebody changed one (rule 49). Nothing is ever written because of them.
+ */
+import { canonicalDefault, canonicalValue, contentAfter } from '../../compare/canonical-spec.ts';
+import type { FieldChange, FieldTable } from '../../model/kind/field.ts';
+import { isJsonObject, type Json, sameJson } from '../../model/json/json.ts';
+import type { Kind } from '../../model/kind/kind.ts';
+import type { LiveResource, Spec } from '../../model/resource/resource.ts';
+
+/**
+ * Only values that are no default, so that the ledger stays small. What an export leaves out, because it follows from something
+ * else or lasts a moment, is left out here, too.
+ * @param declared canonical; its fields are left out, of an object those members that it has
+ * @param changes that are made to the live resource before anybody compares
+ */
+export function seenValues(
+  { fields, describe }: Pick<Kind, 'fields' | 'describe'>,
+  live: LiveResource,
+  { declared, changes }: { readonly declared: Spec; readonly changes: readonly FieldChange[] },
+): Spec {
+  const described = describe?.(live, {}).spec ?? live.spec;
+  const changed = new Set(changes.map(({ path: [name] }) => name));
+  const after = Object.entries(contentAfter(fields, described, changes)).filter(
+    ([name]) => described[name] !== undefined || changed.has(name),
+  );
+  return undeclaredIn(fields, Object.fromEntries(after), declared);
+}
+
+/** The values of a canonical spec that another one does not mention, and that are no defaults. */
+export function undeclaredIn(table: FieldTable, spec: Spec, declared: Spec): Spec {
+  const found = Object.entries(table).flatMap(([name, field]): [string, Json][] => {
+    const [value, mentioned] = [spec[name], declared[name]];
+    if (value === undefined || field.local || field.writeOnly || field.createOnly) return [];
+    if (mentioned === undefined)
+      return sameJson(value, canonicalDefault(field)) ? [] : [[name, canonicalValue(field, value)]];
+    if (field.members === undefined || !isJsonObject(value) || !isJsonObject(mentioned)) return [];
+    const members = undeclaredIn(field.members, value, mentioned);
+    return Object.keys(members).length === 0 ? [] : [[name, members]];
+  });
+  return Object.fromEntries(found);
+}

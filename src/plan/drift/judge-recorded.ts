@@ -1,0 +1,128 @@
+/**
+ * Decides whether one recorded resource is live as it was last applied. What could not be read is never called gone, and a
+ * part goes with its whole.
+ */
+import { compareResource } from '../draft/compare-resource.ts';
+import { canonicalSpec } from '../../compare/canonical-spec.ts';
+import { hasErrors } from '../../model/diagnostic.ts';
+import type { FieldChange } from '../../model/kind/field.ts';
+import type { DriftedResource } from '../../model/plan/drift.ts';
+import { type Address, formatAddress } from '../../model/resource/address.ts';
+import { formatClaim, ownClaim } from '../../model/resource/claim.ts';
+import type { DesiredResource, LiveResource } from '../../model/resource/resource.ts';
+import type { PlanContext } from '../context/plan-context.ts';
+import { claimText } from './recorded-context.ts';
+
+export type RecordedVerdict =
+  | { readonly is: 'same' }
+  | { readonly is: 'drifted'; readonly drifted: DriftedResource }
+  /** it could not be told */
+  | { readonly is: 'untold'; readonly why: string }
+  /** a part of a whole that is gone, or that another one has taken the name of: the whole tells it */
+  | { readonly is: 'told-by-whole' };
+
+/** @param context with the ledger in the place of the manifests */
+export function judgeRecorded(context: PlanContext, recorded: DesiredResource): RecordedVerdict {
+  const { address } = recorded;
+  const unseen = context.unseen(address);
+  if (unseen !== undefined) return { is: 'untold', why: unseen };
+  const { ownership } = context.kind(address.kind);
+  if (ownership.by === 'part' && !isWholeThere(context, ownership.of(address)))
+    return { is: 'told-by-whole' };
+  const live = context.live.get(formatAddress(address));
+  const id = recordedId(context, address);
+  if (live !== undefined && (id === undefined || live.id === undefined || live.id === id))
+    return compareWithLive(context, recorded, live);
+  const blindSpot = context.blindSpot(address);
+  if (blindSpot !== undefined) return { is: 'untold', why: blindSpot };
+  return { is: 'drifted', drifted: lost(context, address, live) };
+}
+
+/** Not by `context.record`, which leaves out a record that is about another resource than the live one. */
+function recordedId({ ledger }: PlanContext, address: Address): string | undefined {
+  return ledger.records.get(formatAddress(address))?.id;
+}
+
+/** A whole without a record, as that of a part of another stack's workspace, counts by being live. */
+function isWholeThere(context: PlanContext, whole: Address): boolean {
+  const live = context.live.get(formatAddress(whole));
+  const id = recordedId(context, whole);
+  return live !== undefined && (id === undefined || live.id === id);
+}
+
+function lost(context: PlanContext, address: Address, other: LiveResource | undefined): DriftedResource {
+  const id = recordedId(context, address);
+  const known = { address, ...(id === undefined ? {} : { id }), fields: [] };
+  if (other === undefined) return { ...known, is: 'gone', notes: [] };
+  const elsewhere = [...context.live.values()].find(
+    ({ address: { kind, target }, id: found }) =>
+      found === id && kind === address.kind && target === address.target,
+  );
+  return {
+    ...known,
+    is: 'recreated',
+    ...(other.id === undefined ? {} : { newId: other.id }),
+    notes:
+      elsewhere === undefined ? [] : [`the one that was applied is called "${elsewhere.address.name}" now`],
+  };
+}
+
+function compareWithLive(
+  context: PlanContext,
+  resource: DesiredResource,
+  live: LiveResource,
+): RecordedVerdict {
+  const { address } = resource;
+  if (context.unsupported(address) !== undefined) return { is: 'same' };
+  const desired = canonicalSpec(context.kind(address.kind).fields, resource.spec);
+  const { fields: differences, problems } = compareResource(context, { address, resource, desired, live });
+  const unread = problems.find((problem) => problem.class === 'incomplete');
+  if (unread !== undefined) return { is: 'untold', why: unread.message };
+  const fields = [
+    ...renamed(address, live),
+    ...claimMoved(context, resource, live),
+    ...differences.filter(({ unknown }) => unknown === undefined).map(sinceRecorded),
+  ];
+  const notes = differences.flatMap(({ path, unknown }) =>
+    unknown === undefined ? [] : [`${path.join('.')}: ${unknown}`],
+  );
+  // What cannot be compared with live any more was comparable when it was applied.
+  const clashes = fields.length + notes.length === 0 && hasErrors(problems) ? problems : [];
+  const all = [...notes, ...clashes.map(({ message }) => message)];
+  if (fields.length + all.length === 0) return { is: 'same' };
+  const id = live.id === undefined ? {} : { id: live.id };
+  return { is: 'drifted', drifted: { address, is: 'changed', ...id, fields, notes: all } };
+}
+
+/** The way from the ledger to live; a plan goes the way back. */
+function sinceRecorded({ path, before, after, shape }: FieldChange): FieldChange {
+  return {
+    path,
+    ...(after === undefined ? {} : { before: after }),
+    ...(before === undefined ? {} : { after: before }),
+    shape,
+  };
+}
+
+function renamed({ name }: Address, { spec }: LiveResource): FieldChange[] {
+  const found = spec['name'];
+  return found === undefined || found === name
+    ? []
+    : [{ path: ['name'], before: name, after: found, shape: 'scalar' }];
+}
+
+/** Our mark is a value that we applied, too. A claim under the former name of the stack is still ours (rule 44). */
+function claimMoved(
+  context: PlanContext,
+  { address, metadata }: DesiredResource,
+  { witness }: LiveResource,
+): FieldChange[] {
+  const isClaimed = context.kind(address.kind).ownership.by === 'claim' && !context.isLedgerOwned(address);
+  if (!isClaimed) return [];
+  const claim = ownClaim(witness);
+  const stack = claim !== undefined && context.isOurs(claim.stack) ? claim.stack : context.stack.name;
+  const [before, after] = [claimText(stack, metadata), claim && formatClaim(claim)];
+  return before === after
+    ? []
+    : [{ path: ['claim'], before, ...(after === undefined ? {} : { after }), shape: 'scalar' }];
+}

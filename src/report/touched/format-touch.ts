@@ -1,0 +1,64 @@
+/**
+ * Who touched a resource, as lines before any layout. The trail tells resource and action and never the field, so the word is
+ * always "touched" (rule 50). All text is printable.
+ */
+import type { TrailActor } from '../../model/audit-trail.ts';
+import { counted } from '../../model/counted.ts';
+import type { Touch, Touched } from '../../model/plan/touch.ts';
+import { firstFew } from '../terminal/layout.ts';
+import { printable } from '../format/printable.ts';
+
+/** Several actors are each named, up to so many. */
+const mostActors = 5;
+
+/** The first line stands for itself; further ones belong below it. @param now milliseconds since 1970 */
+export function touchedLines({ touches, unknown }: Touched, now: number): string[] {
+  const caveat = unknown === undefined ? [] : [printable(unknown)];
+  const actors = [...Map.groupBy(touches, ({ actor }) => formatActor(actor)).values()];
+  const [only] = actors;
+  if (only === undefined)
+    return unknown === undefined
+      ? ['touched by nobody that the audit trail knows of, since the last apply']
+      : [`touched by: unknown, ${caveat.join('')}`];
+  const more = unknown === undefined ? [] : [`or by somebody else: ${caveat.join('')}`];
+  if (actors.length === 1) return [`${agoOf(only, now)} · touched by ${formatTouches(only)}`, ...more];
+  const each = actors.map((touches) => `${agoOf(touches, now)} · ${formatTouches(touches)}`);
+  return ['touched by one of', ...firstFew(each, mostActors).map((line) => `  ${line}`), ...more];
+}
+
+/** `2 h ago`, of the last one. */
+function agoOf([last]: readonly Touch[], now: number): string {
+  return formatAgo(Date.parse(last?.at ?? ''), now);
+}
+
+/** `user-… (ann), workspace update`; all of one actor, newest first. */
+function formatTouches(touches: readonly Touch[]): string {
+  const [first] = touches;
+  if (first === undefined) return '';
+  const deeds = [...Map.groupBy(touches, ({ resource }) => `${resource.type} ${resource.action}`)].map(
+    ([deed, some]) => (some.length === 1 ? deed : `${deed} (${counted(some.length, 'time')})`),
+  );
+  const maybe = touches.every(({ maybeOurs }) => maybeOurs) ? ' (maybe ours)' : '';
+  return `${formatActor(first.actor)}, ${printable(deeds.join(', '))}${maybe}`;
+}
+
+/** `user-… (team platform)`; what the trail does not tell is left out. */
+function formatActor({ id, name, kind, impersonatorId }: TrailActor): string {
+  const who = id === '' ? name || kind : name === '' ? id : `${id} (${name})`;
+  const other = id === '' || kind === 'Client' || impersonatorId !== undefined ? '' : `, ${kind}`;
+  const behind = impersonatorId === undefined ? '' : `, impersonated by ${impersonatorId}`;
+  return printable(`${who}${other}${behind}`);
+}
+
+const units = [
+  { unit: 'd', length: 86_400_000 },
+  { unit: 'h', length: 3_600_000 },
+  { unit: 'min', length: 60_000 },
+  { unit: 's', length: 1000 },
+] as const;
+
+/** `2 h ago`, rounded down; two clocks may differ, so a moment to come is now. */
+export function formatAgo(at: number, now: number): string {
+  const found = units.find(({ length }) => now - at >= length);
+  return found === undefined ? 'just now' : `${Math.floor((now - at) / found.length)} ${found.unit} ago`;
+}

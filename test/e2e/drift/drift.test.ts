@@ -1,0 +1,52 @@
+// Drift: live against the ledger, and apart from it the files against the ledger (rule 49).
+import { expect, it } from 'vitest';
+import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+import { type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+
+async function driftOf(stack: Checkout, code: number): Promise<DriftJson> {
+  return JSON.parse((await stack.run(['drift', '--format', 'json'], code)).out) as DriftJson;
+}
+
+it('Right after an apply there is no drift, nothing is written, and no lock is taken', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { autoApply: true, tags: { env: 'prod' } }), role('web', {}));
+  const { out } = await stack.run(['drift'], 0);
+  expect(out).toMatch(/No drift, nothing pending, 3 as last applied/);
+  expect(bench.wire.writes()).toEqual([]);
+});
+
+it('What somebody changed in the target is drift, what somebody changed in the files is pending', async () => {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { autoApply: true, workingDirectory: 'a' }), workspace('other'));
+  const id = await bench.idOf('app');
+  await bench.byHand.patch(`/workspaces/${id}`, {
+    data: { type: 'workspaces', attributes: { 'auto-apply': false, 'working-directory': 'b' } },
+  });
+  await stack.declare(
+    workspace('app', { autoApply: true, workingDirectory: 'c', description: 'new' }),
+    workspace('other'),
+  );
+  const drift = await driftOf(stack, 3);
+  expect(drift.drifted).toMatchObject([
+    {
+      address: 'Workspace/acme/app',
+      is: 'changed',
+      fields: [
+        { path: '/autoApply', before: true, after: false },
+        { path: '/workingDirectory', before: 'a', after: 'b', both: true },
+      ],
+    },
+  ]);
+  expect(drift.pending).toMatchObject([
+    {
+      address: 'Workspace/acme/app',
+      fields: [
+        { path: '/description', after: 'new' },
+        { path: '/workingDirectory', before: 'a', after: 'c', both: true },
+      ],
+    },
+  ]);
+});

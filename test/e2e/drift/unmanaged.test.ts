@@ -1,0 +1,66 @@
+// --unmanaged: fields that no manifest mentions, against what the last apply saw of them (rule 49).
+import { readFile, writeFile } from 'node:fs/promises';
+import { expect, it } from 'vitest';
+import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+import { openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+
+async function openApp() {
+  const bench = await openBench();
+  const stack = await bench.checkout();
+  await stack.begin(workspace('app', { autoApply: true }), role('web'));
+  const drift = async (code: number) =>
+    JSON.parse((await stack.run(['drift', '--unmanaged', '--format', 'json'], code)).out) as DriftJson;
+  return { bench, stack, drift };
+}
+
+it('Right after the apply that created it, no undeclared field counts as changed', async () => {
+  const { stack, drift } = await openApp();
+  expect((await drift(0)).unmanaged).toEqual({ resources: [], unseen: 0 });
+  expect((await stack.run(['drift', '--unmanaged'], 0)).out).toMatch(/No drift, 0 with unmanaged changes/);
+});
+
+it('An undeclared field that somebody changed is told, with its values before and after', async () => {
+  const { bench, stack, drift } = await openApp();
+  await bench.byHand.update(await bench.idOf('app'), { description: 'by hand', 'working-directory': 'x' });
+  await bench.byHandMount('POST', 'role/web', { token_max_ttl: 7200 });
+  const { unmanaged, drifted } = await drift(3);
+  expect(drifted).toEqual([]);
+  expect(unmanaged?.resources).toMatchObject([
+    {
+      address: 'ClusterAuthRole/prod/web',
+      fields: [{ path: '/tokenMaxTtl', before: 0, after: 7200 }],
+    },
+    {
+      address: 'Workspace/acme/app',
+      fields: [
+        { path: '/description', before: null, after: 'by hand' },
+        { path: '/workingDirectory', before: null, after: 'x' },
+      ],
+    },
+  ]);
+  // Without the flag it is nobody's business, and a plan does nothing about it.
+  expect((await stack.run(['drift'], 0)).out).toMatch(/No drift/);
+  expect((await stack.plan()).changes).toEqual([]);
+  // An apply looks again: from then on it is as it was seen.
+  await stack.run(['apply', '--yes'], 0);
+  expect((await drift(0)).unmanaged).toEqual({ resources: [], unseen: 0 });
+  await bench.byHand.update(await bench.idOf('app'), { description: '' });
+  expect((await drift(3)).unmanaged?.resources).toMatchObject([
+    { fields: [{ path: '/description', before: 'by hand', after: null }] },
+  ]);
+});
+
+it('A ledger that has not seen such fields says so', async () => {
+  const { stack, bench } = await openApp();
+  await bench.byHand.update(await bench.idOf('app'), { description: 'by hand' });
+  const { checksum: _, records, ...ledger } = JSON.parse(await readFile(stack.ledgerFile, 'utf8'));
+  for (const record of Object.values<Record<string, unknown>>(records)) delete record['seen'];
+  const { createHash } = await import('node:crypto');
+  const { targets, commit } = ledger;
+  const content = { ...(targets && { targets }), ...(commit && { commit }), records };
+  const checksum = createHash('sha256').update(JSON.stringify(content)).digest('hex');
+  await writeFile(stack.ledgerFile, JSON.stringify({ ...ledger, checksum, ...content }));
+  const { out } = await stack.run(['drift', '--unmanaged'], 0);
+  expect(out).toMatch(/of 1 resource the ledger has not seen fields that no manifest mentions/);
+});

@@ -1,0 +1,215 @@
+// Who made the drift, as the audit trail tells it: users and teams by name, never a field, and never a guess (rule 50).
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+
+import type { DriftJson } from '../../../src/report/drift/drift-schema.ts';
+
+import { type Bench, type Checkout, openBench } from '../../support/cli/bench.ts';
+import { role, workspace } from '../../support/cli/documents.ts';
+
+const organizationToken = 'the-token-of-acme-itself';
+const people = { bob: 'the-token-of-bob' };
+const teams = [{ name: 'platform', token: 'the-token-of-platform', 'manage-workspaces': true }];
+
+interface Scene {
+  readonly bench: Bench;
+  readonly stack: Checkout;
+  /** somebody changes a workspace past trueup */
+  change(token: string | undefined, name: string, attributes: object): Promise<void>;
+  drift(code?: number): Promise<DriftJson>;
+}
+
+/** Applied, with a token for the trail. */
+async function openScene(documents: readonly object[], target: object = {}): Promise<Scene> {
+  const bench = await openBench({ people, organization: { token: organizationToken, teams } });
+  const stack = await bench.checkout({ workspaces: { auditToken: { file: 'audit-token' }, ...target } });
+  await stack.write('audit-token', organizationToken);
+  await stack.begin(...documents);
+  return {
+    bench,
+    stack,
+    change: async (token, name, attributes) => {
+      const client = token === undefined ? bench.byHand : bench.byHand.as(token);
+      const body = { data: { type: 'workspaces', attributes } };
+      const answer = await client.patch(`/workspaces/${await bench.idOf(name)}`, body);
+      expect(answer.status).toBe(200);
+    },
+    drift: async (code = 3) =>
+      JSON.parse((await stack.run(['drift', '--format', 'json'], code)).out) as DriftJson,
+  };
+}
+
+const three = ['app', 'base', 'core'].map((name) => workspace(name, { autoApply: true }));
+
+/** Who touched each drifted resource, newest first. */
+function names({ drifted }: DriftJson): Record<string, string[] | undefined> {
+  return Object.fromEntries(
+    drifted.map(({ address, touched }) => [address, touched?.touches.map(({ actor }) => actor.name)]),
+  );
+}
+
+it('Three tokens change three workspaces, and each drift is named rightly', async () => {
+  const { stack, change, drift, bench } = await openScene(three);
+  await change(undefined, 'app', { 'auto-apply': false });
+  await change(people.bob, 'base', { 'auto-apply': false });
+  await change('the-token-of-platform', 'core', { 'auto-apply': false });
+  const found = await drift();
+  const [ann, bob, platform] = ['app', 'base', 'core'].map((name) => names(found)[`Workspace/acme/${name}`]);
+  expect([ann, bob]).toEqual([['ann'], ['bob']]);
+  expect(platform).toHaveLength(1);
+  expect(new Set([ann, bob, platform].flat()).size).toBe(3);
+  const { out } = await stack.run(['drift'], 3);
+  expect(out).toMatch(/autoApply {2}true -> false · .* · touched by user-\w+ \(bob\), workspace update/);
+  expect(out).not.toMatch(/changed by|one of/);
+  const plan = await stack.run(['plan'], 0);
+  expect(plan.out).toMatch(/autoApply {2}false -> true · .* · touched by user-\w+ \(bob\), workspace update/);
+  expect(bench.wire.writes()).toEqual([]);
+});
+
+it('Two who touched it in the window are both named, as one of them', async () => {
+  const { stack, change, drift } = await openScene(three);
+  await change(people.bob, 'app', { description: 'not managed' });
+  await change(undefined, 'app', { 'auto-apply': false });
+  expect(names(await drift())).toEqual({ 'Workspace/acme/app': ['ann', 'bob'] });
+  const { out } = await stack.run(['drift'], 3);
+  expect(out).toMatch(/touched by one of\n.*\(ann\), workspace update\n.*\(bob\), workspace update/);
+});
+
+it('What is gone, a part of a workspace and a secrets service are each told rightly', async () => {
+  const web = role('web');
+  const documents = [workspace('app', { tags: { env: 'prod' } }), workspace('old'), web];
+  const { bench, stack, drift } = await openScene(documents);
+  const tags = { data: [{ type: 'tag-bindings', attributes: { key: 'env', value: 'test' } }] };
+  expect((await bench.byHand.patch(`/workspaces/${await bench.idOf('app')}/tag-bindings`, tags)).status).toBe(
+    200,
+  );
+  await bench.byHand.as(people.bob).send('DELETE', `/workspaces/${await bench.idOf('old')}`);
+  await bench.byHandMount('POST', 'role/web', { token_ttl: 7200 });
+  const found = await drift();
+  expect(found.drifted.map(({ address, is }) => `${address}: ${is}`)).toEqual([
+    'ClusterAuthRole/prod/web: changed',
+    'TagBindings/acme/app: changed',
+    'Workspace/acme/old: gone',
+  ]);
+  expect(names(found)).toEqual({
+    'ClusterAuthRole/prod/web': undefined,
+    'TagBindings/acme/app': ['ann'],
+    'Workspace/acme/old': ['bob'],
+  });
+  expect((await stack.run(['plan'], 0)).out).toMatch(/cluster-auth has no audit trail/);
+});
+
+it('Without a token one line says what would be shown with one, and nothing is asked', async () => {
+  const { bench, stack, change } = await openScene(three, { auditToken: undefined });
+  await change(undefined, 'app', { 'auto-apply': false });
+  bench.wire.reset();
+  expect((await stack.run(['drift'], 3)).out).toMatch(
+    /no "auditToken" in this target: with one, it would be shown/,
+  );
+  expect(bench.wire.seen.filter(({ path }) => path.includes('audit-trail'))).toEqual([]);
+});
+
+it('The trail is asked only where something drifted', async () => {
+  const { bench, stack, drift } = await openScene(three);
+  await drift(0);
+  await stack.declare(...three, workspace('new'));
+  await stack.plan();
+  expect(bench.wire.seen.filter(({ path }) => path.includes('audit-trail'))).toEqual([]);
+});
+
+const trail = /audit-trail/;
+
+it.each([
+  [
+    'refused',
+    { answer: 403, body: { errors: [{ status: '403', title: 'forbidden' }] } },
+    /gives no audit trail/,
+  ],
+  ['malformed', { rewrite: () => ({ data: 'nothing' }) }, /no page of an audit trail/],
+  ['down', { answer: 503 }, /not known: .*503/],
+])('A trail that is %s is a note, and changes neither plan nor exit code', async (_, fault, says) => {
+  const { bench, stack, change } = await openScene(three);
+  await change(undefined, 'app', { 'auto-apply': false });
+  const { digest } = await stack.plan();
+  bench.wire.add({ path: trail, times: 1000, fault });
+  const { out } = await stack.run(['plan'], 0);
+  expect(out).toMatch(/autoApply {2}false -> true\n/);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(says);
+  expect((await stack.plan()).digest).toBe(digest);
+  expect((await stack.run(['drift'], 3)).out.replaceAll(/\s+/g, ' ')).toMatch(says);
+});
+
+it('Where the service gives its requests no ids, our own writes are told as maybe ours', async () => {
+  const { stack, change, drift } = await openScene(three);
+  // As it would be without ids: nothing in the history tells which requests were ours.
+  const history = join(stack.directory, '.trueup', 'payments.history');
+  for (const file of await readdir(history)) {
+    const text = await readFile(join(history, file), 'utf8');
+    await writeFile(join(history, file), text.replaceAll(/,\s*"requests": \[[^\]]*\]/g, ''));
+  }
+  await change(undefined, 'app', { 'auto-apply': false });
+  const touches = (await drift()).drifted[0]?.touched?.touches ?? [];
+  expect(touches.map(({ actor, resource, maybeOurs }) => [actor.name, resource.action, maybeOurs])).toEqual(
+    expect.arrayContaining([['ci', 'create', true]]),
+  );
+  expect((await stack.run(['drift'], 3)).out).toMatch(/\(ci\), workspace create.*\(maybe ours\)/);
+});
+
+it('A long trail is left after twenty pages, which is said', async () => {
+  const { bench, stack, change } = await openScene(three);
+  await change(undefined, 'app', { 'auto-apply': false });
+  const pages: string[] = [];
+  let first: { id: string } | undefined;
+  bench.wire.guardBy(async ({ path }, pass) => {
+    const answer = await pass();
+    if (!trail.test(path)) return answer;
+    pages.push(path);
+    const { data } = JSON.parse(answer.text) as { data: { id: string }[] };
+    const page = pages.length;
+    const pagination = {
+      current_page: page,
+      prev_page: null,
+      next_page: page + 1,
+      total_pages: 99,
+      total_count: 9999,
+    };
+    const [event] = data.length > 0 ? data : [undefined];
+    first ??= event;
+    return { ...answer, text: JSON.stringify({ data: [{ ...first, id: `event-${page}` }], pagination }) };
+  });
+  const { out } = await stack.run(['drift'], 3);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/not looked at further than 20 pages: use an archive/);
+  expect(pages).toHaveLength(20);
+});
+
+it('--since reads no further back, and then says that who came before is unknown', async () => {
+  const { stack, change } = await openScene(three);
+  await change(undefined, 'app', { 'auto-apply': false });
+  const { out } = await stack.run(['drift', '--since', new Date(Date.now() + 60_000).toISOString()], 3);
+  expect(out.replaceAll(/\s+/g, ' ')).toMatch(/touched by: unknown, .*no further back than --since says/);
+  await stack.run(['drift', '--since', 'yesterday'], 1);
+});
+
+it('The archive of the stack is asked first, and the trail for what came later', async () => {
+  const { bench, stack, change, drift } = await openScene(three);
+  const archived = await stack.become({
+    workspaces: { auditToken: { file: 'audit-token' } },
+    spec: { audit: { archive: { file: 'audit.db' } } },
+  });
+  await change(people.bob, 'app', { 'auto-apply': false });
+  await archived.run(['audit', 'archive'], 0);
+  await change(undefined, 'base', { 'auto-apply': false });
+  expect(names(await drift())).toEqual({ 'Workspace/acme/app': ['bob'], 'Workspace/acme/base': ['ann'] });
+  expect((await archived.run(['drift'], 3)).out).toMatch(
+    /archive of the audit trail, then audit trail since/,
+  );
+  // What the service has forgotten, the archive has not.
+  bench.wire.add({ path: trail, times: 10, fault: { rewrite: emptied } });
+  expect(names(await drift())).toEqual({ 'Workspace/acme/app': ['bob'], 'Workspace/acme/base': [] });
+});
+
+function emptied(): object {
+  const pagination = { current_page: 1, prev_page: null, next_page: null, total_pages: 1, total_count: 0 };
+  return { data: [], pagination };
+}

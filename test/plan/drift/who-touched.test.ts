@@ -1,0 +1,143 @@
+// Who touched a drifted resource: by id, since our last apply, without our own writes, and said where the trail ends.
+import { expect, it } from 'vitest';
+import type { TrailEvent } from '../../../src/model/audit-trail.ts';
+import type { DriftedResource } from '../../../src/model/plan/drift.ts';
+import { formatAddress } from '../../../src/model/resource/address.ts';
+import type { HistoryChange, HistoryEntry } from '../../../src/model/stack/ledger.ts';
+import { type TrailReading, whoTouched } from '../../../src/plan/drift/who-touched.ts';
+import { at } from '../../support/toys/toy-plan.ts';
+
+const app = at('Whole', 'app');
+const applied = Date.parse('2026-11-20T12:00:00Z');
+const minutes = (count: number) => applied + count * 60_000;
+const text = (time: number) => new Date(time).toISOString();
+
+function drifted(about: Partial<DriftedResource> = {}): DriftedResource {
+  return { address: app, is: 'changed', id: 'ws-app', fields: [], notes: [], ...about };
+}
+
+function event(name: string, time: number, about: { resource?: string; request?: string } = {}): TrailEvent {
+  const { resource = 'ws-app', request } = about;
+  return {
+    id: `${name}-${time}`,
+    version: '0',
+    type: 'Resource',
+    timestamp: text(time),
+    at: time,
+    actor: { id: `user-${name}`, name, kind: 'Client' },
+    organizationId: 'org-1',
+    ...(request === undefined ? {} : { requestId: request }),
+    resource: { id: resource, type: 'workspace', action: 'update' },
+    raw: {},
+  };
+}
+
+function apply(about: Partial<HistoryEntry> = {}, change: Partial<HistoryChange> = {}): HistoryEntry {
+  return {
+    version: 1,
+    id: 'one',
+    stack: 'mine',
+    run: { id: 'r', who: 'ci', where: 'here' },
+    began: text(applied),
+    ended: text(minutes(2)),
+    digest: '',
+    changes: [
+      {
+        address: formatAddress(app),
+        action: 'update',
+        reason: '',
+        outcome: 'applied',
+        fields: [],
+        ...change,
+      },
+    ],
+    ...about,
+  };
+}
+
+function trail(events: readonly TrailEvent[], about: Partial<TrailReading> = {}): TrailReading {
+  return { events, from: minutes(-60), why: 'the service keeps its trail for 14 days', ...about };
+}
+
+function names(events: readonly TrailEvent[], history: readonly HistoryEntry[], one = drifted()): string[] {
+  return whoTouched(one, trail(events), history).touches.map(
+    ({ actor, maybeOurs }) => `${actor.name}${maybeOurs ? ' (maybe ours)' : ''}`,
+  );
+}
+
+it('Who touched it is named newest first, and who touched another one is not', () => {
+  const events = [
+    event('ann', minutes(5)),
+    event('eve', minutes(6), { resource: 'ws-b' }),
+    event('bob', minutes(7)),
+  ];
+  expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob', 'ann']);
+});
+
+it('Our own requests are left out, and who came before the last of them is not to blame', () => {
+  const events = [
+    event('ann', minutes(0) + 1),
+    event('ci', minutes(1), { request: 'r-1' }),
+    event('bob', minutes(3), { request: 'r-2' }),
+  ];
+  expect(names(events, [apply({}, { requests: ['r-1'] })])).toEqual(['bob']);
+});
+
+it('Where the service gave no ids of requests, what falls into our apply is maybe ours', () => {
+  const events = [event('ci', minutes(1)), event('bob', minutes(30))];
+  expect(names(events, [apply()])).toEqual(['bob', 'ci (maybe ours)']);
+});
+
+it('An actor who is not the one of our requests is not ours, whenever it was', () => {
+  const events = [event('ci', minutes(0), { request: 'r-1', resource: 'ws-b' }), event('bob', minutes(1))];
+  const other = { ...apply().changes[0], address: formatAddress(at('Whole', 'b')), requests: ['r-1'] };
+  const history = [apply({ changes: [...apply().changes, other as HistoryChange] })];
+  expect(names(events, history)).toEqual(['bob']);
+});
+
+it('An apply that was killed may have written until a run has to end', () => {
+  const { ended: _, ...killed } = apply();
+  const { outcome: __, ...change } = killed.changes[0] as HistoryChange;
+  expect(
+    names([event('ci', minutes(20)), event('bob', minutes(90))], [{ ...killed, changes: [change] }]),
+  ).toEqual(['bob', 'ci (maybe ours)']);
+});
+
+it('What is gone is known by its id in the ledger, what took its name by its own, too', () => {
+  const events = [event('ann', minutes(5)), event('bob', minutes(6), { resource: 'ws-new' })];
+  const history = [apply({}, { requests: ['r-1'] })];
+  expect(names(events, history, drifted({ is: 'gone' }))).toEqual(['ann']);
+  expect(names(events, history, drifted({ is: 'recreated', newId: 'ws-new' }))).toEqual(['bob', 'ann']);
+});
+
+it('A later apply that proved the whole stack brings the window closer', () => {
+  const later = apply({ began: text(minutes(50)), ended: text(minutes(51)), changes: [], proved: true });
+  const events = [event('ann', minutes(20)), event('bob', minutes(55))];
+  const first = apply({}, { requests: ['r-1'] });
+  expect(names(events, [later, first])).toEqual(['bob']);
+  const { proved: _, ...unproved } = later;
+  expect(names(events, [unproved, first])).toEqual(['bob', 'ann']);
+});
+
+it('A change that was not carried out is no apply of the resource', () => {
+  const stale = apply({ began: text(minutes(50)) }, { outcome: 'stale' });
+  const events = [event('ann', minutes(20))];
+  expect(names(events, [stale, apply({}, { requests: ['r-1'] })])).toEqual(['ann']);
+});
+
+it('Who came before the trail begins is unknown, beside those that it knows', () => {
+  const events = [event('ann', minutes(200))];
+  const late = trail(events, { from: minutes(100) });
+  const { touches, unknown } = whoTouched(drifted(), late, [apply()]);
+  expect(touches.map(({ actor }) => actor.name)).toEqual(['ann']);
+  expect(unknown).toMatch(/applied last before that: the service keeps its trail for 14 days/);
+  expect(whoTouched(drifted(), trail(events), [apply()]).unknown).toBeUndefined();
+});
+
+it('Without an apply of it in the history, who came first is unknown', () => {
+  expect(whoTouched(drifted(), trail([]), []).unknown).toMatch(/history of this stack does not tell/);
+});
+
+it('A trail that was not read to its end says so', () => {
+  expect(whoTouched(drifted(), trail([], { cut: 'too long' }), [apply()]).unknown).toBe('too long');
+});
