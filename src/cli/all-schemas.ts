@@ -1,9 +1,10 @@
-/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, the history and the check of a login. */
+/** All JSON Schemas that trueup publishes, by name: of each kind, the stack, any manifest, the plan, the history, the check of a login and what is accepted. */
 import { anyManifestSchema, manifestSchema } from '../manifest/schema/manifest-schema.ts';
 import { stackDocumentSchema } from '../manifest/schema/stack-schema.ts';
 import type { JsonObject } from '../model/json/json.ts';
 import type { Registry } from '../model/kind/kind.ts';
 import { historySchema } from '../report/json/history-schema.ts';
+import { acceptSchema } from '../report/accept/accept-schema.ts';
 import { loginSchema } from '../report/login/login-schema.ts';
 import { planSchema } from '../report/json/plan-schema.ts';
 
@@ -16,6 +17,7 @@ export function allSchemas(kinds: Registry): ReadonlyMap<string, JsonObject> {
     ['Plan', asJson(planSchema)],
     ['History', asJson(historySchema)],
     ['Login', asJson(loginSchema)],
+    ['Accept', asJson(acceptSchema)],
   ]);
 }
 
