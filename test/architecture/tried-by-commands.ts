@@ -60,7 +60,7 @@ export const triedByCommands: readonly TriedElsewhere[] = [
     sources: [
       ...['cli/commands/accept.ts', 'cli/accept/choose-takings.ts'],
       ...['cli/accept/place-taking.ts', 'cli/accept/settle-takings.ts', 'cli/accept/review-changes.ts'],
-      ...['cli/accept/write-files.ts', 'manifest/edit/shared-values.ts'],
+      ...['cli/accept/write-files.ts', 'manifest/edit/shared-values.ts', 'cli/accept/write-revert.ts'],
     ],
   },
   {

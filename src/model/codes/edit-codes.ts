@@ -62,6 +62,11 @@ export const editCodes = {
     class: 'failure',
     fix: 'change it by hand',
   },
+  'revert-by-hand': {
+    title: 'What was created or removed is not taken back by a value',
+    class: 'failure',
+    fix: 'change the documents by hand, as "trueup history show ID --revert" says',
+  },
   'file-changed': {
     title: 'A file changed while its new text was made',
     class: 'failure',
